@@ -1,8 +1,7 @@
-"""The rule of the cutoff: what of the results of any source was published in a window of days.
+"""Cutoff rule: which results of a source were published in a window of days.
 
-Sources are told the window, and their answers are held against it here once more: papers of the corpus and of remote
-sources, web pages and repositories alike. Something undated may have been published on any day, so only an open
-window lets it in, unless who asks says otherwise.
+Sources receive the window, and their results are checked here again: papers of the corpus and of remote sources, web
+pages and repositories. Undated results are admitted only by an open window, unless the caller decides otherwise.
 """
 
 import datetime as dt

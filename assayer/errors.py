@@ -44,42 +44,6 @@ if TYPE_CHECKING:  # the program tells of an error without loading the models
     from assayer.models import Fault
     from assayer.models.coverage import UnreadableCause
 
-__all__ = [
-    "AddressRefused",
-    "AnswerRefused",
-    "AssayerError",
-    "BudgetExhausted",
-    "ConfigurationError",
-    "CorpusError",
-    "Defect",
-    "DownloadFailed",
-    "DownloadRefused",
-    "FullTextError",
-    "InputError",
-    "LiteratureError",
-    "LlmError",
-    "LlmRejected",
-    "LlmUnavailable",
-    "MailError",
-    "MailPostponed",
-    "MailRefused",
-    "MailServerUnavailable",
-    "MalformedAnswer",
-    "NoFallback",
-    "ParserUnavailable",
-    "PartUnavailable",
-    "RequestRefused",
-    "SourceBusy",
-    "SourceError",
-    "SourceMalformed",
-    "SourceRefused",
-    "SourceUnavailable",
-    "StorageError",
-    "StoredCopyLost",
-    "Unreadable",
-    "said_by",
-]
-
 
 class AssayerError(Exception):
     """Base class of assayer's errors. `message` states what is wrong and where; `hint` states what to do about it
@@ -115,14 +79,10 @@ class InputError(AssayerError):
 
 
 class ConfigurationError(AssayerError):
-    """Raised if a setting is missing, wrong or contradicts another."""
-
     reason = "a setting is wrong"
 
 
 class BudgetExhausted(AssayerError):
-    """Raised if the next call would exceed the evaluation's budget; nothing was sent."""
-
     reason = "the budget was spent"
 
 
@@ -136,26 +96,18 @@ class LlmError(AssayerError):
 
 
 class LlmRejected(LlmError):
-    """Raised if the endpoint will never accept this request: wrong key, unknown model, unsupported parameter."""
-
     reason = "the LLM endpoint refused the request"
 
 
 class LlmUnavailable(LlmError):
-    """Raised if the endpoint is down, or kept failing after every retry."""
-
     reason = "the LLM endpoint did not answer"
 
 
 class MalformedAnswer(LlmError):
-    """Raised if no valid answer was received, even after asking again with the validation error."""
-
     reason = "the LLM gave no valid answer"
 
 
 class AnswerRefused(LlmError):
-    """Raised if the model declined to answer."""
-
     reason = "the LLM declined to answer"
 
 
@@ -182,80 +134,54 @@ class RequestRefused(LlmError):
 
 
 class NoFallback(LlmError):
-    """Raised if no LLM is configured."""
-
     reason = "the step needs an LLM"
 
 
 class LiteratureError(AssayerError):
-    """Raised if a source of papers failed."""
-
     reason = "a source of literature failed"
 
 
 class CorpusError(LiteratureError):
-    """Raised if the local corpus is missing, damaged, or was made with another embedding model."""
-
     reason = "the local corpus failed"
 
 
 class SourceError(LiteratureError):
-    """Raised if a remote source of papers, pages or code failed."""
-
     reason = "a remote source failed"
 
 
 class SourceUnavailable(SourceError):
-    """Raised if the source is down, or kept failing after every retry."""
-
     reason = "a source was down"
 
 
 class SourceBusy(SourceError):
-    """Raised if no request slot became free in time, or the source's daily budget is spent."""
-
     reason = "a source's rate budget was spent"
 
 
 class SourceRefused(SourceError):
-    """Raised if the source will never accept this request."""
-
     reason = "a source refused the request"
 
 
 class SourceMalformed(SourceError):
-    """Raised if the source's answer cannot be read."""
-
     reason = "a source's answer could not be read"
 
 
 class FullTextError(AssayerError):
-    """Raised if a document could not be fetched or parsed."""
-
     reason = "a document could not be read"
 
 
 class AddressRefused(FullTextError):
-    """Raised if the address may not be visited."""
-
     reason = "an address was refused"
 
 
 class DownloadFailed(FullTextError):
-    """Raised if the server did not deliver the document."""
-
     reason = "a download failed"
 
 
 class DownloadRefused(FullTextError):
-    """Raised if the document exceeded a limit on size, time, type or redirects."""
-
     reason = "a download broke a limit"
 
 
 class Unreadable(FullTextError):
-    """Raised if the document arrived but no parser could read it within its limits."""
-
     reason = "a document could not be parsed"
 
     def __init__(self, message: str, hint: str = "", cause: "UnreadableCause" = "damaged") -> None:
@@ -265,51 +191,34 @@ class Unreadable(FullTextError):
 
 
 class StoredCopyLost(FullTextError):
-    """Raised if a stored document is missing or damaged; the next access to its address fetches it again."""
-
     reason = "a stored document was lost"
 
 
 class ParserUnavailable(FullTextError):
-    """Raised if every server that could have parsed the document was unreachable."""
-
     reason = "no parser was in reach"
 
 
 class MailError(AssayerError):
-    """Raised if an email could not be delivered to the mail server."""
-
     reason = "a mail was not taken"
 
 
 class MailServerUnavailable(MailError):
-    """Raised if the mail server is unreachable, or refuses TLS, the sign-in or the sender. The error does not
-    concern any single email."""
-
     reason = "the mail server was out of reach"
 
 
 class MailPostponed(MailError):
-    """Raised if the mail server temporarily rejects this email."""
-
     reason = "a mail was postponed"
 
 
 class MailRefused(MailError):
-    """Raised if the mail server permanently rejects this email."""
-
     reason = "a mail was refused"
 
 
 class StorageError(AssayerError):
-    """Raised if the database is unreachable."""
-
     reason = "the database was out of reach"
 
 
 class PartUnavailable(AssayerError):
-    """Raised if a pool of the service is unreachable, or had no free capacity for too long."""
-
     reason = "a part of the service was out of reach"
 
 

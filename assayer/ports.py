@@ -34,7 +34,7 @@ Vectors = NDArray[np.float32]
 
 class Clock(Protocol):
     def now(self) -> dt.datetime:
-        """Timezone-aware, UTC."""
+        """Return the current time, timezone-aware, in UTC."""
         ...
 
     def monotonic(self) -> float:
@@ -115,11 +115,9 @@ class CitationIds(NamedTuple):
 
 
 class Literature(Protocol):
-    """Papers published in a window of days. What the local corpus answers is deterministic for one `version`.
-
-    Papers published on other days are left out, and undated ones where the window has a last day.
-    All raise LiteratureError.
-    """
+    """Papers published in a window of days. Papers from other days are left out, and so are undated papers if the
+    window has a last day. Answers of the local corpus are deterministic for a `version`. All methods raise
+    LiteratureError."""
 
     @property
     def version(self) -> str:
@@ -183,10 +181,8 @@ class Literature(Protocol):
 
 
 class ReferenceSource(Protocol):
-    """One place that has records of papers, asked for what an idea refers to. Raises AssayerError.
-
-    No cutoff: whether a reference exists does not depend on when it was published.
-    """
+    """Source of paper records, in which the references of an idea are looked up. There is no cutoff, because a
+    reference exists whenever it was published. Methods raise AssayerError."""
 
     @property
     def name(self) -> str: ...
@@ -220,19 +216,15 @@ class ReferenceSource(Protocol):
 
 class FullTexts(Protocol):
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
-        """Every asked paper is in the answer: the text, or why there is none.
-
-        The papers lie in the window already. A text says whether it is known to be the one of the window: of a
-        preprint the newest version by its last day. What a corpus holds may be of later.
-        """
+        """Return the text of every requested paper, or the reason why there is none. The papers lie in the window. A
+        text states whether it is known to be the version of the window: of a preprint, the newest version up to the
+        last day. Texts of a corpus may be newer."""
         ...
 
 
 class Web(Protocol):
-    """The open web.
-
-    Undated results stay in whatever the window and have no `published`: who has a cutoff may not judge by them.
-    """
+    """Open web. Undated results are kept regardless of the window and have no `published`; callers with a cutoff must
+    not base judgements on them."""
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[WebResult]]:
         """Return the results for each query, at most `limit`, best first. Raises SourceError."""

@@ -1,6 +1,7 @@
 """Prompt files: loaded from the package of their method and rendered with the question; external text is fenced."""
 
 import hashlib
+from collections.abc import Iterator
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.meta import find_referenced_templates
@@ -39,28 +40,22 @@ class Prompts:
         directly or indirectly, and the system message. A prompt version counts only changes of the file. Raises
         ValueError if an included name is known only at rendering."""
         if file not in self._digests:
-            self._digests[file] = self._digest(file)
+            sources: dict[str, str] = {}
+            left = [file, _SYSTEM]
+            while left:
+                name = left.pop()
+                if name not in sources:
+                    sources[name] = self._loader.get_source(self._environment, name)[0]
+                    left += self._referenced(name, sources[name])
+            content = "".join(f"{name}\n{len(text)}\n{text}" for name, text in sorted(sources.items()))
+            self._digests[file] = hashlib.sha256(content.encode()).hexdigest()[:16]
         return self._digests[file]
 
-    def _digest(self, file: str) -> str:
-        sources: dict[str, str] = {}
-        left = [file, _SYSTEM]
-        while left:
-            name = left.pop()
-            if name not in sources:
-                sources[name] = self._source(name)
-                left += self._referenced(name, sources[name])
-        content = "".join(f"{name}\n{len(text)}\n{text}" for name, text in sorted(sources.items()))
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-    def _source(self, name: str) -> str:
-        return self._loader.get_source(self._environment, name)[0]
-
-    def _referenced(self, name: str, text: str) -> list[str]:
-        found = list(find_referenced_templates(self._environment.parse(text)))
-        if None in found:
-            raise ValueError(f"Prompt file {name} includes a file whose name is not written out.")
-        return [item for item in found if item is not None]
+    def _referenced(self, name: str, text: str) -> Iterator[str]:
+        for item in find_referenced_templates(self._environment.parse(text)):
+            if item is None:
+                raise ValueError(f"Prompt file {name} includes a file whose name is not written out.")
+            yield item
 
     def render(self, file: str, data: BaseModel) -> tuple[Message, ...]:
         system = self._environment.get_template(_SYSTEM).render()

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import psutil
 
-__all__ = ["command_line", "heading", "machine"]
-
 _ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -23,8 +23,6 @@ from benchmarks.measuring import command_line, heading
 from cluster.database import open_database
 from cluster.settings import Settings
 
-__all__ = ["main"]
-
 _ROOT = Path(__file__).parents[1]
 _PROGRAM = Path(sys.executable).with_name("assayer")
 _END_SECONDS = 60.0

@@ -11,8 +11,6 @@ import psutil
 
 from cluster.postgres import postmaster
 
-__all__ = ["alive", "database_server", "end", "family", "free_port", "gcs_server", "raylet", "replicas"]
-
 _ACTORS = {"proxy": "ProxyActor", "controller": "ServeController"}
 _END_SECONDS = 20.0
 _PORTS = range(21_000, 29_000)

@@ -16,8 +16,6 @@ from benchmarks.chaos.nodes import Node
 from benchmarks.processes import database_server, end, family, free_port, gcs_server, raylet, replicas
 from benchmarks.waiting import until
 
-__all__ = ["Service", "serving"]
-
 _PROGRAM = Path(sys.executable).with_name("assayer")
 _START_SECONDS = 240.0
 _STOP_SECONDS = 60.0

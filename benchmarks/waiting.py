@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable
 
 from tenacity import AsyncRetrying, RetryError, retry_if_result, stop_after_delay, wait_fixed
 
-__all__ = ["until"]
-
 
 async def until(holds: Callable[[], Awaitable[object]], seconds: float, pause: float) -> None:
     """Raises TimeoutError when it does not hold in time."""

@@ -3,8 +3,6 @@
 import datetime as dt
 import time
 
-__all__ = ["SystemClock"]
-
 
 class SystemClock:
     """Implementation of assayer.ports.Clock."""

@@ -20,8 +20,6 @@ from index.version_cache import CorpusVersionCache
 from index.versions.manifest import CorpusChanges
 from index.versions.verification_cache import VerificationCache
 
-__all__ = ["CorpusRelease", "bucket_origin", "corpus_origin", "corpus_versions", "followed_bucket", "open_corpus"]
-
 
 def followed_bucket(settings: Settings) -> FollowedBucket | None:
     """Return the bucket that is followed, or None if no source is set. Raises ConfigurationError."""

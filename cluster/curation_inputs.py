@@ -10,10 +10,8 @@ from assayer.errors import InputError
 from assayer.ideas.records import decode_json
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.text.decoding import decode_text
+from cluster.whole_files import read_whole
 
-__all__ = ["LinesRead", "read_papers", "read_questions"]
-
-_MOST_BYTES = 500_000_000
 _MOST_LINE = 1_000_000
 
 Line = TypeVar("Line", SourcePaper, ResearchQuestion)
@@ -45,7 +43,7 @@ def _paper(abstract_chars: int, record: Any, source: str) -> SourcePaper:
 
 def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Line]:
     found, rejected, places = list[Line](), list[str](), dict[str, str]()
-    lines = [(number, line) for number, line in enumerate(_bytes(path).split(b"\n"), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(read_whole(path).split(b"\n"), start=1) if line.strip()]
     if not lines:
         raise InputError(f"{path} is empty.", "Put one JSON object on each line.")
     for number, line in lines:
@@ -70,16 +68,3 @@ def _require_new(identity: str, source: str, places: dict[str, str]) -> None:
     earlier = places.setdefault(identity, source)
     if earlier != source:
         raise InputError(f"{source} has the id {identity!r}, as {earlier} has.", "Give every one an id of its own.")
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            raise InputError(f"{path} is no file.", "Give a file with one JSON object on each line.")
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    if len(data) > _MOST_BYTES:
-        raise InputError(f"{path} has more than {_MOST_BYTES / 1e6:g} MB.", "Split it.")
-    return data

@@ -33,8 +33,6 @@ from orchestrator.jobs.models import Lease
 from orchestrator.jobs.requests import CurationRequest, IdeaToScore, ProposalRequest, ScoreRequest
 from orchestrator.store import Database, PgItemOutcomes
 
-__all__ = ["CurationJobs"]
-
 Item = TypeVar("Item", SourcePaper, ResearchQuestion, IdeaToScore)
 Ended = TypeVar("Ended", bound=PaidOutcome)
 

@@ -28,8 +28,6 @@ from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs
 from cluster.settings import CurationSettings, Settings
 from orchestrator.jobs.requests import IdeaToScore
 
-__all__ = ["CurationStage", "CurationWork", "Curator", "open_curator"]
-
 In = TypeVar("In")
 Out = TypeVar("Out")
 

@@ -18,8 +18,6 @@ from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, explain
 from workers.llm.providers import provider_at
 from workers.llm.structured_output import parse_answer
 
-__all__ = ["StructuredAnswer", "ask_with_largest_schema"]
-
 _QUESTION = (
     "Fill in the form about this plan, each text in at most ten words, each list with at most one entry: we ask "
     "whether shade helps seedlings through a dry summer; plots are drawn by lot, survival is counted weekly."

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from assayer import __version__
 from assayer.backends import Backends
 from assayer.blinding.blind import blinded
-from assayer.criteria import JUDGE_CRITERIA
+from assayer.criteria.task import JUDGE_CRITERIA
 from assayer.errors import AssayerError, ConfigurationError, CorpusError, Defect, InputError
 from assayer.llm import NoLlm
 from assayer.methods.grapheval.graph.growth import missing_graph_error
@@ -40,8 +40,6 @@ from orchestrator.store import Database, PgReports
 from workers.embedding.embedder import LocalEmbedder, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
 from workers.reranking.reranker import LocalReranker
-
-__all__ = ["METHODS", "Engine", "open_engine"]
 
 _LOG = logging.getLogger(__name__)
 _CORPUS_VERSION_GONE = (

@@ -11,8 +11,6 @@ from workers.full_texts.acquisition import Documents
 from workers.literature.local_corpus import LocalCorpus
 from workers.outbound.source_requests import SourceFetcher
 
-__all__ = ["NOTHING_SHARED", "CorpusVersions", "CorpusWithFullTexts", "SharedParts"]
-
 
 class CorpusWithFullTexts(LocalCorpus, FullTextLookup, SearchableCorpus, Protocol):
     """The corpus as queried by the federation and the API, with the full-text sections that came with its records."""

@@ -28,8 +28,6 @@ from cluster.engine import Engine, open_engine
 from cluster.settings import Settings
 from cluster.side_by_side import FATAL, SideBySide, side_by_side
 
-__all__ = ["EngineWork", "evaluate_in_processes", "process_count"]
-
 _LOG = logging.getLogger(__name__)
 
 Out = TypeVar("Out")

@@ -25,8 +25,6 @@ from orchestrator.store.documents import PgDocuments
 from orchestrator.store.tombstones import PgTombstones
 from orchestrator.store.webhooks import PgWebhooks
 
-__all__ = ["Evaluator", "open_evaluator"]
-
 
 @dataclass(frozen=True)
 class Evaluator:

@@ -30,31 +30,18 @@ from workers.full_texts.service import FullTextService, LocalFullTexts
 from workers.literature.federated_literature import FederatedLiteratureFactory
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.capabilities import LiteratureSource, LocatesPdfs
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.google_scholar import GoogleScholar
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.literature_apis.unpaywall import Unpaywall
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import JournalledFetcher, RequestContext, SourceFetcher
-from workers.outbound.sources import SourceGateway
-from workers.sources import (
-    Arxiv,
-    Crossref,
-    GoogleScholar,
-    LiteratureSource,
-    LocatesPdfs,
-    OpenAlex,
-    SemanticScholar,
-    Unpaywall,
-)
 from workers.web.adapter import WebAdapter
 from workers.web.page_reader import PageReader
 from workers.web.search import WebSearch
-
-__all__ = [
-    "PDF_LOCATORS",
-    "RECORD_SOURCES",
-    "BeyondPapersFactory",
-    "LiteratureFactory",
-    "document_store_url",
-    "open_beyond_papers",
-    "open_literature",
-]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from assayer.methods.grapheval.plagiarism import (
 from assayer.methods.grapheval.viewpoints.extraction import extractor_name, prepare_ideas
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, EvaluationId, Idea, IdeaId
-from assayer.ports import Embedder, ProgressEvent
+from assayer.ports import Embedder
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from cluster.clock import SystemClock
 from cluster.database import open_database
@@ -34,8 +35,6 @@ from cluster.viewpoint_graphs import StoredGraph, stored_graph
 from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database
 from workers.documents.idea_reader import read_ideas
-
-__all__ = ["BatchCheck", "LabelledFiles", "add_ideas", "build_graph", "check_batch", "describe_graph", "train_graph"]
 
 ReportStage = Callable[[str, int, int], None]
 """Progress callback that receives a stage, the amount done and the total."""
@@ -289,15 +288,10 @@ def _held_out(judge: GraphJudge) -> str:
 def _extraction_resources(workshop: _GraphResources) -> tuple[Embedder, Llm, Run]:
     limits = workshop.settings.evaluation
     clock = SystemClock()
-    run = Run(id=EvaluationId("graph"), cutoff=None, clock=clock, progress=_Silent())
+    run = Run(id=EvaluationId("graph"), cutoff=None, clock=clock, progress=NoProgress())
     run.budget.max_usd = limits.max_usd
     return workshop.embedder, workshop.llm, run
 
 
 def _extraction_limits(settings: Settings) -> tuple[int, int]:
     return settings.grapheval.viewpoints, settings.grapheval.idea_chars
-
-
-class _Silent:
-    def report(self, event: ProgressEvent) -> None:
-        """Ignore the event; the command shows its own progress."""

@@ -26,14 +26,12 @@ from assayer.methods.grapheval.scoring.calibration import (
 from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates, described_choice, titled_text
 from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, ideas_later_than, stratified_folds
-from assayer.methods.grapheval.scoring.label_propagation import propagation_scorer
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, brier, calibration_error
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import ScorerChoice
 from cluster.viewpoint_graphs import calibration_file, checkpoint_file, model_file
 from cluster.whole_files import write_whole
-
-__all__ = ["HeldOutMeasures", "Holdout", "NetworkEffort", "TrainingResult", "train"]
 
 _ROUNDS = 500
 """Rounds of the bootstrap."""
@@ -114,7 +112,7 @@ def train(
     elif options.scorer == "network":
         name, scores = _network(contents, folder, options, parts, provenance, effort, progress)
     else:
-        scorer = LocalScorer(propagation_scorer(options), options.reach)
+        scorer = LocalScorer(LabelPropagation(options.rounds, options.strongest), options.reach)
         name, scores = scorer.name, _held_out(scorer, arrays, parts, progress)
     rows = np.concatenate(parts)
     truth = arrays.labels[rows]

@@ -34,19 +34,23 @@ from workers.embedding.embedder import local_embedder
 from workers.flag_embedding import require_flag_embedding
 from workers.full_texts.grobid_client import is_alive, server_version
 from workers.full_texts.settings import GrobidSettings
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.capabilities import ResolvesIdentifiers
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.google_scholar import GoogleScholar
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.literature_apis.unpaywall import Unpaywall
 from workers.llm import LlmSettings
 from workers.llm.batches.remote_batches import RemoteBatches
 from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 from workers.llm.gateway import LlmGateway
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.outbound.sources import SourceGateway
 from workers.outbound.store import InMemoryAnswerStore, InMemoryResponseCache, InMemorySharedState
 from workers.reranking.llm_reranker import language_model_folder
-from workers.sources import Arxiv, Crossref, GoogleScholar, OpenAlex, ResolvesIdentifiers, SemanticScholar, Unpaywall
 from workers.web.search import WebSearch
-
-__all__ = ["Finding", "run_health_checks"]
 
 
 class Finding(NamedTuple):

@@ -13,8 +13,6 @@ from starlette.applications import Starlette
 
 from assayer.errors import ConfigurationError
 
-__all__ = ["listening_socket", "serve_http"]
-
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _BACKLOG = 2_048
 _SWITCH_SECONDS = 0.0005

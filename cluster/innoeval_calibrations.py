@@ -22,15 +22,7 @@ from assayer.methods.innoeval.options import METHOD, InnoEvalOptions
 from assayer.models import BoardRecord, IdeaId, Score
 from cluster.ranking_inputs import read_reports
 from cluster.settings import Settings
-
-__all__ = [
-    "LabelledOutcomes",
-    "find_calibration",
-    "fit_calibration",
-    "innoeval_options",
-    "read_labels",
-    "save_calibration",
-]
+from cluster.whole_files import read_whole_text
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _LONGEST_SOURCE = 600
@@ -45,11 +37,7 @@ class LabelledOutcomes(NamedTuple):
 def read_labels(path: Path, field: str) -> LabelledOutcomes:
     """Read outcomes from the JSON Lines file of the evaluated ideas. Raises InputError naming the first line that
     cannot be used or that assigns an idea a second outcome."""
-    try:
-        data = path.read_bytes()
-        text = data.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
+    text = read_whole_text(path)
     outcomes: dict[IdeaId, str] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -64,7 +52,7 @@ def read_labels(path: Path, field: str) -> LabelledOutcomes:
             raise InputError(f"{place} gives its idea another outcome than an earlier line.")
     if not outcomes:
         raise InputError(f"{path} holds no idea.", "Give JSON Lines with a text and an outcome on every line.")
-    return LabelledOutcomes(path.name, hashlib.sha256(data).hexdigest(), outcomes)
+    return LabelledOutcomes(path.name, hashlib.sha256(text.encode()).hexdigest(), outcomes)
 
 
 def fit_calibration(

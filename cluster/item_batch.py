@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from assayer.errors import AssayerError, ConfigurationError, Defect, NoFallback, PartUnavailable, StorageError
-from assayer.ports import ProgressEvent
 from assayer.run.journal import Journal
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer_client.item_jobs import ItemOutcome
 from orchestrator.execution.metrics import ITEM_SECONDS, ITEMS
@@ -18,8 +18,6 @@ from orchestrator.jobs.item_outcomes import repeated
 from orchestrator.jobs.models import Lease, Problem
 from orchestrator.jobs.retry_policy import problem_of_error
 from orchestrator.store import PgItemOutcomes
-
-__all__ = ["Ending", "ItemWork", "KeepOutcomes", "do_items", "do_items_of_job"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -136,13 +134,6 @@ async def _keep_all(batch: "_Batch[Item, Made, Ended]", keep: KeepOutcomes[Ended
             return
 
 
-class _Unwatched:
-    """Progress receiver that ignores an item's events, because the batch reports the number of finished items."""
-
-    def report(self, event: ProgressEvent) -> None:
-        pass
-
-
 @dataclass(frozen=True)
 class _Batch(Generic[Item, Made, Ended]):
     items: Sequence[Item]
@@ -173,7 +164,7 @@ class _Batch(Generic[Item, Made, Ended]):
         async with self.slots:
             clock = self.run.clock
             began = clock.monotonic()
-            run = replace(self.run, journal=Journal(), progress=_Unwatched())
+            run = replace(self.run, journal=Journal(), progress=NoProgress())
             made, problem = await self._done(self.items[place], run)
             seconds = round(clock.monotonic() - began, 3)
         ITEMS.labels(self.work.stage, "done" if problem is None else "problem").inc()

@@ -36,8 +36,6 @@ from orchestrator.store.documents import PgDocuments
 from workers.documents import DocumentLimits
 from workers.documents.document_ideas import read_document_idea
 
-__all__ = ["EnginePerformer", "make_performer", "make_worker"]
-
 
 @dataclass(frozen=True)
 class EnginePerformer:

@@ -15,8 +15,7 @@ from assayer.ideas.parsing import MOST_CHARACTERS
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import IdeaId
 from assayer.text.sanitise import sanitise
-
-__all__ = ["FieldNames", "outcome_classes", "read_labelled_ideas"]
+from cluster.whole_files import read_whole
 
 _IDS, _TITLES, _TEXTS, _URLS = ("id", "paper_id"), ("title",), ("text", "abstract", "idea"), ("url",)
 _SHOWN = 5
@@ -75,13 +74,11 @@ def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tupl
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the place and text of each line that is not blank."""
+    data = read_whole(path)
     try:
-        data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except (EOFError, zlib.error, UnicodeDecodeError):
-        raise InputError(f"{path} is damaged or no text.", "Give .jsonl or .jsonl.gz files.") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error, UnicodeDecodeError):
+        raise InputError(f"{path} is damaged or not text.", "Give .jsonl or .jsonl.gz files.") from None
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield f"{path.name}:{number}", line

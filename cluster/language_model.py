@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from workers.llm.batches.batch_tier import BatchTier
     from workers.llm.endpoint import LlmEndpoint
 
-__all__ = ["Models", "open_llm", "open_models", "require_llm", "require_prices"]
-
 
 class Models(NamedTuple):
     """Models and database of work in a single process, without Ray or a server."""

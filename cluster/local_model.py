@@ -13,8 +13,6 @@ from workers.local_model.model_files import model_file
 from workers.local_model.server import LocalModel, local_model
 from workers.local_model.speed import ModelSpeed, measure_speed, tokens_in_progress
 
-__all__ = ["ChosenModel", "chosen_model"]
-
 _LOOK_SECONDS = 2.0
 _ANSWER_SECONDS = 7_200.0
 

@@ -15,12 +15,9 @@ from assayer.errors import ConfigurationError
 from assayer.run.context_variables import current_log_context
 from cluster.settings import LogSettings
 
-__all__ = ["JsonLinesFormatter", "configure_log"]
-
-
 _SECRET = re.compile(r"\b((?:ak|whsec|sk)[_-][A-Za-z0-9]{0,8})[A-Za-z0-9_/+=-]{12,}")
 _ROOT = Path(__file__).parents[1]
-_LIBRARIES = ("uvicorn", "ray", "httpx2", "sentence_transformers", "alembic")
+_LIBRARIES = ("uvicorn", "ray", "httpx2", "sentence_transformers")
 """Libraries that log too much at the level at which this program logs important events."""
 
 

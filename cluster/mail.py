@@ -11,8 +11,6 @@ from orchestrator.mail.wording import mail_address
 from orchestrator.store import Database
 from orchestrator.store.mails import PgMails
 
-__all__ = ["mail_deliverer", "mail_outbox", "mail_sender"]
-
 
 def mail_outbox(settings: Settings, database: Database) -> PgMails:
     return PgMails(database, enabled=settings.mail.host is not None)

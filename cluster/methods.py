@@ -31,16 +31,12 @@ from assayer.methods.scholareval import tasks as scholareval_tasks
 from assayer.methods.scicompanion import METHOD as SCICOMPANION
 from assayer.methods.scicompanion import pipeline as scicompanion
 from assayer.methods.scicompanion import tasks as scicompanion_tasks
-from assayer.methods.scicompanion.dimensions import venue_dimensions
 from assayer.models import Absent, Idea
 from assayer.plan_review.task import FLAWS
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
 from cluster.innoeval_calibrations import innoeval_options
 from cluster.settings import Settings
-
-__all__ = ["METHODS", "METHOD_DESCRIPTIONS", "EvaluationMethod", "MethodInputs", "with_board"]
-
 
 METHOD_DESCRIPTIONS: Mapping[str, str] = {
     REVIEW: "A short review by a panel of referees, with the literature as evidence, edited for one page.",
@@ -147,7 +143,7 @@ async def _innoeval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationRes
 def _scicompanion_options(settings: Settings) -> BaseModel:
     """Return the options with the dimensions themselves instead of the path of their file. Raises InputError."""
     options = settings.scicompanion
-    return options.model_copy(update={"dimensions": venue_dimensions(options.dimensions)})
+    return options.model_copy(update={"dimensions": options.rubric()})
 
 
 async def _scicompanion(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:

@@ -10,12 +10,10 @@ from assayer.ports import Clock
 from cluster.settings import Settings
 from workers.fetching.downloader import Downloader
 from workers.full_texts.archive import FullTextArchive
-from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher, RepositoryPace
+from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher, arxiv_pacer
 from workers.full_texts.pdf_locations import PdfLocation, known_pdf_locations
 from workers.outbound.claims import InMemoryClaims
 from workers.outbound.store import InMemorySharedState
-
-__all__ = ["fetch_pdf", "open_pdf_fetcher", "pdf_locations"]
 
 
 async def fetch_pdf(
@@ -65,6 +63,6 @@ async def open_pdf_fetcher(
     """Open a fetcher that keeps what it fetches, until the stack is closed."""
 
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
-    pace = RepositoryPace(settings.full_texts, InMemorySharedState(clock))
-    stack.push_async_callback(pace.aclose)
-    return ArchivingPdfFetcher(archive, downloader, InMemoryClaims(), pace, settings.full_texts)
+    arxiv = arxiv_pacer(settings.full_texts, InMemorySharedState(clock))
+    stack.push_async_callback(arxiv.aclose)
+    return ArchivingPdfFetcher(archive, downloader, InMemoryClaims(), arxiv, settings.full_texts)

@@ -23,8 +23,6 @@ from workers.policy_training import (
     train_policy,
 )
 
-__all__ = ["train_here", "train_on_ray"]
-
 
 def train_here(plan: AnyTraining, progress: Callable[[LearningPoint], None] = lambda _: None) -> LearningCurve:
     """Train in this process. Raises what `train_policy` and `train_companion` raise, CorpusError if the loop's

@@ -25,8 +25,6 @@ from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_
 from cluster.settings import RankingSettings, Settings
 from orchestrator.jobs.results import outcomes_of
 
-__all__ = ["Ranker", "RankingInputs", "open_ranker"]
-
 
 @dataclass(frozen=True)
 class RankingInputs:

@@ -16,17 +16,7 @@ from assayer.ranking.report_evidence import evidence_of
 from assayer.reports.scores import score_of
 from assayer.text.sanitise import sanitise
 from assayer_client.comparisons import Comparison
-
-__all__ = [
-    "KnownFile",
-    "ReportEvidence",
-    "ReportScores",
-    "comparisons_between",
-    "read_comparisons",
-    "read_evidence",
-    "read_reports",
-    "read_scores",
-]
+from cluster.whole_files import read_whole_text
 
 
 class KnownFile(NamedTuple):
@@ -116,12 +106,8 @@ def _report(path: Path) -> Report | None:
 def read_comparisons(path: Path) -> KnownFile:
     """Read an earlier ranking's comparisons, with texts sanitised like all external text. Raises InputError naming
     the first line that is not a comparison."""
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
     found, names = list[Comparison](), dict[IdeaId, str]()
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
         if line.strip():
             named = _comparison(line, f"{path}:{number}")
             found.append(sanitised_comparison(named.without_names()))

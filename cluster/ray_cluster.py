@@ -22,15 +22,6 @@ import psutil
 from assayer.errors import ConfigurationError
 from cluster.serving.settings import PoolSettings, ServingSettings
 
-__all__ = [
-    "corpus_build_cluster",
-    "existing_cluster",
-    "private_environment",
-    "service_cluster",
-    "shared_figures",
-    "training_cluster",
-]
-
 _NAMESPACE = "assayer"
 _SERVICE_OBJECT_STORE = 256 * 2**20
 """Object store size in bytes, for data too large for a message: vectors and full texts."""

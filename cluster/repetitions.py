@@ -8,8 +8,6 @@ from cluster.engine import Engine
 from cluster.language_model import open_llm
 from orchestrator.store import Database
 
-__all__ = ["answering_anew"]
-
 
 @asynccontextmanager
 async def answering_anew(engine: Engine, database: Database, repetition: int) -> AsyncIterator[Engine]:

@@ -15,8 +15,6 @@ from orchestrator.jobs.models import Lease
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
 from orchestrator.store import PgRewards
 
-__all__ = ["RewardJobs", "reward_work"]
-
 
 @dataclass(frozen=True)
 class RewardJobs:

@@ -22,8 +22,6 @@ from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs
 from cluster.settings import Settings
 from orchestrator.jobs.requests import NamedRewardItem
 
-__all__ = ["RewardJudge", "RewardingJudge", "known_judges", "open_reward_judge", "usable_judge"]
-
 RewardingJudge: TypeAlias = Composition | ViewpointJudge
 
 

@@ -15,8 +15,6 @@ from assayer.run.run import Run
 from cluster.language_model import require_prices
 from orchestrator.jobs.requests import Limits
 
-__all__ = ["LOCAL_REQUEST", "OnStart", "ResultInputs", "RunRequest", "result_inputs", "run_id"]
-
 ResultInputs: TypeAlias = dict[str, Any]
 """Everything that determines a result, in JSON-compatible form."""
 OnStart: TypeAlias = Callable[[EvaluationId, ResultInputs], Awaitable[None]]

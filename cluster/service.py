@@ -49,15 +49,6 @@ from orchestrator.web.searchable_corpus import SearchableCorpora
 from orchestrator.web.services import Services
 from workers.documents.document_parsing import read_table
 
-__all__ = [
-    "Service",
-    "api_services",
-    "check_readiness",
-    "create_first_key",
-    "open_service",
-    "process_name",
-]
-
 
 def api_services(
     settings: Settings,

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_va
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from assayer.curation import CurationOptions
+from assayer.curation.options import CurationOptions
 from assayer.methods.check import CheckOptions
 from assayer.methods.debate.options import DebateOptions
 from assayer.methods.grapheval.options import GraphEvalOptions
@@ -65,21 +65,6 @@ from workers.outbound.source_settings import (
 )
 from workers.reranking import RerankerSettings
 from workers.web.settings import PageSettings
-
-__all__ = [
-    "CHOSEN_LLM",
-    "PROFILES",
-    "CurationSettings",
-    "IngestSettings",
-    "LogSettings",
-    "MailSettings",
-    "MetricsSettings",
-    "Profile",
-    "RankingSettings",
-    "Settings",
-    "WebhookSettings",
-]
-
 
 Profile = Literal["laptop", "online", "simulate", "paper-faithful"]
 PROFILES: tuple[Profile, ...] = ("laptop", "online", "simulate", "paper-faithful")

@@ -19,8 +19,6 @@ from pydantic_settings import SettingsError
 from assayer.errors import ConfigurationError
 from cluster.settings import CHOSEN_LLM, Profile, Settings
 
-__all__ = ["load_settings", "nested_model", "variable_names"]
-
 
 def load_settings(profile: Profile = "laptop", model: str | None = None, **llm: Any) -> Settings:
     """Load the settings. `model` (`PROVIDER/NAME`) and further settings of the language model are stronger than all

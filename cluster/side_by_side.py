@@ -6,8 +6,6 @@ from typing import Generic, NamedTuple, TypeVar
 from assayer.errors import AssayerError, ConfigurationError, LlmRejected, LlmUnavailable
 from assayer.run.concurrency import gather_all
 
-__all__ = ["FATAL", "SideBySide", "side_by_side"]
-
 Out = TypeVar("Out")
 
 FATAL = (LlmRejected, ConfigurationError)

@@ -9,8 +9,6 @@ from orchestrator.store import Database
 from orchestrator.store.documents import PgDocuments
 from workers.file_storage import FileStorage
 
-__all__ = ["SubmittedDocuments", "open_documents"]
-
 Out = TypeVar("Out")
 _FOLDER = "submissions"
 

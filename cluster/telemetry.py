@@ -13,9 +13,6 @@ from orchestrator.execution.chores import Chore
 from orchestrator.store import Database
 from orchestrator.store.finished_jobs import PgFinishedJobs
 
-__all__ = ["metrics_server", "trace_export"]
-
-
 _LOOPBACK = "127.0.0.1"
 
 

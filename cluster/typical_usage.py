@@ -15,8 +15,6 @@ from cluster.methods import METHOD_DESCRIPTIONS
 from orchestrator.jobs.estimates import TypicalEvaluation
 from workers.llm.settings import LlmSettings
 
-__all__ = ["typical_board", "typical_evaluations"]
-
 
 class _TierUsage(Frozen):
     """Usage of one model tier for an idea: the means, and the 90th percentiles."""

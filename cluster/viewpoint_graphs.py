@@ -13,15 +13,13 @@ from assayer.methods.grapheval.graph.subgraph import LocalScorer
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
-from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, propagation_scorer
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel
 from assayer.models import Absent
 from cluster.settings import Settings
 from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database
 from orchestrator.store.viewpoint_graph import PgViewpointGraph
-
-__all__ = ["StoredGraph", "calibration_file", "checkpoint_file", "model_file", "open_judge", "stored_graph"]
 
 NO_GRAPH = Absent(
     reason="there is no graph of labelled ideas. Build one from your own: assayer graph build FILE.jsonl."
@@ -106,7 +104,7 @@ def checkpoint_file(folder: Path) -> Path:
 
 def _scorer(options: GraphEvalOptions, folder: Path, plan: GraphPlan) -> Scorer:
     if options.scorer != "network":
-        return propagation_scorer(options)
+        return LabelPropagation(options.rounds, options.strongest)
     from workers.viewpoint_network import NetworkScorer, load_checkpoint
 
     path = checkpoint_file(folder)
@@ -120,7 +118,9 @@ def _scorer(options: GraphEvalOptions, folder: Path, plan: GraphPlan) -> Scorer:
 def _chosen_scorer(name: str, options: GraphEvalOptions) -> Scorer:
     """Return the scorer for the graph; if a regression was chosen, the scorer provides only the evidence."""
     paper = LabelPropagation(options.rounds)
-    return paper if name == LocalScorer(paper, options.reach).name else propagation_scorer(options)
+    return (
+        paper if name == LocalScorer(paper, options.reach).name else LabelPropagation(options.rounds, options.strongest)
+    )
 
 
 def _model(path: Path) -> VerdictModel | None:

@@ -17,15 +17,6 @@ from orchestrator.webhooks.secrets import SecretCipher
 from workers.fetching.guarded_post import GuardedPoster
 from workers.fetching.ssrf_guard import AddressPolicy
 
-__all__ = [
-    "address_policy",
-    "check_webhook_address",
-    "load_or_create_key",
-    "load_secret_cipher",
-    "open_deliverer",
-    "re_encrypt_secrets",
-]
-
 
 def load_or_create_key(path: Path, new: bytes) -> str:
     """Return the key in the file; if there is none, write `new`, readable only by its owner. Concurrent processes

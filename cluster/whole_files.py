@@ -1,4 +1,4 @@
-"""Atomic writing of user-specified files: the previous content stays until the new file is complete."""
+"""Reading and atomic writing of files that users name: the previous content stays until the new file is complete."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,23 @@ from typing import IO
 
 from assayer.errors import InputError
 
-__all__ = ["whole_file", "write_whole"]
+
+def read_whole(path: Path, most_bytes: int = 500_000_000) -> bytes:
+    """Return the content of a file. Raises InputError if it cannot be read or is larger than `most_bytes`."""
+    try:
+        if path.is_file() and path.stat().st_size > most_bytes:
+            raise InputError(f"{path} has more than {most_bytes / 1e6:g} MB.", "Split it.")
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from None
+
+
+def read_whole_text(path: Path) -> str:
+    """Return the content of a UTF-8 file. Raises InputError."""
+    try:
+        return read_whole(path).decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{path} cannot be read: it is not UTF-8 text.") from None
 
 
 @contextmanager

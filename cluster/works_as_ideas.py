@@ -17,12 +17,10 @@ from workers.documents.document_ideas import Bibliography, read_pdf_idea
 from workers.file_storage import FileStorage
 from workers.full_texts.archive import FullTextArchive
 from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher
+from workers.literature_apis.capabilities import ResolvesIdentifiers
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext
-from workers.outbound.sources import SourceGateway
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
-from workers.sources.capabilities import ResolvesIdentifiers
-
-__all__ = ["WorksAsIdeas", "open_works"]
 
 _PATIENCE_SECONDS = 60.0
 _REMEDY = "Run with --profile online, or set the base URL of a source such as ASSAYER_ARXIV__BASE_URL."

@@ -4,6 +4,9 @@ from typing import NamedTuple, TypeAlias
 
 from orchestrator.settings import RedeliverySettings
 
+JITTER = 0.2
+"""Maximum random change of each wait, as a fraction, so that messages do not all reach a recovered receiver at once."""
+
 
 class Delivered(NamedTuple):
     detail: str
@@ -29,4 +32,4 @@ def outcome_of_failure(detail: str, attempt: int, draw: float, settings: Redeliv
     if attempt >= settings.tries:
         return GivenUp(f"{detail} That was try {attempt} of {settings.tries}.")
     wait = settings.first_seconds * settings.factor ** (attempt - 1)
-    return RetryLater(wait * (1 + settings.jitter * (2 * draw - 1)), detail)
+    return RetryLater(wait * (1 + JITTER * (2 * draw - 1)), detail)

@@ -27,8 +27,6 @@ class DatabaseSettings(Frozen):
     """Timeout for a statement."""
     patience_seconds: float = Field(default=60.0, gt=0)
     """Seconds that work waits for an unreachable server, or for a free connection, before it fails."""
-    migration_seconds: float = Field(default=7_200.0, gt=0)
-    """Maximum seconds for the first start of a new version to migrate the tables of an earlier version."""
 
 
 class ApiKeySettings(Frozen):
@@ -84,8 +82,6 @@ class AccessSettings(Frozen):
     send do not count."""
     burst_seconds: float = Field(default=30.0, ge=0)
     """Burst size: a person may send at once as many requests as their rate allows in this many seconds."""
-    attempt_seconds: float = Field(default=600.0, gt=0)
-    """Timeout for signing in with an identity provider."""
     providers: dict[ProviderName, IdentityProviderSettings] = Field(default_factory=dict)
     """Identity providers, by a name that you choose and that appears in URLs."""
 
@@ -109,9 +105,6 @@ class QueueSettings(Frozen):
     suspect_losses: int = Field(default=3, ge=1)
     """Number of lost leases from which a job is suspected of killing its workers. Only one such job runs at a time,
     to clear those that merely ran beside the cause."""
-    head_start: float = Field(default=20.0, ge=0)
-    """Number of turns (of weight 1) for which a tenant's interactive jobs precede batch jobs of tenants that have
-    had fewer turns."""
     max_usd: float | None = Field(default=None, gt=0)
     """Maximum cost in US dollars of a job without a limit of its own."""
 
@@ -129,9 +122,6 @@ class ExecutionSettings(Frozen):
     """Places of each worker reserved for interactive jobs, as long as at least one remains for other jobs."""
     longest_pause_seconds: float = Field(default=10.0, gt=0)
     """Maximum seconds between two attempts while the database is unreachable."""
-    settling_seconds: float = Field(default=600.0, gt=0)
-    """Seconds for which storing the outcome of a job is retried while the database is unreachable; the job is then
-    run again."""
     drain_seconds: float = Field(default=30.0, ge=0)
     """Seconds that running jobs may take to end once the process is asked to stop; the rest return to the queue."""
 
@@ -198,9 +188,6 @@ class RedeliverySettings(Frozen):
     first_seconds: float = Field(default=5.0, gt=0)
     """Seconds before the second attempt; each further wait is `factor` times as long."""
     factor: float = Field(default=5.0, ge=1)
-    jitter: float = Field(default=0.2, ge=0, lt=1)
-    """Maximum random change of each wait, as a fraction, so that messages do not all reach a recovered receiver at
-    once."""
 
 
 class WebhookDeliverySettings(RedeliverySettings):
@@ -220,8 +207,6 @@ class MailDeliverySettings(RedeliverySettings):
     first_seconds: float = Field(default=30.0, gt=0)
     """Seconds before the second attempt; each further wait is `factor` times as long."""
     factor: float = Field(default=3.0, ge=1)
-    in_a_row: int = Field(default=10, ge=1)
-    """Maximum number of mails that a process sends in sequence over one connection."""
     poll_seconds: float = Field(default=5.0, gt=0)
     """Seconds between two searches for mails that are due."""
 

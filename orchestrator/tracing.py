@@ -1,15 +1,15 @@
-"""OpenTelemetry traces of finished jobs: their spans, made afterwards from events and ledger, and their export by OTLP.
+"""OpenTelemetry traces of finished jobs, made from their events and the ledger, and their export by OTLP.
 
-One span for the whole job, one for every wait and stage, one for every call of a language model. Names of attributes
-follow OpenTelemetry's conventions for generative AI where they fit, and are `assayer.…` otherwise. Spans hold no words
-of ideas and no texts of errors, which may quote them. What the collector does not accept is lost, and nothing else is.
+There is a span for the whole job, for each wait and stage, and for each call of a language model. Attributes follow
+OpenTelemetry's conventions for generative AI where they fit, and are named `assayer.…` otherwise. Spans contain neither
+texts of ideas nor texts of errors, which may quote them. Spans that the collector does not accept are lost.
 """
 
 import asyncio
 import datetime as dt
 import logging
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
@@ -23,7 +23,7 @@ from assayer.models import LedgerRow
 from assayer_client.reports import Span
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.timeline import ledger_rows_of_job, timeline_of
-from orchestrator.store.finished_jobs import SETTLING_TIME, FinishedJob
+from orchestrator.store.finished_jobs import SETTLING_TIME, FinishedJob, PgFinishedJobs
 
 Attributes: TypeAlias = Mapping[str, str | int | float]
 
@@ -111,16 +111,10 @@ def _fault_kind(row: LedgerRow) -> str | None:
     return row.record.faults[-1].kind if row.record.faults else "_OTHER"
 
 
-class FinishedJobSource(Protocol):
-    async def claim(self, most: int) -> list[FinishedJob]:
-        """Claim jobs that ended recently and were not claimed before. Raises StorageError."""
-        ...
-
-
 class TraceExporter:
     """Exporter of traces; OpenTelemetry's own environment variables set sampler, limits and resource names."""
 
-    def __init__(self, archive: FinishedJobSource, exporter: SpanExporter) -> None:
+    def __init__(self, archive: PgFinishedJobs, exporter: SpanExporter) -> None:
         own = Resource({"service.name": "assayer", "service.version": __version__})
         provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
         self._tracer = provider.get_tracer("assayer", __version__)

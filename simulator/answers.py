@@ -16,8 +16,6 @@ from simulator.schema import InvalidSchema, compiled
 from simulator.settings import AnswerFault
 from simulator.text import passage
 
-__all__ = ["Made", "compose", "find_schema", "node_for", "tokens"]
-
 IN_VALUE: frozenset[AnswerFault] = frozenset(
     {
         "wrong_enum",

@@ -18,8 +18,6 @@ from typing import Any, Literal, NamedTuple
 from simulator.counters import Counters
 from simulator.settings import Settings
 
-__all__ = ["BatchJob", "BatchRunner", "BatchStatus", "LineAnswer", "StoredFile"]
-
 BatchStatus = Literal[
     "validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"
 ]

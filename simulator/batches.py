@@ -17,8 +17,6 @@ from simulator.protocol import ApiError, authorise, server_error
 from simulator.replies import refusal
 from simulator.settings import Settings
 
-__all__ = ["BatchDoor"]
-
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 _MOST_LISTED = 100

@@ -12,8 +12,6 @@ from tempfile import TemporaryFile
 from typing import IO, Self
 from urllib.parse import urlsplit
 
-__all__ = ["ServerProcess"]
-
 _ROOT = Path(__file__).resolve().parents[1]
 _START_SECONDS = 60.0
 _STOP_SECONDS = 5.0

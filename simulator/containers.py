@@ -8,9 +8,6 @@ from simulator.draft import DEEPEST, Draft
 from simulator.prompt import Item
 from simulator.scalars import Boolean, Labelled, Node, Text
 
-__all__ = ["Array", "Mapping", "Object", "OneOf", "Reference", "Tuple", "plain"]
-
-
 _SOME = 2
 """Most labels that a nested array speaks of when it may be empty."""
 

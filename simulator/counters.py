@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Counters", "Seen", "Stats"]
-
 
 class Stats(BaseModel):
     """Answer of GET /_simulator/stats. Tokens are those of completed answers: what would be billed."""

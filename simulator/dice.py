@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from simulator.settings import AnswerFault, Settings
 
-__all__ = ["Fate", "Throw", "prompt_key", "throw"]
-
 Fate = str
 """`answer`, `rate_limited`, `server_error` or `dropped`."""
 

@@ -8,8 +8,6 @@ from simulator.prompt import Item, Prompt
 from simulator.settings import AnswerFault
 from simulator.text import clip, passage, phrases, sentences
 
-__all__ = ["DEEPEST", "Draft"]
-
 DEEPEST = 5
 """Nested references after which recursive schemas are brought to an end."""
 _NASTY = ' (compare "]}", [1, 2}, {"a": [ and ```json in the original)'

@@ -4,8 +4,6 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
-__all__ = ["matching"]
-
 _parser: Any = import_module("re._parser")  # by name: typeshed knows nothing of it
 
 _MOST_REPEATS = 8

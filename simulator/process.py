@@ -7,8 +7,6 @@ from simulator.child import ServerProcess
 from simulator.counters import Stats
 from simulator.settings import Settings
 
-__all__ = ["Simulator"]
-
 
 class Simulator(ServerProcess):
     """A simulator with the given fields of Settings, running from `with` to its end.

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["Item", "Prompt", "read"]
-
 _CITED = re.compile(r"\[(P\d{1,5}(?:\s*[,;]\s*P\d{1,5})*)\]")
 _MARK = re.compile(
     r"\n(?:[-*#]{1,4} )?(?:\[([A-Z])(\d{1,5})\][ \t]*([^\n]*)|<(/?)([a-z_]+) [0-9a-f]{6,64}>[ \t]*(?=\n|$))"

@@ -9,8 +9,6 @@ from simulator.scalars import Node
 from simulator.schema import InvalidSchema
 from simulator.settings import Settings
 
-__all__ = ["ApiError", "ChatCall", "authorise", "completion", "parse", "rate_limited", "server_error"]
-
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ROLES = {"system", "developer", "user", "assistant", "tool"}
 _FORMATS = {"text", "json_object", "json_schema"}

@@ -6,8 +6,6 @@ from aiohttp import web
 
 from simulator.protocol import ApiError
 
-__all__ = ["refusal"]
-
 
 def refusal(error: ApiError) -> web.Response:
     kind = "application/json" if error.body.startswith(b"{") else "text/html"

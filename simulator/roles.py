@@ -3,8 +3,6 @@
 import re
 from typing import Any, Literal
 
-__all__ = ["Role", "cites_labels", "label_letter", "may_stay_empty", "role", "usual_length"]
-
 Role = Literal["label", "quote", "name", "query", "statement", "question", "plan", "text"]
 
 _ROLES: dict[str, Role] = {

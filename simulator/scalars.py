@@ -13,8 +13,6 @@ from simulator.patterns import matching
 from simulator.roles import Role
 from simulator.text import clip
 
-__all__ = ["FORMATS", "Boolean", "Choice", "Formatted", "Labelled", "Node", "Number", "Patterned", "Text"]
-
 
 class Node(ABC):
     @abstractmethod

@@ -9,8 +9,6 @@ from simulator.prompt import Prompt
 from simulator.roles import cites_labels, label_letter, may_stay_empty, role, usual_length
 from simulator.scalars import Node
 
-__all__ = ["InvalidSchema", "compiled"]
-
 Schema = dict[str, Any]
 
 _ANNOTATIONS = {"title", "description", "default", "examples", "$defs", "definitions", "deprecated"}

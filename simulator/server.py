@@ -27,8 +27,6 @@ from simulator.protocol import (
 from simulator.replies import refusal
 from simulator.settings import HARMLESS, Settings
 
-__all__ = ["Endpoint"]
-
 _LARGEST_REQUEST = 32 * 2**20
 
 

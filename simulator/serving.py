@@ -8,8 +8,6 @@ import sys
 
 from aiohttp import web
 
-__all__ = ["add_address", "loopback", "serve"]
-
 _BACKLOG = 4096
 """Connections waiting to be accepted: clients open thousands at once."""
 

@@ -4,8 +4,6 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["ANSWER_FAULTS", "HARMLESS", "AnswerFault", "Rate", "Settings"]
-
 Rate = Annotated[float, Field(ge=0, le=1)]
 """A share of requests, 0 to 1."""
 

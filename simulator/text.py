@@ -4,8 +4,6 @@ import re
 from functools import lru_cache
 from random import Random
 
-__all__ = ["clip", "passage", "phrases", "sentences"]
-
 SHORTEST, LONGEST = 25, 200
 """Characters of a sentence worth quoting."""
 QUOTABLE = 8

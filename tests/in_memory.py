@@ -18,8 +18,8 @@ from index.faiss_build import load_faiss
 from index.memory_corpus import MemoryCorpus
 from index.segments.gpus import MOST_SELECTED, GpuMatches
 from workers.embedding.hashing_embedder import WORD, HashingEmbedder
+from workers.literature_apis.capabilities import Snippet
 from workers.outbound.source_requests import RequestContext
-from workers.sources.capabilities import Snippet
 
 __all__ = ["GpuStandIn", "HashingLexicalEmbedder", "InMemorySource", "MemoryCorpusVersions"]
 

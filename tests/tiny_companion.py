@@ -15,7 +15,6 @@ from typing import Any
 
 from assayer.backends import Backends
 from assayer.llm import NoLlm
-from assayer.methods.scicompanion.dimensions import venue_dimensions
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import Paper, PaperId
 from assayer.ports import Clock
@@ -153,7 +152,7 @@ def tiny_training(folder: Path, model: Path | str, grpo: GrpoSettings, **more: o
 
 
 def tiny_ideas(plan: CompanionTraining) -> list[RatedIdea]:
-    return read_rated_ideas(plan.data, venue_dimensions(None))
+    return read_rated_ideas(plan.data, SciCompanionOptions().rubric())
 
 
 def companion_tokenizer() -> Any:

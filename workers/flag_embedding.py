@@ -70,7 +70,7 @@ def _removed_module() -> Iterator[None]:
 
 
 def _removed(*_: object, **__: object) -> None:
-    raise NotImplementedError(f"{_REMOVED} is no part of the installed transformers.")
+    raise NotImplementedError(f"{_REMOVED} is not part of the installed transformers.")
 
 
 def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:

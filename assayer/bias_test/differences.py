@@ -2,7 +2,7 @@
 
 A percentile bootstrap of so few ideas is too narrow: of its 95 % intervals 50 % cover the mean of 2 normal differences,
 84 % that of 5 and 92 % that of 15. Student's t covers 95 % of them whatever their number; where differences are skewed
-it covers fewer, and with fewer than six ideas nobody can tell whether they are.
+it covers fewer, and with fewer than six ideas skewness cannot be detected.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""The same text in the English of somebody who learnt it late: articles dropped, agreement broken, nothing added.
+"""Rewrite a text in poorer English: articles dropped, agreement broken, no content changed.
 
-Only the idea's own prose is changed, up to its list of references. Headings, tables, code, quotations, what stands in
-emphasis (most often a title), links, addresses, identifiers and formulas keep every letter: they are content.
+Only the prose before the list of references is changed. Headings, tables, code, quotations, emphasised text (usually
+titles), links, addresses, identifiers and formulas are content and stay unchanged.
 """
 
 import re

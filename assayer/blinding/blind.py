@@ -20,7 +20,7 @@ from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, di
 from assayer.errors import InputError
 from assayer.ideas.documents import read_sections
 from assayer.ideas.parsing import FEWEST_WORDS
-from assayer.models import Blinding, Idea, MaskedText, ReadingRecord, Section, UnblindedWords
+from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
 RULES = 2
@@ -40,8 +40,10 @@ def blinded(idea: Idea) -> Idea:
             "title": title,
             "text": apply(idea.text, spans),
             "sections": sections,
-            "reading": _masked_reading(idea.reading, title, sections),
-            "reference_list": _masked_list(idea.reference_list, people),
+            "reading": idea.reading
+            and idea.reading.model_copy(update={"title": title, "sections": read_sections(sections)}),
+            # Publishers in a reference list are named like institutions, and stay.
+            "reference_list": apply(idea.reference_list, disjoint(_identity(idea.reference_list, people))),
             "flags": tuple(flag.model_copy(update={"offset": map_offset(flag.offset, spans)}) for flag in idea.flags),
             "blinding": Blinding(rules=RULES, masked=_masked(idea, spans, in_title)),
             "unblinded": UnblindedWords(title=idea.title, text=idea.text),
@@ -52,20 +54,14 @@ def blinded(idea: Idea) -> Idea:
     return masked
 
 
-def _masked_reading(reading: ReadingRecord | None, title: str, sections: Sequence[Section]) -> ReadingRecord | None:
-    if reading is None:
-        return None
-    return reading.model_copy(update={"title": title, "sections": read_sections(sections)})
-
-
 def _check_words_left(masked: Idea, came_in: Idea) -> None:
     """Raise InputError if less than half of the text is left and too few words remain for an idea, titles excluded."""
     left = _count_words(masked.text, masked.title)
     if left < FEWEST_WORDS and 2 * left < _count_words(came_in.text, came_in.title):
         raise InputError(
-            f"{masked.source} says little but whose it is: blind mode left {left} word{'s' * (left != 1)} of its text.",
-            f"Describe problem, method and experiments in at least {FEWEST_WORDS} words beside those on people, "
-            "or have it judged without blind mode (--no-blind, blind=false).",
+            f"{masked.source} says little about the idea: blind mode left {left} word{'s' * (left != 1)} of its text.",
+            f"Describe problem, method and experiments in at least {FEWEST_WORDS} words, not counting those about "
+            "people, or turn blind mode off (--no-blind, blind=false).",
         )
 
 
@@ -109,10 +105,11 @@ def _inline(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> I
     yield from funding_mentions(text)
 
 
-def _masked_list(text: str, people: Sequence[Person]) -> str:
-    """Return a reference list without its proposers and contact details; its publishers are named like institutions and
-    stay."""
-    return apply(text, disjoint([*mentions(text, people), *contacts(text), *personal_pages(text, people)]))
+def _identity(text: str, people: Sequence[Person]) -> Iterator[MaskSpan]:
+    """Yield mentions of the people, and contact details."""
+    yield from mentions(text, people)
+    yield from contacts(text)
+    yield from personal_pages(text, people)
 
 
 def _heading_person(line: str) -> list[Person]:

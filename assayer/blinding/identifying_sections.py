@@ -42,31 +42,31 @@ _AROUND = (
     r"(?:(?:host|research) (?:institution|environment)|collaborat(?:ors?|ions?)|partners?|consortium|"
     r"facilities(?:,? equipment,? and (?:other )?resources)?)"
 )
+
+
+class _Sort(NamedTuple):
+    pattern: str
+    kind: MaskedKind
+    longest: int = 8_000
+    """Maximum characters of a section. A longer section ends at a paragraph break, because its following heading was
+    not recognised."""
+
+
+_SORTS = {
+    "thanks": _Sort(_THANKS, "acknowledgement", 2_500),
+    "paid": _Sort(_PAID, "funding", 3_000),
+    "life": _Sort(_LIFE, "biography"),
+    "team": _Sort(_TEAM, "biography"),
+    "contact": _Sort(_CONTACT, "biography"),
+    "around": _Sort(_AROUND, "biography"),
+}
 _TITLE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]{1,3})?(?:(?:\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)]|"
     r"[A-H][.)])[ \t]{1,3})?(?P<bold>\*\*|__)?"
-    rf"(?:(?P<thanks>{_THANKS})|(?P<paid>{_PAID})|(?P<life>{_LIFE})|(?P<team>{_TEAM})|(?P<contact>{_CONTACT})|(?P<around>{_AROUND}))"
+    rf"(?:{'|'.join(f'(?P<{group}>{sort.pattern})' for group, sort in _SORTS.items())})"
     r"[ \t]{0,2}(?:\*\*|__)?[ \t]{0,2}(?P<mark>[:.–—-])?(?:\*\*|__)?[ \t]{0,3}(?P<rest>[^\n]*)$",
     re.I | re.M,
 )
-_KINDS: dict[str, MaskedKind] = {
-    "thanks": "acknowledgement",
-    "paid": "funding",
-    "life": "biography",
-    "team": "biography",
-    "contact": "biography",
-    "around": "biography",
-}
-_LONGEST: dict[str, int] = {
-    "thanks": 2_500,
-    "paid": 3_000,
-    "life": 8_000,
-    "team": 8_000,
-    "contact": 8_000,
-    "around": 8_000,
-}
-"""Maximum characters of a section by kind. A longer section ends at a paragraph break, because its following heading
-was not recognised."""
 _NAME = re.compile(NAME)
 _LONGEST_CARD = 400
 _STATION = re.compile(
@@ -102,16 +102,17 @@ def identifying_sections(
     for match in _TITLE.finditer(text):
         if match.start() < place:
             continue
-        group = next(name for name in _KINDS if match[name])
+        group = next(name for name in _SORTS if match[name])
         rest = match["rest"].strip(" *_")
         if rest and not _runs_in(match, group, rest):
             continue
-        end = _paragraph_end(text, match.end()) if rest else _section_end(text, match, starts, _LONGEST[group])
+        end = text.find("\n\n", match.end()) if rest else _section_end(text, match, starts, _SORTS[group].longest)
+        end = len(text) if end < 0 else end
         somebody = bisect_left(people, end) > bisect_left(people, match.end())
         if end <= match.start() or not _is_about_people(group, text[match.end() : end], somebody):
             continue
         place = end
-        yield IdentifyingSection(MaskSpan(match.start(), end, _KINDS[group], cut=True), group != "around")
+        yield IdentifyingSection(MaskSpan(match.start(), end, _SORTS[group].kind, cut=True), group != "around")
 
 
 def _is_about_people(group: str, text: str, somebody: bool) -> bool:
@@ -134,11 +135,6 @@ def _runs_in(match: "re.Match[str]", group: str, rest: str) -> bool:
     if group == "thanks":
         return bool(match["mark"] or match["bold"]) and len(rest.split()) > 2
     return group == "life" and match["mark"] == ":" and _names_people(rest)
-
-
-def _paragraph_end(text: str, start: int) -> int:
-    blank = text.find("\n\n", start)
-    return len(text) if blank < 0 else blank
 
 
 def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], longest: int) -> int:

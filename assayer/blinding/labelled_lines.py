@@ -64,11 +64,28 @@ _CJK = (
     r"(?:项目负责人|负责人|申请人|姓名|作者|单位|依托单位|研究代表者|申請人|氏名|所属|著者|"
     r"연구책임자|책임연구자|신청자|성명|소속|저자)"
 )
+
+
+class _Label(NamedTuple):
+    pattern: str
+    kind: MaskedKind
+    most_words: int
+    """Maximum words of a value."""
+
+
+_LABELS = {
+    "people": _Label(f"{_PEOPLE}|{_CJK}", "name", 60),
+    "perhaps": _Label(_PERHAPS_PEOPLE, "name", 20),
+    "hosts": _Label(_SURE_PLACES, "affiliation", 25),
+    "places": _Label(_PLACES, "affiliation", 25),
+    "stages": _Label(_STAGES, "role", 8),
+    "roles": _Label(_ROLES, "role", 12),
+    "reached": _Label(_REACHED, "contact", 12),
+    "paid": _Label(_PAID, "funding", 60),
+}
 _LINE = re.compile(
     r"^[ \t]{0,8}(?:[-*•>|][ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__)?"
-    rf"(?:(?P<people>{_PEOPLE}|{_CJK})|(?P<perhaps>{_PERHAPS_PEOPLE})|(?P<hosts>{_SURE_PLACES})|(?P<places>{_PLACES})|"
-    rf"(?P<stages>{_STAGES})|(?P<roles>{_ROLES})|"
-    rf"(?P<reached>{_REACHED})|(?P<paid>{_PAID}))"
+    rf"(?:{'|'.join(f'(?P<{group}>{label.pattern})' for group, label in _LABELS.items())})"
     r"(?:\(?e?s\)?)?(?:[ \t]\([^)\n]{0,40}\))?(?:\*\*|__)?[ \t]{0,3}[:：|](?:\*\*|"
     r"__)?[ \t]{0,3}(?P<value>\S[^\n]{0,400})$",
     re.I | re.M,
@@ -76,26 +93,6 @@ _LINE = re.compile(
 _ROLE = re.compile(rf"(?:an? |the )?{ROLE}(?![\w-])", re.I)
 _STAGE = re.compile(r"(?:early|mid|late|junior|senior|first[- ]stage|established|leading|R[1-4]\b)", re.I)
 _CODE = re.compile(r"\d{3}")
-_MOST_WORDS = {
-    "people": 60,
-    "perhaps": 20,
-    "hosts": 25,
-    "places": 25,
-    "stages": 8,
-    "roles": 12,
-    "reached": 12,
-    "paid": 60,
-}
-_KINDS: dict[str, MaskedKind] = {
-    "people": "name",
-    "perhaps": "name",
-    "hosts": "affiliation",
-    "places": "affiliation",
-    "stages": "role",
-    "roles": "role",
-    "reached": "contact",
-    "paid": "funding",
-}
 _PAYS = re.compile(rf"^[{UPPER}]{{2}}|[Ff]oundation|[Cc]ouncil")
 _MOST_SMALL_WORDS = 3
 _MOST_WORDS_OF_PLACE = 6
@@ -107,28 +104,22 @@ _REACHES = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.
 def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
     """Yield whole labelled lines, including the label. A value after `Institution:` is accepted before `block_end`,
     the end of the author block, and beside a person's line; elsewhere it must look like an institution."""
-    lines = [_Line(match, *_label(match)) for match in _LINE.finditer(text)]
-    lines = [line for line in lines if len(line.value.split()) <= _MOST_WORDS[line.group]]
+    found = ((match, next(group for group in _LABELS if match[group])) for match in _LINE.finditer(text))
+    lines = [_Line(match, group, match["value"].strip(" *_|\t")) for match, group in found]
+    lines = [line for line in lines if len(line.value.split()) <= _LABELS[line.group].most_words]
     people = [
         line.match.start()
         for line in lines
-        if _KINDS[line.group] == "name" and _fits(line.group, line.value, beside_people=False)
+        if _LABELS[line.group].kind == "name" and _fits(line.group, line.value, beside_people=False)
     ]
     for line in lines:
         start, end = line.match.span()
         after = bisect_left(people, start - _NEAR)
         beside = start < block_end or (after < len(people) and people[after] <= end + _NEAR)
         if _fits(line.group, line.value, beside):
-            yield LabelledLine(start, end + (end < len(text)), _kind(line.group, line.value), line.value)
-
-
-def _label(match: "re.Match[str]") -> tuple[str, str]:
-    """Return the group of the label and its value."""
-    return next(name for name in _MOST_WORDS if match[name]), match["value"].strip(" *_|\t")
-
-
-def _kind(group: str, value: str) -> MaskedKind:
-    return "email" if group == "reached" and CONTACT.search(value) else _KINDS[group]
+            is_email = line.group == "reached" and CONTACT.search(line.value)
+            kind = "email" if is_email else _LABELS[line.group].kind
+            yield LabelledLine(start, end + (end < len(text)), kind, line.value)
 
 
 def _fits(group: str, value: str, beside_people: bool) -> bool:

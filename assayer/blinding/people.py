@@ -1,7 +1,7 @@
 """People introduced by the text: by a title, by leading, advising or applying, or by citing their own work."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -121,17 +121,13 @@ def _named(match: "re.Match[str]", group: str = "name") -> NamedPerson | None:
     while words and words[-1] in _NOT_AFTER_TITLE:
         words.pop()
     person = person_of(" ".join(words))
-    if person is None and words and _is_surname(words):
+    surname = words[-1] if words and PARTICLES.issuperset(words[:-1]) else ""
+    if person is None and len(surname) > 1 and surname not in NO_SURNAMES:
         person = Person("", " ".join(words))
     if person is None:
         return None
     start = match.start(group)
     return NamedPerson(MaskSpan(start, start + len(" ".join(words)), "name"), person)
-
-
-def _is_surname(words: Sequence[str]) -> bool:
-    """Return whether the words form a surname: a single word, optionally with particles before it."""
-    return PARTICLES.issuperset(words[:-1]) and len(words[-1]) > 1 and words[-1] not in NO_SURNAMES
 
 
 def introduced_people(text: str) -> Iterator[NamedPerson]:

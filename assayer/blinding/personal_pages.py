@@ -42,11 +42,7 @@ def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     for match in _ACCOUNT.finditer(text):
         before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
         if _OURS.search(before) or _is_named_after(match["owner"] or match["host"], families):
-            yield MaskSpan(match.start(), _without_full_stop(text, *match.span()), "contact")
-
-
-def _without_full_stop(text: str, start: int, end: int) -> int:
-    return start + len(text[start:end].rstrip("."))
+            yield MaskSpan(match.start(), match.start() + len(match[0].rstrip(".")), "contact")
 
 
 def _is_named_after(owner: str, families: set[str]) -> bool:

@@ -1,7 +1,7 @@
-"""Every text of a model's answer: cleaned, held against what was given, and redacted where it cites anything else.
+"""Check every text of a model's answer: clean it, find citations of works that were not shown, and redact them.
 
-Texts are found by walking the answer's fields, so that a field that nobody thought of is prose, and prose may cite
-nothing. What a field may hold beyond that is said by a `TextRole` in its annotation.
+All string fields of an answer are found through its model. A field without a `TextRole` is prose, which may not cite
+anything; the role in a field's annotation allows more.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -23,8 +23,13 @@ from assayer.text.sentences import sentence_spans
 Out = TypeVar("Out", bound=BaseModel)
 
 REDACTED = "Left out: it named a work that was not given."
-"""Replacement for a required text of which nothing is left after redaction."""
+"""Replacement for a required text that is empty after redaction."""
 REDACTED_REASON = "cited what was not among the evidence, even when asked again"
+
+
+def max_chars(words: int) -> int:
+    """Return the maximum characters of an answer that is asked for `words` words: twice as many as these need."""
+    return 2 * 8 * words
 
 
 class TextRole(Enum):

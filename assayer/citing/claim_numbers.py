@@ -1,7 +1,7 @@
-"""Numbers of a claim that stand in none of the texts it cites, nor in the idea.
+"""Find numbers of a claim that occur neither in the texts it cites nor in the idea.
 
-Texts are read generously: a share as a part of one and as per cent, thousands and millions written in any way, small
-numbers as words, and rounded. What is left over in a claim was not read there, whatever else it may be.
+Source texts are read generously: a share also as a percentage, thousands and millions in any notation, small numbers
+as words, and rounded values.
 """
 
 import re

@@ -1,17 +1,19 @@
-"""Which quote goes with a claim: one that was given for what the claim says, on the side that the claim takes.
+"""Choose the quote for a claim: one that was extracted for the same statement and the same side.
 
-A reading quotes its paper for one stance on one method or dimension. A claim that cites the same paper for the
-opposite, or for something else, is not carried by those words: it cites the paper without them.
+A reading quotes its paper for one stance on one method or dimension. A claim that takes the opposite side, or says
+something else, cites the paper without that quote.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from assayer.citing.claim_numbers import KnownNumbers
 from assayer.citing.evidence import Evidence, Quoted, point
 from assayer.citing.further_quotes import further_quotes
-from assayer.citing.labels import LABEL, MARKER, paper_of
+from assayer.citing.labels import MARKER, paper_of
 from assayer.models import Citation, Frozen, FurtherQuote, PaperId, Point
+from assayer.models.assessment import LABEL
 from assayer.text.content_words import content_words
 
 Side = Literal["for", "against", "neither"]
@@ -94,21 +96,8 @@ def _repeats(claim: str, quoted: Quoted | None) -> bool:
     if quoted is None:
         return False
     words = quoted.words.split()[:REPEATED]
-    return len(words) >= LEAST_REPEATED and _stands_whole(" ".join(words), " ".join(claim.split()))
-
-
-def _stands_whole(words: str, text: str) -> bool:
-    """Return whether the words occur in the text as whole words."""
-    at = text.find(words)
-    while at >= 0:
-        if not _in_word(text[max(0, at - 1) : at]) and not _in_word(text[at + len(words) : at + len(words) + 1]):
-            return True
-        at = text.find(words, at + 1)
-    return False
-
-
-def _in_word(letter: str) -> bool:
-    return letter.isalnum() or letter == "_"
+    beginning = re.escape(" ".join(words))
+    return len(words) >= LEAST_REPEATED and bool(re.search(rf"(?<!\w){beginning}(?!\w)", " ".join(claim.split())))
 
 
 def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
@@ -116,7 +105,7 @@ def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
         if _repeats(claim, item.quoted):
             return item
     if len(found) == 1 and (found[0].quoted is None or found[0].quoted.state != "verified"):
-        return found[0]  # whatever it says: its words were looked for in vain
+        return found[0]  # its quote was not found in the source
     said = content_words(LABEL.sub(" ", claim))
     shared = [len(said & _words(item)) for item in found]
     best = max(shared)
@@ -138,7 +127,7 @@ def given_by_points(points: Iterable[Point]) -> list[GivenQuote]:
             side=_SIDES[item.kind],
             statement=item.text,
             quoted=_quoted(citation),
-            further=_further(citation),
+            further=tuple(Quoted(words=extra.quote, state="verified", place=extra.place) for extra in citation.further),
         )
         for item in points
         for citation in item.citations
@@ -149,7 +138,3 @@ def _quoted(citation: Citation) -> Quoted | None:
     if citation.quote is None or citation.quote_state == "none":
         return None
     return Quoted(words=citation.quote, state=citation.quote_state, place=citation.place, objection=citation.objection)
-
-
-def _further(citation: Citation) -> tuple[Quoted, ...]:
-    return tuple(Quoted(words=item.quote, state="verified", place=item.place) for item in citation.further)

@@ -129,10 +129,8 @@ def citation_of(paper: PaperId, quoted: Quoted | None) -> Citation:
 
 
 def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
-    """Return the sentences of the source in which the words stand, with their place; None if there are no words.
-
-    An address in them is shown too: it is the paper's, not the model's.
-    """
+    """Return the sentences of the source that contain the words, with their place; None if there are no words.
+    Addresses in these sentences are kept, because they are the paper's own."""
     words = " ".join(quote.strip().strip("\"'“”").split())
     if not words:
         return None

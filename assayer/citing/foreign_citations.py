@@ -1,8 +1,8 @@
-"""Finds citations in an answer of works that were not among its evidence, by a short list of forms.
+"""Find citations of works that were not among an answer's evidence, by a short list of forms.
 
-The forms: addresses, DOIs, arXiv and a few other ids, `et al.`, names with a year, citation commands, and titles in
-quotation marks. Numbers in brackets and names without a year are not forms of it: too much else is written so
-(docs/evidence/citations.md has the rates). Each pattern is bounded, so that the time grows with the text.
+Forms: addresses, DOIs, arXiv and a few other ids, `et al.`, names with a year, citation commands, and titles in
+quotation marks. Numbers in brackets and names without a year are not searched for, because they often mean something
+else (rates in docs/evidence/citations.md). Every pattern is bounded, so time grows linearly with the text.
 """
 
 import re
@@ -89,11 +89,8 @@ _SMALL = frozenset(
 
 
 def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
-    """Return the citations in order, without overlaps.
-
-    The text is without labels of our own. `given` makes the words, as `words_of` makes them, of everything that was
-    shown: a title among them is not foreign.
-    """
+    """Return the citations in order, without overlaps. The text must not contain our own labels. `given` returns the
+    words of everything that was shown, as `words_of` returns them; a title among them is not foreign."""
     plain, found, titles = _seen(text)
     foreign = list(found)
     if titles:

@@ -1,21 +1,20 @@
-"""More of a paper's words beside a claim: one quote seldom carries two findings, or a finding with its number.
+"""Add further quotes of a paper to a claim, because one quote seldom covers two findings, or a finding and its number.
 
-What the first quote lacks of the claim is sought in other quotes given for the same side, then in the sentences of what
-was shown of the paper. Choosing by words says nothing of support: which of them the claim keeps, its check decides.
+Words of the claim that the first quote lacks are searched for in other quotes for the same side, then in the sentences
+of the paper that were shown. Word overlap does not show support: the support check decides which quotes are kept.
 """
 
 import re
 from collections.abc import Sequence, Set
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
-
-import Stemmer
 
 from assayer.citing.evidence import Evidence, Quoted, check_quote
 from assayer.citing.labels import MARKER, paper_of
 from assayer.models import PaperId
 from assayer.text.content_words import is_grammar
 from assayer.text.sentences import sentences
+from assayer.text.stems import stems
 
 MOST_FURTHER = 2
 """Quotes beside the first."""
@@ -58,7 +57,7 @@ def said_words(text: str) -> frozenset[str]:
 
 def _stems(text: str) -> frozenset[str]:
     words = [item.replace(",", "") if item[0].isdigit() else item for item in _WORD.findall(text.casefold())]
-    return frozenset(_stemmer().stemWords([word for word in words if not is_grammar(word)]))
+    return frozenset(stems([word for word in words if not is_grammar(word)]))
 
 
 def _said_of(claim: str, paper: PaperId) -> str:
@@ -99,8 +98,3 @@ def _sentences(text: str) -> tuple[_Sentence, ...]:
     return tuple(
         _Sentence(sentence, _stems(sentence)) for sentence in sentences(text) if len(sentence.split()) <= LONGEST
     )
-
-
-@cache
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")

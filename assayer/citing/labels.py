@@ -1,8 +1,8 @@
 """Citation labels and markers in texts.
 
-Inside one prompt papers are labelled `[P1]`, `[P2]` … in the order given. Answers cite those labels; before a
-text leaves its step they become markers, `[@paper-id]`, and `assayer.citing.numbering` numbers the markers once for
-the whole report. So a step always renders the same prompt, whatever ran before it.
+A prompt labels its papers `[P1]`, `[P2]` … in order, and answers cite these labels. Before a text leaves its step, the
+labels become markers, `[@paper-id]`, which `assayer.citing.numbering` numbers once for the whole report. A step
+therefore renders the same prompt whatever ran before it.
 """
 
 import re
@@ -13,23 +13,6 @@ from urllib.parse import unquote
 
 from assayer.models import Assessment, Label, PaperId, Point
 from assayer.models.assessment import LABEL
-
-__all__ = [
-    "LABEL",
-    "MARKER",
-    "canonical",
-    "cited_labels",
-    "each_once",
-    "labelled",
-    "marker",
-    "paper_of",
-    "plain",
-    "point_labels",
-    "relabel",
-    "segments",
-    "uncited_complaints",
-]
-
 
 MARKER = re.compile(r"\[@([^\[\]@\s]+)\]")
 _ONE = re.compile(r"P\d+")
@@ -62,7 +45,7 @@ def marker(paper: PaperId) -> Label:
 
 
 def paper_of(label: str) -> PaperId:
-    """The inverse of `marker`."""
+    """Return the paper of a marker's label: the inverse of `marker`."""
     return PaperId(unquote(label.removeprefix("@")))
 
 
@@ -87,15 +70,17 @@ def each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]
     counts = Counter(got)
     complaints = [f"There is no entry for {noun} {label}." for label in wanted if label not in counts]
     complaints += [f"{noun.capitalize()} {label} has {n} entries." for label, n in counts.items() if n > 1]
-    complaints += [f"{label} is not a {noun} given here." for label in counts if label not in set(wanted)]
-    return complaints
+    return complaints + [f"{label} is not a {noun} given here." for label in counts if label not in set(wanted)]
+
+
+def unknown_labels(got: Iterable[str], known: Iterable[str], noun: str) -> list[str]:
+    """Return complaints about labels that were not in the question."""
+    return [f"{label} is not a {noun} given here." for label in sorted(set(got) - set(known))]
 
 
 def segments(text: str, known: Container[Label]) -> Iterator[tuple[str, Label | None]]:
-    """The text in order: stretches of words with None, and labels as written (`[P3]`) with their label.
-
-    `[P3, P7]` comes apart into two; a label that is not known stays words.
-    """
+    """Yield the text in order: words with None, and labels as written (`[P3]`) with their label. `[P3, P7]` is split
+    into two; an unknown label is treated as words."""
     position = 0
     for match in LABEL.finditer(text):
         if match.start() > position:

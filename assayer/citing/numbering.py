@@ -5,8 +5,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.citing.labels import LABEL, MARKER, paper_of
+from assayer.citing.labels import MARKER, paper_of
 from assayer.models import Label, Paper, PaperId, Reference
+from assayer.models.assessment import LABEL
 from assayer.text.sanitise import sanitise
 
 Out = TypeVar("Out", bound=BaseModel)

@@ -1,9 +1,9 @@
-"""Where a quote stands in its source: the same words, numbers, signs and negations, in one place and in order.
+"""Find a quote in its source: the same words, numbers, signs and negations, in one place and in order.
 
-Both texts are spelled in one way (`assayer.citing.spelling`), then compared without gaps, so that `agree-\\nment` is
-`agreement`; after that the gaps must agree too, so that `able` is not found in `unable`. Where that finds nothing, a
-long quote may differ from its source by a few slips (`assayer.citing.slips`). What is found is told as places of the
-source itself: whoever shows a quote cuts it from there.
+Both texts are normalised (`assayer.citing.spelling`) and compared without gaps, so that `agree-\\nment` matches
+`agreement`; then the gaps are compared, so that `able` does not match inside `unable`. If there is no exact match, a
+long quote may contain a few slips (`assayer.citing.slips`). Results are offsets in the source, from which callers cut
+the quote that they show.
 """
 
 import re
@@ -46,7 +46,7 @@ def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
     end of the quote is ignored; an ellipsis inside stands for omitted words and yields a span for each piece, in
     order."""
     for found in islice(_standing(quote, source), MOST_PLACES):
-        starts, ends = _origins(source)
+        starts, ends = (_cached_origins if len(source) <= _CACHED_CHARACTERS else _origins)(source)
         yield tuple(_whole(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
 
 
@@ -73,15 +73,11 @@ class _Origins(NamedTuple):
 
 
 def _origins(source: str) -> _Origins:
-    return _cached_origins(source) if len(source) <= _CACHED_CHARACTERS else _origins_of(source)
-
-
-def _origins_of(source: str) -> _Origins:
     found = origins(source)
     return _Origins(array("I", [start for start, _ in found]), array("I", [end for _, end in found]))
 
 
-_cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins_of)
+_cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins)
 
 
 def _standing(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:

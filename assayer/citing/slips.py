@@ -1,8 +1,7 @@
-"""A quote that stands in its source but for a few slips of a hand or a scanner.
+"""Find a long quote that differs from its source by a few typing or scanning slips.
 
-A long quote may differ from its source in a few words by a slip that makes no other word: a British letter, a doubled
-letter, what a scanner confuses. All other words are then still the same, and so are all numbers, signs and negations,
-since none of them may differ at all.
+A slip is a difference in spelling that makes no other word: British or American spelling, a doubled letter, letters
+that a scanner confuses. All other words, numbers, signs and negations must be the same.
 """
 
 import re

@@ -1,9 +1,9 @@
-"""Texts spelled in one way, so that two of them can be compared, and the way back to where each letter stood.
+"""Normalise texts so that a quote can be compared with its source, and map each letter back to its place.
 
-Case, typographic forms and line breaks are made one. What survives of punctuation is what carries meaning: decimal
-points, signs of comparison, per cent, a minus before a number. Between letters of scripts that write no spaces a quote
-may begin and end, and a space says nothing. The steps are listed once and taken in two ways: quickly
-by `unified` and `spelled`, and by `origins`, which remembers for every letter the place in the text it came from.
+Case, typographic forms and line breaks are unified. Of punctuation, only marks with a meaning remain: decimal points,
+signs of comparison, per cent signs, a minus before a number. In scripts without spaces, a quote may begin and end
+between any two letters, and spaces are ignored. The steps are listed once and applied in two ways: fast by `unified`
+and `spelled`, and by `origins`, which keeps the place of every letter.
 """
 
 import html
@@ -174,7 +174,8 @@ def spelled(text: str) -> str:
 
 def origins(text: str) -> list[tuple[int, int]]:
     """Return, for each letter of `Letters.of(spelled(unified(text)))`, the start and end of its origin in the text."""
-    places = _letter_places(len(text))
+    size = len(text)
+    places = _shared_places()[:size] if size <= _SHARED_PLACES else [(at, at + 1) for at in range(size)]
     if _is_plain(text):
         text = unified(text)
     else:
@@ -191,10 +192,6 @@ _SHARED_PLACES = 16_384
 @cache
 def _shared_places() -> list[tuple[int, int]]:
     return [(at, at + 1) for at in range(_SHARED_PLACES)]
-
-
-def _letter_places(size: int) -> list[tuple[int, int]]:
-    return _shared_places()[:size] if size <= _SHARED_PLACES else [(at, at + 1) for at in range(size)]
 
 
 def _rewritten(
@@ -263,7 +260,7 @@ class Letters(NamedTuple):
             cut = after.isdigit() and before in _BEFORE_NUMBER and before
             return not (cut or self._cuts_figure(place))
         if kind in {BROKEN, ELIDED}:
-            word = self.letters[self._gap_before(place) : place]
+            word = self.letters[next(at for at in range(place - 1, -1, -1) if at in self.gaps) : place]
             return word in _ARTICLES if kind == ELIDED else word not in PREFIXES
         return self._is_between_unspaced(place)
 
@@ -298,9 +295,6 @@ class Letters(NamedTuple):
         if not place or not _BESIDE_UNSPACED.search(self.letters[place - 1 : place + 1]):
             return False
         return bool(_IN_FIGURE.search(f"{self.letters[max(0, place - 4) : place]}\n{self.letters[place : place + 2]}"))
-
-    def _gap_before(self, place: int) -> int:
-        return next(at for at in range(place - 1, -1, -1) if at in self.gaps)
 
 
 def places(wanted: str, letters: str, since: int) -> Iterator[int]:

@@ -1,5 +1,4 @@
-"""The sentences in which a quote lies, which are shown in its place: no quote can be cut from what negates it, takes it
-back, bounds its numbers or makes it a question."""
+"""Extend a quote to whole sentences, so that no quote is cut off from words that negate, limit or question it."""
 
 import re
 from bisect import bisect_left, bisect_right

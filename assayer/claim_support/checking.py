@@ -57,13 +57,12 @@ class CheckedClaims:
     def written_into(self, value: ValueT) -> ValueT:
         """Return the value with the outcome recorded at every citation that has a verified quote. Further
         quotes are kept only if the outcome rests on them."""
-        written: ValueT = _with_points(value, self._written)
-        return written
 
-    def _written(self, point: Point) -> Point:
-        return point.model_copy(
-            update={"citations": tuple(self._cited(point, citation) for citation in point.citations)}
-        )
+        def changed(point: Point) -> Point:
+            return point.model_copy(update={"citations": tuple(self._cited(point, item) for item in point.citations)})
+
+        written: ValueT = _with_points(value, changed)
+        return written
 
     def _cited(self, point: Point, citation: Citation) -> Citation:
         quoted = _quoted_claim(point, citation)
@@ -121,13 +120,11 @@ async def support_of(
 
     answered = await gather_settled(batches, check)
     run.keep_successes(answered, what, [len(batch) for batch in batches])
-    outcomes: list[FoundSupport] = []
-    for batch, found in zip(batches, answered, strict=True):
-        if isinstance(found, Failed):
-            outcomes += [FoundSupport(Absent(reason=f"{found.error.reason}."))] * len(batch)
-        else:
-            outcomes += found
-    return outcomes
+    return [
+        FoundSupport(Absent(reason=f"{found.error.reason}.")) if isinstance(found, Failed) else found[at]
+        for batch, found in zip(batches, answered, strict=True)
+        for at in range(len(batch))
+    ]
 
 
 def _quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None:

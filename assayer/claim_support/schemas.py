@@ -19,7 +19,7 @@ class SupportItem(Frozen):
     """Other passages of the same paper, which count together with the first."""
     title: str
     advice: bool = False
-    """The claim stands in a suggestion, which need not say anything of the paper."""
+    """Whether the claim is part of a suggestion, which need not say anything about the paper."""
 
     @property
     def passages(self) -> tuple[str, ...]:

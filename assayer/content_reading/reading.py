@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from assayer.citing.quotes import find_quote
-from assayer.content_reading.schemas import ContentAnswer, ContentQuestion, ReadName
+from assayer.content_reading.schemas import ContentAnswer, ContentQuestion
 from assayer.models import ContentKind
 from assayer.text.contents import MOST_CLAIMS, MOST_NAMES, FoundContents, Mention, TextPart, text_with_title
 from assayer.text.names import normalised_name
@@ -27,13 +27,10 @@ def standing_contents(question: ContentQuestion, answer: ContentAnswer) -> Found
         name, normalised = " ".join(item.name.split()), normalised_name(item.name)
         stands = next((part for part, words in parts if f" {normalised} " in words), None)
         if stands is not None and normalised and len(name) <= _LONGEST_NAME:
-            mentions.setdefault((item.kind, normalised), _mention(item, name, normalised, stands))
+            found = Mention(item.kind, name, normalised, item.role == "introduced", item.role == "built_on", stands)
+            mentions.setdefault((item.kind, normalised), found)
     claims = dict.fromkeys(_claims(question.abstract, answer.claims, after))
     return FoundContents(list(mentions.values())[:MOST_NAMES], sorted(list(claims)[:MOST_CLAIMS]))
-
-
-def _mention(read_name: ReadName, name: str, normalised: str, part: TextPart) -> Mention:
-    return Mention(read_name.kind, name, normalised, read_name.role == "introduced", read_name.role == "built_on", part)
 
 
 def _claims(abstract: str, quotes: list[str], after: int) -> Iterator[TextPart]:

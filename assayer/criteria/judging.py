@@ -18,10 +18,8 @@ _NO_MODEL = "no language model judged the criteria."
 
 
 async def judge_criteria(context: EvaluationContext[Any], summary: Summary, parts: Sequence[Part]) -> Part:
-    """Return the part that answers the run's criteria, with findings of the report as limits and evidence.
-
-    Without a model or an answer no criterion has a score. Raises what makes continuing pointless for all.
-    """
+    """Return the part that answers the run's criteria, with findings of the report as limits and evidence. Without a
+    model or an answer, no criterion has a score. Raises errors that make continuing pointless for all."""
     criteria = context.run.criteria
     if not context.has_model:
         return unjudged_part(criteria, _NO_MODEL)

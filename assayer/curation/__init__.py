@@ -1,9 +1,4 @@
-"""Research questions out of papers, candidate ideas for a question, scores of ideas in single respects, the best of N.
+"""Research questions derived from papers, candidate ideas for a question, single scores of ideas, the best of N.
 
-After the stages around the reward of the debate-as-reward paper (arXiv 2604.16723). `score_idea` and `best_of` are in
-modules of their own, whose libraries settings do not need.
+After the stages around the reward of the debate-as-reward paper (arXiv 2604.16723).
 """
-
-from assayer.curation.options import CurationOptions
-
-__all__ = ["CurationOptions"]

@@ -1,21 +1,18 @@
-"""Whether a research question gives away the method of the paper that it was derived from. Words alone, no model.
+"""Detect whether a research question reveals the method of the paper it was derived from, by words alone.
 
-An abstract is taken apart by its sentences: those that say what is proposed, and those after them until results begin,
-are its method; what comes before is its problem; results are neither. A word tells of the method if it stands there, by
-its stem, and neither in the problem, nor in what the title says the paper is about, nor among the words that any field
-uses of any method.
+The sentences of an abstract that propose something, and those after them until the results begin, are its method; the
+sentences before are its problem. A word reveals the method if its stem occurs in the method, and neither in the
+problem, nor in the topic of the title, nor among words that describe any method.
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
-
-import Stemmer
 
 from assayer.curation.options import LeakageLimits
 from assayer.text.content_words import content_words
 from assayer.text.sentences import sentence_spans
+from assayer.text.stems import stems
 from assayer_client.curation import LeakageMeasure
 
 _WORD = re.compile(r"[^\W_]+")
@@ -83,10 +80,10 @@ def abstract_parts(abstract: str) -> AbstractParts:
 
 def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLimits) -> LeakageMeasure:
     parts = abstract_parts(abstract)
-    known = _stems(_content(f"{parts.problem} {_topic(title)}"))
-    told = _stems(_content(parts.method)) - known
+    known = frozenset(stems(_content(f"{parts.problem} {_topic(title)}")))
+    told = frozenset(stems(_content(parts.method))) - known
     words = _content(question)
-    repeated = [word for word in words if _stem(word.casefold()) in told]
+    repeated = [word for word, stem in zip(words, stems(words), strict=True) if stem in told]
     run = _longest_run(_tokens(question), parts, told)
     names = _coined(title, parts) & {word.casefold(): word for word in _words(question)}.keys()
     shown = tuple(word for word in _words(question) if word.casefold() in names)
@@ -144,22 +141,8 @@ def _longest_run(question: Sequence[str], parts: AbstractParts, told: frozenset[
 
 
 def _tokens(text: str) -> list[str]:
-    return [_stem(word.casefold()) for word in _words(text)]
+    return stems([word.casefold() for word in _words(text)])
 
 
 def _padded(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
-
-
-def _stems(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(map(_stem, words))
-
-
-def _stem(word: str) -> str:
-    stemmed: str = _stemmer().stemWord(word)
-    return stemmed
-
-
-@cache
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")

@@ -20,25 +20,13 @@ async def curate_paper(paper: SourcePaper, llm: Llm, run: Run, options: Curation
     """Curate one paper. Steps that failed are absent with a reason. Raises LlmRejected, LlmUnavailable and
     PartUnavailable."""
     kind, why = await _kind(paper, llm, run)
-    if isinstance(kind, Absent):
-        return _curated(paper, kind, why, Absent(reason="Its kind is not known."))
-    if kind not in options.question_kinds:
+    question: str | Absent = Absent(reason="Its kind is not known.")
+    leakage, attempts = None, 0
+    if kind in options.question_kinds:
+        question, leakage, attempts = await _question(paper, llm, run, options)
+    elif not isinstance(kind, Absent):
         wanted = " or ".join(_NAMES[question_kind] for question_kind in options.question_kinds)
-        return _curated(
-            paper, kind, why, Absent(reason=f"Questions are derived from {wanted}; this is {_NAMES[kind]}.")
-        )
-    question, leakage, attempts = await _question(paper, llm, run, options)
-    return _curated(paper, kind, why, question, leakage, attempts)
-
-
-def _curated(
-    paper: SourcePaper,
-    kind: PaperKind | Absent,
-    why: str,
-    question: str | Absent,
-    leakage: LeakageMeasure | None = None,
-    attempts: int = 0,
-) -> CuratedPaper:
+        question = Absent(reason=f"Questions are derived from {wanted}; this is {_NAMES[kind]}.")
     return CuratedPaper(
         id=paper.id,
         title=paper.title,

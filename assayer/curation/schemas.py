@@ -4,7 +4,7 @@ from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import Field, create_model
 
 from assayer.citing.answer_texts import TextRole
 from assayer.methods.innoeval.dimensions import RubricDimension
@@ -32,11 +32,11 @@ class KindAnswer(Frozen):
 
 
 class RefusedQuestion(Frozen):
-    """A question that gave the method away."""
+    """Rejected question that revealed the method."""
 
     text: str
     repeated: tuple[str, ...]
-    """The words that did."""
+    """Words that revealed the method."""
 
 
 class QuestionQuestion(PaperQuestion):
@@ -80,7 +80,7 @@ class ProposalAnswer(Frozen):
 class ScoringQuestion(Frozen):
     idea: str
     question: str | None
-    """The research question that the idea answers; None where none was given."""
+    """Research question that the idea answers; None if there is none."""
     dimensions: tuple[RubricDimension, ...]
 
 
@@ -103,21 +103,16 @@ class ScoringAnswer(Frozen):
     entries: tuple[ScoringEntry, ...]
 
     def of(self, number: int) -> ScoringEntry:
-        """The entry for the dimension at this place of the question, counted from 1."""
+        """Return the entry for the dimension at this position of the question, counted from 1."""
         return next(entry for entry in self.entries if entry.label == f"D{number}")
 
 
 @cache
 def scoring_answer_for(scores: tuple[float, ...], dimensions: int) -> type[ScoringAnswer]:
-    """The same answer with so many entries, every score held to those that some rubric lists."""
-
-    def listed(score: float) -> float:
-        if score not in scores:
-            raise ValueError(f"{score:g} is no score here; there are {', '.join(f'{item:g}' for item in scores)}")
-        return score
-
+    """Return the answer model restricted to this number of entries, whose schema names the scores that a rubric lists.
+    The check of the task holds each score to its own rubric."""
     values = [int(item) if item.is_integer() else item for item in map(float, scores)]
-    rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
+    rating = Annotated[float, Field(json_schema_extra={"enum": values})] | None
     described = Field(description="One of the rubric's scores; null only if the text does not let anyone judge.")
     entry = create_model("Entry", __base__=ScoringEntry, score=(rating, described))
     several: Any = GenericAlias(tuple, (entry, ...))

@@ -174,7 +174,7 @@ class _Records:
             return InputError("A quote is opened and never closed.", 'Close it, and write a quote within a cell as "".')
         if "expected after" in str(error):
             return InputError(
-                "A quote stands within a quoted cell, or one is missing.", 'Write a quote within a cell as "".'
+                "A quoted cell contains a single quote, or a quote is missing.", 'Write a quote within a cell as "".'
             )
         return InputError(f"It is not a row of a CSV file: {error}.", "Check its quotes.")
 

@@ -101,11 +101,6 @@ def _telling_sentence(sections: Sequence[Section]) -> str:
     return next(announcing, next(iter(opening), sections[0].text))
 
 
-def _within(headings: Sequence[Heading], start: int) -> list[Heading]:
-    """Return the headings from an offset on, with positions relative to that offset."""
-    return [h._replace(start=h.start - start, end=h.end - start) for h in headings if h.start >= start]
-
-
 def _title_and_sections(text: str) -> tuple[str, tuple[Section, ...]]:
     """Return the title, which may be empty, and at least one section."""
     headings = find_headings(text)
@@ -117,7 +112,8 @@ def _title_and_sections(text: str) -> tuple[str, tuple[Section, ...]]:
     elif not headings or headings[0].start > 0:
         title = _opening_line(text)
         start = len(title)
-    sections = split_at(text[start:], _within(headings, start), UNTITLED)
+    within = [h._replace(start=h.start - start, end=h.end - start) for h in headings if h.start >= start]
+    sections = split_at(text[start:], within, UNTITLED)
     return title, sections or (Section(title=UNTITLED, text=text),)
 
 
@@ -136,8 +132,8 @@ def parse_idea(
     `known` has what a reader knows of the document besides its text: notes, which stand in the text, tables, and what
     was left out.
 
-    A given title wins over that of the front matter, that over the text's own, and that over its announcing or first
-    sentence. Raises InputError when the text is empty, too short, too long or no text.
+    The title is the first of: `title`, the front matter's title, the text's own title, its announcing sentence, its
+    first sentence. Raises InputError if the text is empty, too short, too long or binary.
     """
     _check(text, source)
     if looks_like_tex(text):

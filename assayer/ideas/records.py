@@ -59,10 +59,7 @@ def record_source(record: Any, source: str) -> str:
     the idea gets an id from assayer."""
     if not isinstance(record, Mapping):
         return source
-    return _identified(source, next((value for name, value in record.items() if normal_name(str(name)) == "id"), None))
-
-
-def _identified(source: str, value: Any) -> str:
+    value = next((value for name, value in record.items() if normal_name(str(name)) == "id"), None)
     if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
         return source
     shown = re.sub(r"[^\w.-]+", "_", str(value).strip())[:80]
@@ -101,14 +98,10 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
     if read.text:
         known = Document(front_matter=tuple(read.people), left_out=tuple(read.left_out))
         return parse_idea(read.text, source, title, cutoff, known)
-    if not read.sections or (not any(map(_is_part, fields)) and is_review(fields)):
+    if not read.sections or (not any(known_part(name) for name in fields) and is_review(fields)):
         raise _refusal(record, fields, source)
     document = Document(front_matter=tuple(read.people), sections=tuple(read.sections), left_out=tuple(read.left_out))
     return idea_of_document(document, source, title, cutoff)
-
-
-def _is_part(name: str) -> bool:
-    return known_part(name) is not None
 
 
 def _refusal(record: Mapping[Any, Any], fields: Mapping[str, Any], source: str) -> InputError:

@@ -15,7 +15,7 @@ _MOST_NAMED = 12
 _ROWS_ABOVE = 10
 """Maximum rows above the header, such as the title of a call."""
 MOST_COLUMNS = 1_000
-_WHY_HIDDEN = "in a cell that nobody sees"
+_WHY_HIDDEN = "in a hidden cell"
 
 
 class IdeaTableRow(Frozen):
@@ -122,7 +122,7 @@ def _notices(table: IdeaTable, name: str) -> list[str]:
         )
     if table.hidden_rows:
         hidden = f"{table.hidden_rows:,} hidden row{'s' * (table.hidden_rows != 1)}"
-        notices.append(f"{name} has {hidden}, left out: show in the sheet whatever is a proposal.")
+        notices.append(f"{name} has {hidden}, left out: unhide rows that hold a proposal.")
     return notices
 
 

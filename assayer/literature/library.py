@@ -58,8 +58,7 @@ class Library:
         if not admits(self._window, paper.publication_date):
             self._run.journal.record_dropped("paper", "published after the cutoff, or undated")
             return False
-        if is_own_paper(self._title, self._shingles, paper):
-            self.own_papers[paper.id] = paper
+        if self._is_own(paper):
             self._run.journal.record_dropped("paper", "the idea's own paper")
             return False
         self._run.journal.found.add(paper.id)
@@ -68,23 +67,21 @@ class Library:
         return True
 
     def _admit_later(self, paper: Paper) -> bool:
-        if self._later is None or not admits(self._later, paper.publication_date):
-            return False
-        if is_own_paper(self._title, self._shingles, paper):
-            self.own_papers[paper.id] = paper
+        if self._later is None or not admits(self._later, paper.publication_date) or self._is_own(paper):
             return False
         self._run.journal.found.add(paper.id)
         return True
 
-    @property
-    def window(self) -> Window:
-        """Publication window of the papers that may be used to judge the idea."""
-        return self._window
+    def _is_own(self, paper: Paper) -> bool:
+        own = is_own_paper(self._title, self._shingles, paper)
+        if own:
+            self.own_papers[paper.id] = paper
+        return own
 
     @property
     def admitted(self) -> AdmittedLiterature:
-        """The same literature as a Literature port, for citation traversal."""
-        return AdmittedLiterature(self._literature, self.admits)
+        """The same literature for citation traversal, with each record of a work by itself."""
+        return AdmittedLiterature(self._literature, self._window, self.admits)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         answers = await self._literature.search(queries, limit, self._window)

@@ -64,6 +64,7 @@ from assayer.models.panel_review import (
     EvidenceRelation,
     FindingKind,
     FindingSeverity,
+    FindingTopic,
     NamedRole,
     NamedWork,
     NumberedFinding,

@@ -8,6 +8,8 @@ from assayer_client.points import Citation, Label
 
 Axis = Literal["soundness", "contribution"]
 FindingKind = Literal["strength", "weakness", "question"]
+FindingTopic = Literal["design", "comparison", "analysis", "earlier_work", "reach", "clarity"]
+"""Topic under which a further point is printed."""
 FindingSeverity = Literal["fatal", "major", "minor"]
 """Severity of a finding. `fatal` means that the planned work cannot show the main claim."""
 EvidenceRelation = Literal[
@@ -42,8 +44,10 @@ class PanelFinding(Frozen):
     axis: Axis
     severity: FindingSeverity | None
     """None for a strength."""
+    topic: FindingTopic | None = None
+    """None for strengths and major weaknesses."""
     lead: str
-    """Headline of the finding; empty for minor points."""
+    """Headline of the finding; empty for further points."""
     text: str
     fix: str
     """Smallest change that fixes the weakness; empty if none was named."""
@@ -81,7 +85,7 @@ class ClosestWork(Frozen):
 
 
 class NumberedFinding(NamedTuple):
-    """Finding with its number on the page: `S1`, `W2`, `M3`."""
+    """Finding with its number on the page: `S1`, `W2`, `F3`."""
 
     number: str
     finding: PanelFinding
@@ -95,8 +99,8 @@ class PanelReview(Frozen):
     """Strengths, beginning with the importance of the question."""
     major: tuple[PanelFinding, ...]
     """Weaknesses, most harmful first."""
-    minor: tuple[PanelFinding, ...]
-    """Minor weaknesses and questions."""
+    further: tuple[PanelFinding, ...]
+    """Lesser weaknesses and questions, grouped by topic."""
     closest: tuple[ClosestWork, ...]
     evidence: tuple[PanelEvidence, ...]
     """All passages, each once, in the order in which findings cite them."""
@@ -106,7 +110,7 @@ class PanelReview(Frozen):
     @property
     def numbered(self) -> tuple[NumberedFinding, ...]:
         """Return all findings with their numbers."""
-        groups = (("S", self.strengths), ("W", self.major), ("M", self.minor))
+        groups = (("S", self.strengths), ("W", self.major), ("F", self.further))
         return tuple(
             NumberedFinding(f"{letter}{place}", finding)
             for letter, findings in groups

@@ -93,6 +93,10 @@ class Paper(Frozen):
     origins: tuple[FieldOrigin, ...] = ()
     """Fields of a merged record that come from sources other than `source`, in field order."""
 
+    @property
+    def year(self) -> int | None:
+        return self.publication_date.year if self.publication_date else None
+
     @model_validator(mode="before")
     @classmethod
     def _retracted_by_title(cls, data: Any) -> Any:

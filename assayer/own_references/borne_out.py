@@ -1,7 +1,7 @@
-"""Whether the abstracts of an idea's references bear out the passages that refer to them, asked of a language model.
+"""Check with a language model whether abstracts of an idea's references support the passages that cite them.
 
-An abstract is not the paper: what it does not say may stand further on. The passages are those of the text that is
-judged, masked where that was asked for.
+The full paper may support a passage that its abstract does not. Passages are taken from the judged text, which is
+masked in blind mode.
 """
 
 from collections.abc import Mapping, Sequence

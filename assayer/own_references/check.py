@@ -1,15 +1,14 @@
-"""Looks for every reference of an idea in the corpus and in the remote sources, and tells what became of it.
+"""Look up every reference of an idea in the corpus and in remote sources, and report the outcome.
 
-The corpus is asked first, then remote sources by identifiers, all in one batch a source, then by the words of each
-entry that is still missing or that differs from the record found. Of an idea that is judged blind, authors are read as
-the list gives them and compared with the records; no source is asked for people who are masked, and a language model is
-shown no more than passages of the masked text.
+The corpus is asked first; then remote sources by identifiers, in one batch per source; then by the words of each entry
+that is still missing or differs from its record. For an idea judged blind, authors are read from the list and compared
+with the records, but masked people are never sent to a source, and a language model sees only passages of the masked
+text.
 """
 
 import asyncio
 import datetime as dt
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from assayer.llm import Llm
 from assayer.models import (
@@ -21,14 +20,11 @@ from assayer.models import (
     OwnReference,
     OwnReferenceOutcome,
     OwnReferences,
-    Paper,
     ReferenceRecord,
-    Retraction,
 )
 from assayer.own_references.borne_out import CitingPassage, not_asked, passages_borne_out
-from assayer.own_references.entries import IdeaReferences, read_references
+from assayer.own_references.entries import read_references
 from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
-from assayer.own_references.matching import RecordMatch
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import CitingSentence, passages_citing
 from assayer.ports import ReferenceSource
@@ -49,12 +45,19 @@ async def check_own_references(
     if not references.entries:
         return None
     works = references.entries[: options.most]
-    passages = await asyncio.to_thread(passages_citing, references.body, references.entries)
+    passages = await asyncio.to_thread(passages_citing, idea.text, references.entries)
     searches = [ReferenceSearch(work, references.masked_names) for work in works]
     lookup = ReferenceLookup(sources, run)
     await _look_up(lookup, searches, run, options.seconds)
     borne_out = await _borne_out(searches, passages, llm, run, options.passages)
-    return _told(references, searches, passages, borne_out, lookup, run.cutoff)
+    return OwnReferences(
+        read_by=idea.references_reader,
+        entries=tuple(
+            _entry(number, search, passage.text, borne_out[number], lookup, run.cutoff)
+            for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1)
+        ),
+        beyond=len(references.entries) - len(searches),
+    )
 
 
 async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch], run: Run, seconds: float) -> None:
@@ -92,62 +95,39 @@ async def _borne_out(
     return {**outcomes, **await passages_borne_out(asked, llm, run)}
 
 
-class _Verdict(NamedTuple):
-    outcome: OwnReferenceOutcome | Absent
-    retraction: Retraction | None = None
-
-
-def _told(
-    references: IdeaReferences,
-    searches: Sequence[ReferenceSearch],
-    passages: Sequence[CitingSentence],
-    borne_out: Mapping[int, ClaimSupport | Absent],
-    lookup: ReferenceLookup,
-    cutoff: dt.date | None,
-) -> OwnReferences:
-    return OwnReferences(
-        read_by=references.read_by,
-        entries=tuple(
-            _entry(number, search, passage.text, lookup, cutoff).model_copy(update={"borne_out": borne_out[number]})
-            for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1)
-        ),
-        beyond=len(references.entries) - len(searches),
-    )
-
-
 def _entry(
     number: int,
     search: ReferenceSearch,
     passage: str,
+    borne_out: ClaimSupport | Absent,
     lookup: ReferenceLookup,
     cutoff: dt.date | None,
 ) -> OwnReference:
     match, unanswered = search.match, lookup.unanswered(search)
-    verdict = _verdict(search, match, unanswered)
     published = match.paper.publication_date if match else None
     return OwnReference(
         number=number,
         text=search.work.raw or _composed(search.work),
-        outcome=verdict.outcome,
+        outcome=_outcome(search, unanswered),
         differences=match.differences if match else (),
-        record=_record(match.paper) if match else None,
-        retraction=verdict.retraction,
+        record=ReferenceRecord.model_validate(match.paper, from_attributes=True) if match else None,
+        retraction=search.retraction,
         retraction_unanswered=lookup.retraction_unanswered(search),
         after_cutoff=bool(cutoff and published and published > cutoff),
         asked=tuple(search.asked),
         unanswered=() if search.settled else unanswered,
         passage=passage,
+        borne_out=borne_out,
     )
 
 
-def _verdict(search: ReferenceSearch, match: RecordMatch | None, unanswered: tuple[str, ...]) -> _Verdict:
-    if match is not None:
-        retraction = search.retraction
-        if retraction is not None and retraction.kind != "concern":
-            return _Verdict("retracted", retraction)
-        return _Verdict("differs" if match.differences else "found", retraction)
-    reason = _why_undecided(search, unanswered)
-    return _Verdict(Absent(reason=reason) if reason else "not_found")
+def _outcome(search: ReferenceSearch, unanswered: tuple[str, ...]) -> OwnReferenceOutcome | Absent:
+    if search.match is None:
+        reason = _why_undecided(search, unanswered)
+        return Absent(reason=reason) if reason else "not_found"
+    if search.retraction is not None and search.retraction.kind != "concern":
+        return "retracted"
+    return "differs" if search.match.differences else "found"
 
 
 def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
@@ -159,18 +139,6 @@ def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
     if unanswered and len(search.asked) == 1:
         return f"it is not in the {next(iter(search.asked))}, and no other source answered."
     return "it is a web page, and the sources hold publications." if is_web_page(search.work.raw) else ""
-
-
-def _record(paper: Paper) -> ReferenceRecord:
-    return ReferenceRecord(
-        id=paper.id,
-        title=paper.title,
-        authors=paper.authors,
-        publication_date=paper.publication_date,
-        venue=paper.venue,
-        url=paper.url,
-        source=paper.source,
-    )
 
 
 def _composed(work: CitedWork) -> str:

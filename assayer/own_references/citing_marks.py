@@ -1,7 +1,6 @@
-"""Marks by which a text refers to its references: `[3, 5–7]`, `(Lee et al., 2019a)`, an identifier.
+"""Find the marks by which a text cites its references: `[3, 5–7]`, `(Lee et al., 2019a)`, an identifier.
 
-Every function tells for each work, by its place, the first mark that is its own. A mark that fits several works alike
-is nobody's.
+Each function returns the first mark of each work. A mark that fits several works equally is ignored.
 """
 
 import re

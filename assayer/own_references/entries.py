@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assayer.literature.paper_identity import arxiv_id, doi
-from assayer.models import CitedWork, Idea, ReferencesReader
+from assayer.models import CitedWork, Idea
 from assayer.own_references.kept_words import MaskedNames, kept_words
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
 
@@ -20,9 +20,6 @@ _LIST = 3
 
 class IdeaReferences(NamedTuple):
     entries: tuple[CitedWork, ...]
-    read_by: ReferencesReader
-    body: str
-    """Text that is judged; contains the passages that refer to works."""
     masked_names: MaskedNames = frozenset()
     """Names of people that are masked in the idea; they are not used in searches."""
 
@@ -38,7 +35,7 @@ def read_references(idea: Idea) -> IdeaReferences:
         if not known & {work.doi, work.arxiv}:
             known |= {name for name in (work.doi, work.arxiv) if name}
             entries.append(work)
-    return IdeaReferences(tuple(entries), idea.references_reader, idea.text, kept.masked_names)
+    return IdeaReferences(tuple(entries), kept.masked_names)
 
 
 def _linked(body: str) -> Iterator[CitedWork]:

@@ -41,13 +41,16 @@ def without_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
     kept, place, number = list[str](), 0, 0
     while number < len(tokens):
         most = min(_MOST_WORDS, len(tokens) - number)
-        length = next((n for n in range(most, fewest - 1, -1) if _name(tokens[number : number + n]) in names), 0)
+        length = next(
+            (
+                n
+                for n in range(most, fewest - 1, -1)
+                if tuple(token[0] for token in tokens[number : number + n]) in names
+            ),
+            0,
+        )
         if length:
             kept.append(words[place : tokens[number].start()])
             place = tokens[number + length - 1].end()
         number += length or 1
     return " ".join("".join([*kept, words[place:]]).split()).strip(" ,;:.&") if kept else words
-
-
-def _name(tokens: "list[re.Match[str]]") -> tuple[str, ...]:
-    return tuple(token[0] for token in tokens)

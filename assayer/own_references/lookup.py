@@ -1,6 +1,7 @@
 """Look up the references of an idea in the sources, and ask the sources whether the records found were retracted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from assayer.errors import AssayerError
 from assayer.literature.paper_identity import identifiers_by_scheme, united_identifiers, with_arxiv
@@ -69,9 +70,6 @@ class ReferenceSearch:
         known = [self.match.paper] if self.match else []
         self.match = best_match(self.work, [*known, *records])
 
-    def add_notice(self, source: str, notice: Retraction | None) -> None:
-        self.notices[source] = notice
-
 
 class ReferenceLookup:
     """Lookup of references in the sources. If a source fails, only its own answer is lost, and the entry records
@@ -97,13 +95,18 @@ class ReferenceLookup:
         asked = [search for search in searches if source.knows_retractions(search.found_identifiers)]
         if not asked:
             return
-        try:
+        with self._recorded(source):
             notices = await source.retractions(list({search.found_identifiers for search in asked}))
+            for search in asked:
+                search.notices[source.name] = notices.get(search.found_identifiers)
+
+    @contextmanager
+    def _recorded(self, source: ReferenceSource) -> Iterator[None]:
+        """Record a failure of the source and go on."""
+        try:
+            yield
         except AssayerError as error:
             self._run.journal.record_trouble(source.name, "own_references", error)
-            return
-        for search in asked:
-            search.add_notice(source.name, notices.get(search.found_identifiers))
 
     def retraction_unanswered(self, search: ReferenceSearch) -> tuple[str, ...]:
         """Return the sources that provide retractions for the record found but gave no answer."""
@@ -125,21 +128,15 @@ class ReferenceLookup:
                 await self._search(source, search)
 
     async def _search(self, source: ReferenceSource, search: ReferenceSearch) -> None:
-        if not source.searches or not search.words:
-            return
-        try:
-            search.add(source.name, await source.search(search.words))
-        except AssayerError as error:
-            self._run.journal.record_trouble(source.name, "own_references", error)
+        if source.searches and search.words:
+            with self._recorded(source):
+                search.add(source.name, await source.search(search.words))
 
     async def _resolve(self, source: ReferenceSource, searches: Sequence[ReferenceSearch]) -> None:
         named = [search for search in searches if source.resolves(search.identifiers)]
         if not named:
             return
-        try:
+        with self._recorded(source):
             records = await source.resolve([search.identifiers for search in named])
-        except AssayerError as error:
-            self._run.journal.record_trouble(source.name, "own_references", error)
-            return
-        for search, record in zip(named, records, strict=True):
-            search.add(source.name, [record] if record else [])
+            for search, record in zip(named, records, strict=True):
+                search.add(source.name, [record] if record else [])

@@ -1,8 +1,8 @@
-"""Whether a record is the work that an entry refers to, and what the entry says of it otherwise than the record.
+"""Decide whether a record is the work that an entry refers to, and list their differences.
 
-An identifier in common decides. Without one the titles must be the same, or the record's title must stand in the entry
-beside its first author; where titles are only alike (a subtitle left out, a word misspelt, words added) the year must
-agree as well. What may be another work is never found without a word: added words, other names, another identifier.
+A common identifier decides. Otherwise the titles must be the same, or the entry must contain the record's title beside
+its first author. If titles are only similar (a missing subtitle, a misspelt word, added words), the year must also
+agree. Anything that may mean another work is reported: added words, other names, another identifier.
 """
 
 import re
@@ -63,7 +63,7 @@ def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
 
 
 def _shared_identifiers(work: CitedWork, paper: Paper) -> set[str]:
-    """Schemes."""
+    """Return the schemes of the identifiers that both have."""
     ours, theirs = _named(work), identifiers_by_scheme(paper.identifiers)
     return {scheme for scheme, value in ours.items() if theirs.get(scheme) == value}
 

@@ -1,7 +1,7 @@
 """Decide whether names in a reference list and names in a record may belong to the same person or organisation."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from rapidfuzz import fuzz
 
@@ -19,6 +19,7 @@ _MISSPELT = 85.0
 _ACRONYM = re.compile(r"[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*|[A-Z]{2,10}")
 _SMALL = re.compile(r"\b(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und)\b", re.IGNORECASE)
 _GROUP_WORDS = re.compile(r"\b(?:the|collab(?:oration)?|consortium|group|team|authors)\b\.?", re.IGNORECASE)
+_FOLDS = (folded, german_folded)
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 
 
@@ -35,9 +36,7 @@ def are_comparable(author: str, other: str) -> bool:
 
 def is_named_in(author: str, text: str) -> bool:
     """Return whether the family name appears in the text as whole words: `Li` does not match inside `Oliver`."""
-    return any(_families(author, fold) & _keys(text, fold) for fold in (folded, german_folded)) or bool(
-        _families(author, folded) & _keys(text, german_folded) or _families(author, german_folded) & _keys(text, folded)
-    )
+    return not _families(author).isdisjoint(_keys(text))
 
 
 def may_be_same(author: str, other: str) -> bool:
@@ -45,13 +44,13 @@ def may_be_same(author: str, other: str) -> bool:
     the same organisation."""
     if is_named_in(author, other) or is_named_in(other, author) or _same_group(author, other):
         return True
-    ours, theirs = _key(family_name(author), folded), _key(family_name(other), folded)
+    ours, theirs = _key(family_name(author)), _key(family_name(other))
     return min(len(ours), len(theirs)) >= _LONG and fuzz.ratio(ours, theirs) >= _MISSPELT
 
 
 def _same_group(author: str, other: str) -> bool:
     names = [" ".join(_GROUP_WORDS.sub(" ", name).replace(".", " ").split()) for name in (author, other)]
-    if names[0] and _key(names[0], folded) == _key(names[1], folded):
+    if names[0] and _key(names[0]) == _key(names[1]):
         return True
     initials = ["".join(word[0] for word in _SMALL.sub(" ", name).split()).upper() for name in names]
     return any(
@@ -60,20 +59,24 @@ def _same_group(author: str, other: str) -> bool:
     )
 
 
-def _families(author: str, fold: Callable[[str], str]) -> set[str]:
+def _families(author: str) -> set[str]:
     """Return the keys of the family name, without its particles as well, and of the last word if capitals do not
-    distinguish it from initials: `RUI GAO`."""
+    distinguish it from initials: `RUI GAO`. Umlauts are folded in both ways."""
     family = family_name(author)
     last = [word for word in author.split()[-1:] if len(word.rstrip(".")) > 2]
     bare = [word for word in family.split()[-1:] if family[:1].islower()]
-    return {_key(name, fold) for name in (family, *bare, *last)} - {""}
+    return {_key(name, fold) for name in (family, *bare, *last) for fold in _FOLDS} - {""}
 
 
-def _keys(text: str, fold: Callable[[str], str]) -> set[str]:
-    """Return the keys of all words and of joined neighbouring words, so that `Le Cun` and `LeCun` match."""
-    words: Sequence[str] = [_key(word, fold) for word in _WORD.findall(text)]
-    return {"".join(words[start : start + n]) for start in range(len(words)) for n in range(1, _PARTS + 1)}
+def _keys(text: str) -> set[str]:
+    """Return the keys of all words and of joined neighbouring words, so that `Le Cun` and `LeCun` match. Umlauts are
+    folded in both ways."""
+    found = set[str]()
+    for fold in _FOLDS:
+        words = [_key(word, fold) for word in _WORD.findall(text)]
+        found |= {"".join(words[start : start + n]) for start in range(len(words)) for n in range(1, _PARTS + 1)}
+    return found
 
 
-def _key(name: str, fold: Callable[[str], str]) -> str:
+def _key(name: str, fold: Callable[[str], str] = folded) -> str:
     return "".join(letter for letter in fold(name) if letter.isalnum())

@@ -14,8 +14,6 @@ from assayer.plan_review.wordings import Wordings, wordings
 from assayer.text.content_words import is_grammar
 from assayer.text.sentences import sentence_spans
 
-__all__ = ["ENGLISH_SHARE", "GAP_ERRORS", "checklist", "reliable_gaps"]
-
 ENGLISH_SHARE = 0.2
 """Minimum share of grammar words; running English text has twice as many."""
 _LEAST_WORDS = 30

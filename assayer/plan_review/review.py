@@ -24,8 +24,6 @@ from assayer.models import (
 from assayer.plan_review.task import FLAWS, DoubtedPlan, FoundFlaw, LackingComparator
 from assayer.run.concurrency import Failed, as_result, gather_settled
 
-__all__ = ["ReviewedPlan", "review_plan"]
-
 _HITS = 20
 _NEAR = 0.5
 """Minimum cosine similarity between a paper and the description of a comparator for the paper to be named."""

@@ -9,8 +9,6 @@ from assayer.llm import Task
 from assayer.models import Certainty, FlawAspect, Frozen
 from assayer.prompts import Prompts
 
-__all__ = ["FLAWS", "DoubtedPlan", "FoundFlaw", "FoundFlaws", "LackingComparator"]
-
 _PlanWords = Annotated[
     str,
     Field(min_length=1, description="8 to 40 consecutive words copied exactly from the plan."),

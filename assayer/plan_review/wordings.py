@@ -7,15 +7,11 @@ is a choice, the former is preferred.
 import re
 import tomllib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, reduce
 from importlib.resources import files
-from typing import Literal
-
-from pydantic import TypeAdapter
+from typing import Literal, NamedTuple
 
 from assayer.models import ChecklistItem, Frozen
-
-__all__ = ["PlanKind", "Wordings", "wordings"]
 
 PlanKind = Literal["empirical", "meeting", "living", "nothing_living"]
 """Kind of plan. `empirical`: something is measured, tested or collected. `meeting`: people meet or travel, and nothing
@@ -29,17 +25,9 @@ class _File(Frozen):
     stated: dict[ChecklistItem, tuple[str, ...]]
 
 
-class Wordings:
-    def __init__(self, file: _File) -> None:
-        self._parts = {name: _either(options) for name, options in file.parts.items()}
-        self.kinds = {kind: self._compiled(options) for kind, options in file.kinds.items()}
-        self.stated = {item: self._compiled(options) for item, options in file.stated.items()}
-
-    def _compiled(self, options: Sequence[str]) -> re.Pattern[str]:
-        text = _either(options)
-        for name, part in self._parts.items():
-            text = text.replace(f"{{{name}}}", part)
-        return re.compile(rf"\b{text}", re.IGNORECASE)
+class Wordings(NamedTuple):
+    kinds: dict[PlanKind, re.Pattern[str]]
+    stated: dict[ChecklistItem, re.Pattern[str]]
 
 
 def _either(options: Sequence[str]) -> str:
@@ -48,5 +36,15 @@ def _either(options: Sequence[str]) -> str:
 
 @cache
 def wordings() -> Wordings:
-    text = (files("assayer.plan_review") / "wordings.toml").read_text(encoding="utf-8")
-    return Wordings(TypeAdapter(_File).validate_python(tomllib.loads(text)))
+    """Return the patterns of `wordings.toml`, with its named parts filled in."""
+    file = _File.model_validate(tomllib.loads((files("assayer.plan_review") / "wordings.toml").read_text("utf-8")))
+    parts = {f"{{{name}}}": _either(options) for name, options in file.parts.items()}
+
+    def compiled(options: Sequence[str]) -> re.Pattern[str]:
+        text = reduce(lambda text, name: text.replace(name, parts[name]), parts, _either(options))
+        return re.compile(rf"\b{text}", re.IGNORECASE)
+
+    return Wordings(
+        {kind: compiled(options) for kind, options in file.kinds.items()},
+        {item: compiled(options) for item, options in file.stated.items()},
+    )

@@ -1,10 +1,10 @@
-"""Bradley–Terry strengths of ideas from pairwise verdicts, as a posterior: how strong, and how sure we are.
+"""Posterior of the Bradley–Terry strengths of ideas, estimated from pairwise verdicts.
 
 logit P(first wins) = s_first − s_second + b (Bradley and Terry, 1952): a logistic regression with one column an idea,
 and one for b, a judge's bias to what is shown first. A tie counts as half a win each way. Strengths are
 s = u + β · seed with normal priors: u ~ N(0, width²), β ~ N(1, τ²) and b. Without a prior, ideas that won or lost
-everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at
-the mode; nothing dense is built. The width of the prior is chosen by cross-validation.
+everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at the mode, computed with
+sparse matrices only. The width of the prior is chosen by cross-validation.
 """
 
 from dataclasses import dataclass
@@ -107,9 +107,7 @@ def fit_strengths(
     verdicts: PairwiseVerdicts, seeds: Floats | None = None, width: float | None = None
 ) -> StrengthPosterior:
     """Fit strengths to verdicts, with prior means `seeds` (0 by default); without verdicts return the prior.
-
-    Where no width is given, it is chosen by how well each candidate predicts verdicts that were held out.
-    """
+    By default, the width is chosen by how well each candidate predicts held-out verdicts."""
     centre = np.zeros(verdicts.ideas) if seeds is None else np.asarray(seeds, dtype=np.float64)
     if width is None:
         width = _chosen_width(verdicts, centre) if len(verdicts) else _USUAL_WIDTH

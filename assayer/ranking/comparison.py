@@ -156,13 +156,15 @@ def _digest(*parts: object) -> str:
 
 def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[IdeaId, str]) -> str:
     """Return the comparisons as JSON lines, with the senders' own names of their ideas."""
-    return "".join(f"{_named(comparison, references).model_dump_json()}\n" for comparison in comparisons)
-
-
-def _named(comparison: Comparison, references: Mapping[IdeaId, str]) -> NamedComparison:
-    """Return the comparison with the senders' own names of its ideas, for people and programs."""
-    first, second = references.get(comparison.first, ""), references.get(comparison.second, "")
-    return NamedComparison(**dict(comparison), first_reference=first, second_reference=second)
+    named = (
+        NamedComparison(
+            **dict(item),
+            first_reference=references.get(item.first, ""),
+            second_reference=references.get(item.second, ""),
+        )
+        for item in comparisons
+    )
+    return "".join(f"{item.model_dump_json()}\n" for item in named)
 
 
 def sanitised_comparison(comparison: Comparison) -> Comparison:

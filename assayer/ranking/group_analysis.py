@@ -1,14 +1,14 @@
-"""A small group of ranked ideas seen together: what sets them apart in each respect, what decided their order, where it
-is open.
+"""Analysis of a small ranked group: what distinguishes the ideas in each dimension, what decided their order, and which
+pairs remain open.
 
-Written after the order is settled, from the judge's reasons, so it can move no idea. Texts name ideas by their ranks,
-`#1` the best, in prompt, answer and report alike.
+It is written from the judge's reasons after the order is final, so it cannot move an idea. Texts name ideas by their
+ranks, `#1` for the best, in prompt, answer and report.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -213,19 +213,11 @@ def _shown_pairs(
 
 
 def _reasons(comparison: Comparison, names: Mapping[IdeaId, str]) -> Iterable[ShownReason]:
-    sides: dict[Literal["first", "second", "tie"], str] = {
-        "first": names[comparison.first],
-        "second": names[comparison.second],
-        "tie": "tie",
-    }
+    first, second = names[comparison.first], names[comparison.second]
+    sides = {"first": first, "second": second, "tie": "tie"}
     for said in comparison.verdicts:
-        yield ShownReason(
-            dimension=said.dimension,
-            first=sides["first"],
-            second=sides["second"],
-            better=sides[said.winner],
-            text=said.reason,
-        )
+        better = sides[said.winner]
+        yield ShownReason(dimension=said.dimension, first=first, second=second, better=better, text=said.reason)
 
 
 def _clean(text: str) -> str:

@@ -1,10 +1,9 @@
-"""Which pairs to compare next: at first a few random pairs for each idea, then the pairs of largest expected gain.
+"""Selection of the pairs to compare next: a few random pairs for each idea, then pairs with the largest expected gain.
 
 Under Laplace's approximation a verdict on (i, j) lowers the summed variance of all strengths by about
-p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)): much where both are uncertain and close. With a cut, the pair is weighed
-by the chance of either idea to lie on the other side of it. The opening is random because estimates from a few
-verdicts mislead: choosing by them at once was measured to be worse than drawing
-(docs/adr/0009).
+p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)), which is large for uncertain and close pairs. With a cut, a pair is
+weighted by the chance that either idea lies on the other side of it. The first pairs are random, because choosing by
+estimates from a few verdicts was measured to be worse (docs/adr/0009).
 """
 
 from typing import NamedTuple
@@ -108,21 +107,18 @@ def _unasked(strengths: StrengthPosterior, vain: Unanswered, first: Ints, second
 def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:
     """Return candidate pairs in random order, each unordered pair at most once. For few ideas these are all pairs;
     for many, neighbours in an order drawn from the posterior, and random pairs."""
-    pairs = _candidate_pairs(strengths, generator)
-    swap = generator.random(pairs.shape[1]) < 0.5
-    return np.where(swap, pairs[1], pairs[0]), np.where(swap, pairs[0], pairs[1])
-
-
-def _candidate_pairs(strengths: StrengthPosterior, generator: np.random.Generator) -> Ints:
     n = len(strengths.mean)
     if n <= _ALL_PAIRS_UP_TO:
-        return np.stack(np.triu_indices(n, 1)).astype(np.int64)
-    sampled = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal(n)
-    order = np.argsort(-sampled)
-    near = [np.stack([order[:-gap], order[gap:]]) for gap in range(1, min(_NEAR_CANDIDATES, n - 1) + 1)]
-    far = generator.integers(0, n, (2, n * _NEAR_CANDIDATES))
-    pairs = np.sort(np.concatenate([*near, far], axis=1), axis=0)
-    return np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
+        pairs = np.stack(np.triu_indices(n, 1)).astype(np.int64)
+    else:
+        sampled = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal(n)
+        order = np.argsort(-sampled)
+        near = [np.stack([order[:-gap], order[gap:]]) for gap in range(1, min(_NEAR_CANDIDATES, n - 1) + 1)]
+        far = generator.integers(0, n, (2, n * _NEAR_CANDIDATES))
+        pairs = np.sort(np.concatenate([*near, far], axis=1), axis=0)
+        pairs = np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
+    swap = generator.random(pairs.shape[1]) < 0.5
+    return np.where(swap, pairs[1], pairs[0]), np.where(swap, pairs[0], pairs[1])
 
 
 def _expected_gain(strengths: StrengthPosterior, first: Ints, second: Ints) -> Floats:

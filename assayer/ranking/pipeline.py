@@ -100,15 +100,14 @@ async def rank_ideas(
     known: Sequence[Comparison] = (),
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> CompletedRanking:
-    """Asks at most `options.calls_per_idea` comparisons an idea, the known ones included, and each pair at most once
-    in each order. Ideas of which the judge is shown the same text count as one. Known comparisons are used if they were
-    judged as these ideas are: masked by the same rules, or as they came in, by the same model, question and texts, as
-    far as they say; the others are named as dropped.
+    """Rank ideas by at most `options.calls_per_idea` comparisons per idea, known ones included, with each pair compared
+    at most once in each order. Ideas with the same shown text count as one. Known comparisons are used if they were
+    judged under the same conditions, as far as they state them: masking rules, model, question and texts. The others
+    are recorded as dropped.
 
-    `evidence` is what reports found of some of the ideas; the judge is then shown it, and told where there is none.
-
-    Point scores, where there are any, are the start from which comparisons move the ideas. Raises InputError for ideas
-    that cannot be ranked, LlmRejected and LlmUnavailable; a spent budget ends only the asking.
+    If `evidence` is passed, the judge sees the findings of reports on the ideas. `scores` are the starting points that
+    comparisons adjust. Raises InputError for ideas that cannot be ranked, LlmRejected and LlmUnavailable; an exhausted
+    budget only ends the comparisons.
     """
     started = Started.now(run.clock)
     _check_ideas(ideas, cut)
@@ -127,7 +126,7 @@ async def rank_ideas(
     budget = min(round(options.calls_per_idea * len(asked)), len(asked) * (len(asked) - 1))
     reversals = round(options.both_ways * budget)
     while (remaining := budget - progress.finished) > 0 and progress.budget_error is None:
-        # In a thread: thousands of ideas take seconds, in which others of this process would stand still.
+        # In a thread: with thousands of ideas this takes seconds, which would block the event loop.
         pairs = await asyncio.to_thread(_choose_round, progress, texts, seeds, options, cut, remaining, reversals)
         if not len(pairs[0]):
             break
@@ -149,12 +148,12 @@ async def rank_ideas(
         cut=cut,
         confidence=options.confidence,
         ideas=ranked,
-        judge=judge_record(by_dimension[options.order_by], options.confidence).model_copy(
-            update={
-                "handed_in": progress.handed_in,
-                "of_unknown_judge": sum(item.judged_by is None for item in usable.values()),
-                "failed": len(progress.failed),
-            }
+        judge=judge_record(
+            by_dimension[options.order_by],
+            options.confidence,
+            handed_in=progress.handed_in,
+            of_unknown_judge=sum(item.judged_by is None for item in usable.values()),
+            failed=len(progress.failed),
         ),
         seeded=seeds is not None,
         blind=rules is not None,
@@ -207,9 +206,12 @@ def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) 
 def _check_ideas(ideas: Sequence[Idea], cut: int | None) -> None:
     require_distinct(ideas)
     if len(ideas) < 2:
-        raise InputError(f"A ranking needs at least two ideas, and {len(ideas)} was given.", "Give more of them.")
+        raise InputError(f"A ranking needs at least two ideas; this one has {len(ideas)}.", "Add ideas.")
     if cut is not None and not 0 < cut < len(ideas):
-        raise InputError(f"A cut at {cut} leaves nothing to decide among {len(ideas)} ideas.", "Choose one between.")
+        raise InputError(
+            f"A cut at {cut} leaves nothing to decide among {len(ideas)} ideas.",
+            f"Choose a cut from 1 to {len(ideas) - 1}.",
+        )
 
 
 def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:

@@ -4,10 +4,11 @@ Scores are left out, so that the judge compares findings and not two numbers. La
 has its own labels."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, zip_longest
 
-from assayer.citing.labels import LABEL
 from assayer.errors import InputError
-from assayer.models import Absent, Idea, IdeaId, Label, Point, Report, Summary
+from assayer.models import Absent, Idea, IdeaId, Label, Point, Report
+from assayer.models.assessment import LABEL
 
 _SIDES = {"support": "For", "strength": "For", "contradiction": "Against", "weakness": "Against"}
 _MOST_QUOTES = 2
@@ -49,15 +50,10 @@ def _points(report: Report) -> Iterator[Point]:
     for summary in (report.summary, *(part.summary for part in report.parts)):
         if isinstance(summary, Absent):
             continue
-        for point in _in_turn(summary):
-            if point.text not in given:
+        for point in chain.from_iterable(zip_longest(summary.strengths, summary.weaknesses)):
+            if point is not None and point.text not in given:
                 given.add(point.text)
                 yield point
-
-
-def _in_turn(summary: Summary) -> Iterator[Point]:
-    for rank in range(max(len(summary.strengths), len(summary.weaknesses))):
-        yield from (*summary.strengths[rank : rank + 1], *summary.weaknesses[rank : rank + 1])
 
 
 def _shown(point: Point, titles: Mapping[Label, str]) -> str:

@@ -70,21 +70,19 @@ def standings(
     )
 
 
-def judge_record(strengths: StrengthPosterior, confidence: float) -> Judge:
-    """Return the judge's record over all comparisons, including submitted ones. It does not list submitted or
-    failed comparisons separately."""
+def judge_record(
+    strengths: StrengthPosterior, confidence: float, handed_in: int, of_unknown_judge: int, failed: int
+) -> Judge:
+    """Return the judge's record over all comparisons, including those handed in."""
     verdicts = strengths.verdicts
-    consistency = judge_consistency(verdicts)
     half_width = float(ndtri((1 + confidence) / 2)) * strengths.bias_error
     return Judge(
         comparisons=len(verdicts),
-        handed_in=0,
-        failed=0,
+        handed_in=handed_in,
+        of_unknown_judge=of_unknown_judge,
+        failed=failed,
         ties=int(np.sum(verdicts.won == 0.5)),
         bias=strengths.bias,
         bias_interval=Interval(low=strengths.bias - half_width, high=strengths.bias + half_width),
-        asked_both_ways=consistency.asked_both_ways,
-        contradictions=consistency.contradictions,
-        triangles=consistency.triangles,
-        cycles=consistency.cycles,
+        **judge_consistency(verdicts)._asdict(),
     )

@@ -34,10 +34,8 @@ class TriageBaselines(NamedTuple):
 async def measure_triage_baselines(
     ideas: Sequence[Idea], labelled: Sequence[LabelledIdea], outcomes: Sequence[str], embedder: Embedder
 ) -> TriageBaselines:
-    """Labelled ideas that are among the ranked ones are set aside: they would predict themselves.
-
-    Raises InputError where the rest are too few, or all of one outcome.
-    """
+    """Measure the baselines and score the ranked ideas. Labelled ideas that are also ranked are set aside, because they
+    would predict themselves. Raises InputError if the rest are too few or all have the same outcome."""
     ranked_texts = {_normalised_words(text) for idea in ideas for text in (idea.title, idea.text)}
     known = [
         item

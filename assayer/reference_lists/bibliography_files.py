@@ -56,7 +56,7 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
     elif start.startswith("<"):
         raise InputError(f"{source} is XML, which is not read as a bibliography.", _REMEDY)
     else:
-        raise InputError(f"{source} is no bibliography in BibTeX, RIS, CSL JSON or Zotero's CSV.", _REMEDY)
+        raise InputError(f"{source} is not a bibliography in BibTeX, RIS, CSL JSON or Zotero's CSV.", _REMEDY)
     if not entries:
         raise InputError(f"{source} holds no entry with a title.", _REMEDY)
     return BibliographyFile(entries, unread)

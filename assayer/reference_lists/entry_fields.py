@@ -88,17 +88,13 @@ def year_of(entry: str) -> int | None:
 
 def fields_of(entry: str) -> EntryFields:
     """Return the fields of an entry by the first form that fits."""
-    plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(_after_kind, entry))
+    plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
         _quoted, _after_date, _initials_first, _family_first, _after_et_al, _title_before_names, _surnames_first,
         _second_sentence,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
     return fields._replace(title=_DATE_AT_END.sub("", fields.title).strip(" .,;:") if fields.title else "")
-
-
-def _after_kind(match: "re.Match[str]") -> str:
-    return ". " if match[0].endswith("//") else ""
 
 
 def _quoted(entry: str) -> EntryFields | None:

@@ -31,7 +31,6 @@ _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|https?://\S{1,400}|10\.\d{4
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
 _LOOKED_AT = 400
 _FEWEST_DATED = 2
-_SHARE_DATED = 0.5
 _HYPHENATED = re.compile(r"(?<=[^\W\d_A-Z])(?<=\w\w)[-\u2010]\n\s*(?=[^\W\d_A-Z])")
 
 
@@ -48,11 +47,8 @@ def split_entries(text: str) -> list[PrintedEntry]:
     entries = _numbered_lines(lines) or _inline_numbers(plain) or _items(lines)
     if not entries:
         entries = [PrintedEntry(entry) for entry in _unmarked(lines)]
-    return [entry._replace(text=joined) for entry in entries if (joined := _one_line(entry.text))]
-
-
-def _one_line(text: str) -> str:
-    return " ".join(_HYPHENATED.sub("", text).split())
+    joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
+    return [entry for entry in joined if entry.text]
 
 
 def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:

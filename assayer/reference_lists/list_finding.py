@@ -154,18 +154,14 @@ def _accepted(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] 
     """Return the first and last line of the entries that begin at these lines, if most of them are dated."""
     if len(starts) < _FEWEST:
         return None
-    ends = [*starts[1:], _entry_end(starts[-1], lines)]
+    last = next((place for place in range(starts[-1] + 1, len(lines)) if lines[place].after_blank), len(lines))
+    ends = [*starts[1:], last]
     entries = [" ".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=True)]
     dated = sum(is_dated(entry) and len(entry) <= _LONGEST_ENTRY for entry in entries)
     # Steps of a plan are numbered and dated as well, but begin with no names.
     named = sum(begins_with_names(without_mark(entry)) for entry in entries)
     enough = dated >= _MOST_DATED * len(entries) and named >= _MOST_NAMED * len(entries)
     return (starts[0], ends[-1] - 1) if enough else None
-
-
-def _entry_end(start: int, lines: Sequence[_Line]) -> int:
-    """Return the place of the first line after the paragraph that begins at `start`."""
-    return next((place for place in range(start + 1, len(lines)) if lines[place].after_blank), len(lines))
 
 
 def _dated_run(lines: Sequence[_Line]) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ from assayer import __version__
 from assayer.backends import Backends
 from assayer.citing.numbering import Numbering
 from assayer.claim_support.checking import check_claims
-from assayer.criteria import judge_criteria
+from assayer.criteria.judging import judge_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import Library, field_coverage
 from assayer.models import (
@@ -112,10 +112,11 @@ async def assemble_report(
     else:
         papers = await _marked_if_retracted(library, papers, findings.not_papers)
         references = numbering.references(papers)
-        about_literature = literature_notices(
-            idea, backends, run, findings.corpus_fit, library.own_papers, judged, references
+        notices = (
+            *literature_notices(idea, backends, run, findings.corpus_fit, library.own_papers, judged, references),
+            *own_reference_notices(own_references),
+            *findings.notices,
         )
-        notices = (*about_literature, *own_reference_notices(own_references), *findings.notices)
     report = Report(
         evaluation_id=run.id,
         method=method,

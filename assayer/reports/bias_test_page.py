@@ -66,37 +66,23 @@ class BiasTestPage:
 
     @cached_property
     def groups(self) -> tuple[AttributeGroup, ...]:
-        found = (
-            AttributeGroup(
-                name,
-                title,
-                tuple(difference for difference in self.bias_test.differences if difference.attribute == name),
-            )
-            for name, title in ATTRIBUTE_TITLES.items()
-        )
-        return tuple(group for group in found if group.rows)
+        rows = {
+            name: tuple(difference for difference in self.bias_test.differences if difference.attribute == name)
+            for name in ATTRIBUTE_TITLES
+        }
+        return tuple(AttributeGroup(name, title, rows[name]) for name, title in ATTRIBUTE_TITLES.items() if rows[name])
 
     @cached_property
     def width(self) -> float:
         """Half of the width of the axis, in points."""
-        ends = [
-            abs(difference.mean) for difference in self.bias_test.differences if not isinstance(difference.mean, Absent)
-        ]
-        intervals = [
-            difference.interval
-            for difference in self.bias_test.differences
-            if not isinstance(difference.interval, Absent)
-        ]
-        ends += [max(abs(interval.low), abs(interval.high)) for interval in intervals]
-        return max([_LEAST_WIDTH, *(1.1 * end for end in ends)])
+        ends = [item.mean for item in self.bias_test.differences if not isinstance(item.mean, Absent)]
+        intervals = [item.interval for item in self.bias_test.differences if not isinstance(item.interval, Absent)]
+        ends += [end for interval in intervals for end in (interval.low, interval.high)]
+        return max([_LEAST_WIDTH, *(1.1 * abs(end) for end in ends)])
 
     def place(self, points: float) -> str:
         """Return the position on the axis as a percentage."""
         return f"{50 + 50 * points / self.width:.2f}%"
-
-    @staticmethod
-    def mean(score_difference: ScoreDifference) -> float | None:
-        return None if isinstance(score_difference.mean, Absent) else score_difference.mean
 
     @staticmethod
     def points(value: float | None) -> str:
@@ -134,8 +120,11 @@ class BiasTestPage:
             if self.bias_test.blind:
                 remarks.append("Blind mode masks what says who sends an idea before anything is judged.")
             return BiasTestFinding(headline, (*remarks, *self._common_remarks(sender)))
+        blind, surviving = "Blind mode was off.", self.bias_test.surviving
+        if self.bias_test.blind:
+            blind = f"Blind mode was on: {surviving.survived:,} of {surviving.planted:,} planted words escaped it."
         headline = f"{subject[0].upper()}{subject[1:]} {self._moved(sender)}"
-        return BiasTestFinding(headline, (*self._moved_remarks(), *self._common_remarks(sender)))
+        return BiasTestFinding(headline, (blind, *self._common_remarks(sender)))
 
     def _subject(self) -> str:
         varied = [name for name, attributes in _SENDERS if attributes & set(self.bias_test.attributes)]
@@ -156,14 +145,6 @@ class BiasTestPage:
         if changes.gained:
             said.append(f"gave {count(changes.gained, 'score')} that the reference lacks")
         return f"{'; '.join(said) or 'changed none of ' + count(changes.compared, 'score')}."
-
-    def _moved_remarks(self) -> Iterator[str]:
-        bias_test = self.bias_test
-        if bias_test.blind:
-            surviving = bias_test.surviving
-            yield f"Blind mode was on: {surviving.survived:,} of {surviving.planted:,} planted words escaped it."
-        else:
-            yield "Blind mode was off."
 
     def _common_remarks(self, sender: ScoreChanges | None) -> Iterator[str]:
         bias_test = self.bias_test

@@ -2,6 +2,7 @@
 
 It only selects and counts; all substantive wording is the report's own. What is left out is counted."""
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -96,33 +97,28 @@ class Brief(Frozen):
     references: tuple[BriefReference, ...]
     references_left_out: int
     made_with: tuple[BriefLine, ...]
-    year: int
-    month: int
-    day: int
+    day: dt.date
     """Day of the evaluation, in UTC."""
 
 
 def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
-    groups = tuple(_groups(report, size))
-    cited = _cited(report, size)
-    started = report.usage.started_at
+    cited, fit = _cited(report, size), report.coverage.corpus_fit
+    fit_text = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}. {fit.criterion}"
     return Brief(
         title=_clipped(report.idea.title, 300),
         source=_clipped(report.idea.source, 200),
         subtitle=_subtitle(report),
         evaluation=report.evaluation_id,
         score=_overall(report),
-        facts=tuple(_facts(report)),
+        facts=(BriefLine(name="Does the corpus cover the field?", text=_clipped(fit_text, 220)),),
         parts=tuple(_parts(report)),
         warnings=tuple(_warnings(report, size)),
         verdict=_clipped(report.panel_review.verdict, size.characters) if report.panel_review else "",
-        groups=groups,
-        references=tuple(_reference(item) for item in cited[: size.references]),
+        groups=tuple(_groups(report, size)),
+        references=tuple(map(brief_reference, cited[: size.references])),
         references_left_out=len(report.references) - min(len(cited), size.references),
         made_with=tuple(_made_with(report)),
-        year=started.year,
-        month=started.month,
-        day=started.day,
+        day=report.usage.started_at.date(),
     )
 
 
@@ -154,12 +150,6 @@ def _overall(report: Report) -> BriefLine:
         text="the lowest part, or the overall score if there is one",
         share=score,
     )
-
-
-def _facts(report: Report) -> list[BriefLine]:
-    fit = report.coverage.corpus_fit
-    said = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}. {fit.criterion}"
-    return [BriefLine(name="Does the corpus cover the field?", text=_clipped(said, 220))]
 
 
 def _parts(report: Report) -> list[BriefLine]:
@@ -199,7 +189,7 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
     titled = (
         ("Strengths", review.strengths),
         ("Major weaknesses", review.major),
-        ("Minor points and questions", review.minor),
+        ("Further points and questions", review.further),
     )
     groups = [
         _group(title, [_panel_point(review, finding, size) for finding in findings], 3 * size.points)
@@ -284,11 +274,7 @@ def _point(point: Point, size: BriefSize) -> BriefPoint:
         text=_clipped(point.text, size.characters),
         warning=" ".join(filter(None, (warning, citation_wording.missing_numbers(point)))),
         quotes=tuple(
-            BriefLine(
-                name=item.label,
-                text=_quotes(item, size.characters // 2),
-            )
-            for item in quoted[: size.quotes]
+            BriefLine(name=item.label, text=_quotes(item, size.characters // 2)) for item in quoted[: size.quotes]
         ),
     )
 
@@ -313,8 +299,8 @@ def _cited(report: Report, size: BriefSize) -> list[Reference]:
     return [reference for reference in report.references if reference.label in labels]
 
 
-def _reference(reference: Reference) -> BriefReference:
-    """Return a reference for the brief. Its link never leads to an address other than the address it shows."""
+def brief_reference(reference: Reference) -> BriefReference:
+    """Return a reference in words. Its link never leads to an address other than the address it shows."""
     authors = _clipped(reference_wording.authors(reference), 120)
     title = _clipped(reference.title, 200)
     venue = f" {_clipped(reference.venue, 80)}." if reference.venue else ""

@@ -49,10 +49,6 @@ def missing_numbers(point: Point | Reading) -> str:
     return f"The numbers {', '.join(numbers)} are in none of the cited texts that were shown, nor in the idea."
 
 
-def support(found: ClaimSupport) -> str:
-    return SUPPORT[found.outcome]
-
-
 def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
     """Return how many claims had each outcome, in words; outcomes that did not occur are left out."""
     numbers = (counts.supported, counts.partly_supported, counts.not_supported, counts.contradicted, counts.unchecked)

@@ -1,12 +1,13 @@
 """Contestation in words, for the page and for the PDF that an applicant receives."""
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from assayer.models import Absent, FitLevel, Frozen, Reference, Score, SourceUse
+from assayer.models import Absent, FitLevel, Frozen, Score, SourceUse
 from assayer.reports import reference_wording, wording
-from assayer.reports.brief import BriefLine
-from assayer.reports.escaping import one_line, web_url
+from assayer.reports.brief import BriefLine, BriefReference, brief_reference
+from assayer.reports.escaping import one_line
 from assayer.reports.prompt_wording import question
 from assayer_client.contestation import Contestation
 
@@ -24,26 +25,16 @@ class ContestationSection(Frozen):
     lines: tuple[BriefLine, ...]
 
 
-class CitedPaper(Frozen):
-    label: str
-    text: str
-    url: str
-    """Address of the link; empty if there is none that may be a link."""
-    warning: str
-
-
 class ContestationPage(Frozen):
     title: str
     subtitle: str
     evaluation: str
     sections: tuple[ContestationSection, ...]
     """Sections in plain language."""
-    papers: tuple[CitedPaper, ...]
+    papers: tuple[BriefReference, ...]
     technical: tuple[ContestationSection, ...]
     """Technical sections for verification, placed at the end."""
-    year: int
-    month: int
-    day: int
+    day: dt.date
 
 
 def contestation_page(what: Contestation) -> ContestationPage:
@@ -52,105 +43,74 @@ def contestation_page(what: Contestation) -> ContestationPage:
         title=one_line(what.title)[:_LONGEST],
         subtitle=f"Evaluated with the method {method} on {what.evaluated_at:%Y-%m-%d}",
         evaluation=what.evaluation,
-        sections=tuple(_section(*section) for section in _sections(what)),
-        papers=tuple(map(_paper, what.papers)),
-        technical=tuple(_section(*item) for item in _technical(what)),
-        year=what.evaluated_at.year,
-        month=what.evaluated_at.month,
-        day=what.evaluated_at.day,
+        sections=tuple(_sections(what)),
+        papers=tuple(map(brief_reference, what.papers)),
+        technical=tuple(_technical(what)),
+        day=what.evaluated_at.date(),
     )
 
 
-def _section(title: str, lead: str, lines: Iterable[BriefLine]) -> ContestationSection:
-    return ContestationSection(title=title, lead=lead, lines=tuple(lines))
+def _section(title: str, lead: str, lines: Iterable[tuple[str, str]] = ()) -> ContestationSection:
+    shown = (BriefLine(name=one_line(name)[:120], text=one_line(text)[:_LONGEST]) for name, text in lines)
+    return ContestationSection(title=title, lead=lead, lines=tuple(shown))
 
 
-def _paper(reference: Reference) -> CitedPaper:
-    authors, year = one_line(reference_wording.authors(reference)), reference_wording.year(reference)
-    return CitedPaper(
-        label=reference.label,
-        text=f"{authors}. {one_line(reference.title)}. {year}",
-        url=web_url(reference.url) or "",
-        warning=reference_wording.retraction(reference.retraction) if reference.retraction else "",
-    )
-
-
-def _sections(what: Contestation) -> Iterator[tuple[str, str, Iterable[BriefLine]]]:
-    yield "What was judged", _judged_lead(what), _judged(what)
-    yield "What was masked", _masked_lead(what), _masked(what)
-    if what.flags:
-        lead = "Parts of the text that looked as if they were meant to deceive. What nobody could see was removed."
-        yield "What was suspicious", lead, _flags(what)
-    yield "What it came to", "These scores are the program's suggestion. People decide.", _scores(what)
-    yield "Which model", _model_lead(what), ()
-    if what.prompts:
-        yield "Which prompts", _PROMPTS_LEAD, _prompts(what)
-    yield "Where was looked", _looked(what), _sources(what)
-    if what.dropped:
-        yield "What was left out, and why", "", _dropped(what)
-
-
-def _technical(what: Contestation) -> Iterator[tuple[str, str, Iterable[BriefLine]]]:
-    yield "Evaluation and text", "Whoever has the text can check by its SHA-256 that it is the one.", _identity(what)
-    yield "Program, models and literature", "", _means(what)
-    if what.prompts:
-        lead = "Version, and digest of the prompt's file, which is public with the program."
-        yield "Prompts", lead, _prompt_versions(what)
-
-
-def _line(name: str, text: str) -> BriefLine:
-    return BriefLine(name=one_line(name)[:120], text=one_line(text)[:_LONGEST])
-
-
-def _judged_lead(what: Contestation) -> str:
-    masked = "" if what.blinding is None else " after masking,"
-    return f"The text of the proposal as it was handed in,{masked} and nothing else about the applicant."
-
-
-def _judged(what: Contestation) -> Iterator[BriefLine]:
-    yield _line("File or row", what.source)
-    yield _line("Length", wording.count(what.characters, "character"))
+def _sections(what: Contestation) -> Iterator[ContestationSection]:
+    masked, blinding = "" if what.blinding is None else " after masking,", what.blinding
     literature = f"published up to {what.cutoff.isoformat()}" if what.cutoff else "of any date"
-    yield _line("Literature", f"{literature} was taken into account")
-
-
-def _masked_lead(what: Contestation) -> str:
-    if what.blinding is None:
-        return "Nothing: it was judged as it came in."
-    return f"{wording.masked_counts(what.blinding)}. {wording.WHO_SAW_MASKED}"
-
-
-def _masked(what: Contestation) -> Iterator[BriefLine]:
-    for kind, group in wording.masked_by_kind(what.blinding) if what.blinding else ():
-        plural = wording.MASKED[kind][1]
-        yield _line(plural[:1].upper() + plural[1:], "; ".join(wording.masked_words(item) for item in group))
-
-
-def _flags(what: Contestation) -> Iterator[BriefLine]:
-    for flag in what.flags:
-        yield _line(wording.FLAGS[flag.kind], f"“{flag.excerpt}”")
-
-
-def _scores(what: Contestation) -> Iterator[BriefLine]:
-    whole = what.score
-    yield _line(
-        "All together", f"no total: {whole.reason}" if isinstance(whole, Absent) else f"{100 * whole:.0f} of 100"
+    yield _section(
+        "What was judged",
+        f"The text of the proposal as it was handed in,{masked} and nothing else about the applicant.",
+        (
+            ("File or row", what.source),
+            ("Length", wording.count(what.characters, "character")),
+            ("Literature", f"{literature} was taken into account"),
+        ),
     )
-    for part in what.parts:
-        yield _line(part.title, _score(part.score))
+    if blinding is None:
+        yield _section("What was masked", "Nothing: it was judged as it came in.")
+    else:
+        lead = f"{wording.masked_counts(blinding)}. {wording.WHO_SAW_MASKED}"
+        kinds = ((wording.MASKED[kind][1], group) for kind, group in wording.masked_by_kind(blinding))
+        lines = ((_opened(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
+        yield _section("What was masked", lead, lines)
+    if what.flags:
+        lead = "Parts of the text that looked as if they were meant to deceive. Invisible text was removed."
+        flags = ((wording.FLAGS[flag.kind], f"“{flag.excerpt}”") for flag in what.flags)
+        yield _section("What was suspicious", lead, flags)
+    yield _section("Scores", "These scores are the program's suggestion. People decide.", _scores(what))
+    yield _section("Which model it used", _model_lead(what))
+    if what.prompts:
+        questions = ((f"Prompt {number}", question(prompt.task)) for number, prompt in enumerate(what.prompts, 1))
+        yield _section("Which prompts it used", _PROMPTS_LEAD, questions)
+    yield _section("Where it searched", _looked(what), _sources(what))
+    if what.dropped:
+        dropped = ((wording.count(item.count, item.what), item.reason) for item in what.dropped)
+        yield _section("What was left out, and why", "", dropped)
+
+
+def _opened(text: str) -> str:
+    """Return the text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def _scores(what: Contestation) -> Iterator[tuple[str, str]]:
+    whole = what.score
+    yield "All together", f"no total: {whole.reason}" if isinstance(whole, Absent) else f"{100 * whole:.0f} of 100"
+    yield from ((part.title, _score(part.score)) for part in what.parts)
 
 
 def _score(score: Score | Absent) -> str:
     if isinstance(score, Absent):
         return f"no score: {score.reason}"
     certainty = f", with {score.certainty} certainty" if score.certainty else ""
-    basis = score.basis[:1].upper() + score.basis[1:]
-    return f"{score.value:.1f} on a scale of {score.scale_min:g} to {score.scale_max:g}{certainty}. {basis}"
+    scale = f"{score.value:.1f} on a scale of {score.scale_min:g} to {score.scale_max:g}"
+    return f"{scale}{certainty}. {_opened(score.basis)}"
 
 
 def _model_lead(what: Contestation) -> str:
     if not what.models:
-        return "No language model: the program compared texts by their words and meaning, and nobody weighed them."
+        return "No language model: the program compared texts by their words and meaning, and judged nothing."
     noun = "language model" if len(what.models) == 1 else "language models"
     return f"The {noun} {reference_wording.listing(what.models)} answered the program's questions."
 
@@ -159,11 +119,6 @@ _PROMPTS_LEAD = (
     "A prompt is what the program asks the language model. Each is a fixed text, the same for every proposal, and "
     "public with the program; the version that was used stands in the technical part."
 )
-
-
-def _prompts(what: Contestation) -> Iterator[BriefLine]:
-    for number, prompt in enumerate(what.prompts, 1):
-        yield _line(f"Prompt {number}", question(prompt.task))
 
 
 def _looked(what: Contestation) -> str:
@@ -176,7 +131,7 @@ def _looked(what: Contestation) -> str:
     )
 
 
-def _sources(what: Contestation) -> Iterator[BriefLine]:
+def _sources(what: Contestation) -> Iterator[tuple[str, str]]:
     by_source = defaultdict[str, list[SourceUse]](list)
     for use in what.sources:
         by_source[use.source].append(use)
@@ -185,33 +140,38 @@ def _sources(what: Contestation) -> Iterator[BriefLine]:
         asked = "once" if times == 1 else f"{wording.count(times)} times"
         what_for = ", ".join(dict.fromkeys(wording.OPERATIONS[use.operation] for use in uses))
         name = reference_wording.SOURCES.get(source, source)
-        yield _line(name[:1].upper() + name[1:] if " " in name else name, f"asked {asked}: {what_for}")
+        yield _opened(name) if " " in name else name, f"asked {asked}: {what_for}"
 
 
-def _dropped(what: Contestation) -> Iterator[BriefLine]:
-    for item in what.dropped:
-        yield _line(wording.count(item.count, item.what), item.reason)
-
-
-def _identity(what: Contestation) -> Iterator[BriefLine]:
-    yield _line("Evaluation", what.evaluation)
-    yield _line("Evaluation begun", wording.moment(what.evaluated_at))
-    yield _line("SHA-256 of the text", what.text_sha256)
-
-
-def _means(what: Contestation) -> Iterator[BriefLine]:
-    yield _line("Program", what.program)
-    yield _line("Language models", ", ".join(what.models) or "none")
-    tokens = f"{wording.count(what.prompt_tokens)} sent, {wording.count(what.completion_tokens)} received"
-    yield _line("Tokens", tokens)
-    yield _line("Embedding model", what.embedding_model)
-    yield _line("Reranking model", what.reranking_model or "none")
-    yield _line("Version of the corpus", what.corpus_version)
+def _technical(what: Contestation) -> Iterator[ContestationSection]:
+    yield _section(
+        "Evaluation and text",
+        "The SHA-256 shows whether a text is the one that was judged.",
+        (
+            ("Evaluation", what.evaluation),
+            ("Evaluation begun", wording.moment(what.evaluated_at)),
+            ("SHA-256 of the text", what.text_sha256),
+        ),
+    )
     fit = what.corpus_fit
     said = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}, {fit.value:.3f}. {fit.criterion}"
-    yield _line("Fit of the corpus", said)
-
-
-def _prompt_versions(what: Contestation) -> Iterator[BriefLine]:
-    for number, prompt in enumerate(what.prompts, 1):
-        yield _line(f"Prompt {number}", f"{prompt.task}, version {prompt.version}, {prompt.digest}")
+    yield _section(
+        "Program, models and literature",
+        "",
+        (
+            ("Program", what.program),
+            ("Language models", ", ".join(what.models) or "none"),
+            (
+                "Tokens",
+                f"{wording.count(what.prompt_tokens)} sent, {wording.count(what.completion_tokens)} received",
+            ),
+            ("Embedding model", what.embedding_model),
+            ("Reranking model", what.reranking_model or "none"),
+            ("Version of the corpus", what.corpus_version),
+            ("Fit of the corpus", said),
+        ),
+    )
+    if what.prompts:
+        lead = "Version, and digest of the prompt's file, which is public with the program."
+        versions = (f"{prompt.task}, version {prompt.version}, {prompt.digest}" for prompt in what.prompts)
+        yield _section("Prompts", lead, ((f"Prompt {number}", text) for number, text in enumerate(versions, 1)))

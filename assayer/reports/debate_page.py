@@ -1,7 +1,7 @@
 """Page for one reward: the contributions in each round, votes, whether quotes were found, and when and why it was
 decided."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from assayer_client.rewards import DebateTurn, Reward
 
 class DebateRound(NamedTuple):
     number: int
-    turns: tuple[DebateTurn, ...]
+    turns: Sequence[DebateTurn]
     decided: bool
     """Whether the verdict was settled in this round."""
 
@@ -27,6 +27,20 @@ class SeatVotes(NamedTuple):
     seat: str
     turns: tuple[DebateTurn | None, ...]
     """Contributions of the seat, one per round; None if the seat did not speak in the round."""
+
+
+class ShownVote(NamedTuple):
+    text: str
+    short: str
+    """Vote in the table of votes. Votes differ by sign and words as well as by colour."""
+    look: str
+    """CSS class of the vote's badge; empty if the role has no vote."""
+
+
+_VOTES = {
+    "match": ShownVote("votes: match", "✓ match", "good"),
+    "no_match": ShownVote("votes: no match", "✗ no match", "poor"),
+}
 
 
 @dataclass(frozen=True)
@@ -52,13 +66,16 @@ class DebatePage:
         if self.reward.guard is not None:
             return f"the guard {self.reward.guard.replace('_', ' ')}, before any call"
         if self.reward.decided_in_round is None:
-            return "nobody"
+            return "no round"
         return f"round {self.reward.decided_in_round}"
 
     @cached_property
     def rounds(self) -> tuple[DebateRound, ...]:
-        numbers = sorted({turn.round for turn in self.reward.transcript})
-        return tuple(DebateRound(number, self._turns(number), self._decided(number)) for number in numbers)
+        rounds: dict[int, list[DebateTurn]] = {}
+        for turn in self.reward.transcript:
+            rounds.setdefault(turn.round, []).append(turn)
+        decided_in = self.reward.decided_in_round
+        return tuple(DebateRound(number, turns, number == decided_in) for number, turns in sorted(rounds.items()))
 
     @cached_property
     def seats(self) -> tuple[SeatVotes, ...]:
@@ -86,33 +103,15 @@ class DebatePage:
     def seat(self, turn: DebateTurn) -> str:
         return f"{turn.role.capitalize()} {turn.seat}"
 
-    def vote(self, turn: DebateTurn) -> str:
-        if isinstance(turn.vote, Absent):
-            return turn.vote.reason if turn.argument else f"Answer lost. {turn.vote.reason}"
-        return "votes: match" if turn.vote == "match" else "votes: no match"
-
-    def vote_look(self, turn: DebateTurn) -> str:
-        """Return the CSS class of the vote's badge; empty if the role has no vote."""
-        if isinstance(turn.vote, Absent):
-            return "" if turn.argument else "partial"
-        return "good" if turn.vote == "match" else "poor"
-
-    def short_vote(self, turn: DebateTurn | None) -> str:
-        """Return the vote for the table of votes. Votes differ by sign and words as well as by colour."""
-        if turn is None:
-            return "did not speak"
-        if isinstance(turn.vote, Absent):
-            return "no vote" if turn.argument else "? lost"
-        return "✓ match" if turn.vote == "match" else "✗ no match"
+    def vote(self, turn: DebateTurn) -> ShownVote:
+        if not isinstance(turn.vote, Absent):
+            return _VOTES[turn.vote]
+        if turn.argument:
+            return ShownVote(turn.vote.reason, "no vote", "")
+        return ShownVote(f"Answer lost. {turn.vote.reason}", "? lost", "partial")
 
     def lines(self, turn: DebateTurn) -> Iterator[str]:
         return (line for line in turn.argument.split("\n") if line.strip())
-
-    def _turns(self, number: int) -> tuple[DebateTurn, ...]:
-        return tuple(turn for turn in self.reward.transcript if turn.round == number)
-
-    def _decided(self, number: int) -> bool:
-        return number == self.reward.decided_in_round
 
 
 def as_debate_html(item: RewardItem, reward: Reward) -> str:

@@ -1,5 +1,7 @@
 """Dossier of a call for the officer's records: results of its proposals, and opinions of people."""
 
+import datetime as dt
+
 from assayer.models import Frozen
 from assayer.reports.brief import BriefLine
 
@@ -21,13 +23,6 @@ class DossierRow(Frozen):
     """Opinions of reviewers, if the reader may see them."""
 
 
-class DossierOpinion(Frozen):
-    """Score that a person set in place of the reviewers' score."""
-
-    title: str
-    text: str
-
-
 class Dossier(Frozen):
     title: str
     subtitle: str
@@ -41,9 +36,8 @@ class Dossier(Frozen):
     rows: tuple[DossierRow, ...]
     refused: tuple[BriefLine, ...]
     people: tuple[BriefLine, ...]
-    overrides: tuple[DossierOpinion, ...]
+    overrides: tuple[BriefLine, ...]
+    """Scores that people set in place of the reviewers' scores."""
     call: str
-    year: int
-    month: int
-    day: int
+    day: dt.date
     """Day on which the dossier was made, in UTC."""

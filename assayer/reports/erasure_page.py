@@ -1,5 +1,7 @@
 """Proof of an erasure, as a printable page."""
 
+import datetime as dt
+
 from assayer.models import Frozen
 from assayer.reports.brief import BriefLine
 
@@ -14,6 +16,4 @@ class ErasurePage(Frozen):
     """Ids."""
     number: int
     """Number of the entry in the audit log."""
-    year: int
-    month: int
-    day: int
+    day: dt.date

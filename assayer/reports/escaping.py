@@ -18,10 +18,8 @@ def one_line(text: str) -> str:
 
 
 def web_url(url: str) -> str | None:
-    """The URL itself when it is a plain http(s) address that may become a link; None shows it as text.
-
-    Addresses with a user name are no links: `https://arxiv.org@other.example` reads as another place.
-    """
+    """Return the URL if it is a plain http(s) address that may become a link; otherwise None. Addresses with a user
+    name are refused, because `https://arxiv.org@other.example` looks like another host."""
     if _UNSAFE_IN_URL.search(url) or not url.isprintable():
         return None
     try:

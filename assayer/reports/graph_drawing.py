@@ -1,6 +1,6 @@
-"""The graph of a report as a drawing: the idea above, papers on the left, what they hold on the right, edges between.
+"""Drawing of a report's graph: the idea on top, papers on the left, their contents on the right, edges between them.
 
-Where everything stands is computed here, from the record alone: the same report gives the same drawing.
+Positions depend only on the record, so the same report gives the same drawing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,16 +62,13 @@ class GraphDrawing:
     nodes: tuple[DrawnNode, ...]
     """All nodes that were ever in the graph."""
     ties: tuple[Tie, ...]
-    steps: tuple[GraphStep, ...]
+    remained: frozenset[EdgeKey]
+    """Edges of the final graph."""
 
     @cached_property
     def told(self) -> tuple[Tie, ...]:
         """Edges that express more than a record does, including deleted ones."""
         return tuple(tie for tie in self.ties if tie.edge.basis != "record")
-
-    @cached_property
-    def remained(self) -> frozenset[EdgeKey]:
-        return frozenset(self.steps[-1].edges if self.steps else ())
 
 
 def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
@@ -85,7 +82,7 @@ def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
     nodes = tuple(_drawn_node(node, rows, graph.steps) for node in graph.nodes)
     by_key = {node.node.key: node for node in nodes}
     ties = tuple(_tie(edge, by_key, graph.steps, height) for edge in graph.edges)
-    return GraphDrawing(round(height), nodes, ties, graph.steps)
+    return GraphDrawing(round(height), nodes, ties, frozenset(graph.steps[-1].edges if graph.steps else ()))
 
 
 def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:

@@ -50,8 +50,8 @@ class Encounter:
     @property
     def contradicted(self) -> bool:
         """Whether both ideas won against each other."""
-        won = {said.first.id if said.winner == "first" else said.second.id for said in self.verdicts if _decided(said)}
-        return len(won) > 1
+        decided = (said for said in self.verdicts if said.winner != "tie")
+        return len({said.first.id if said.winner == "first" else said.second.id for said in decided}) > 1
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,8 @@ def _analysis(ranking: Ranking, name: str, question: str, comparisons: Iterable[
                 )
 
     def gap(encounter: Encounter) -> tuple[float, int, int]:
-        return (
-            abs(encounter.one.by_dimension[name] - encounter.other.by_dimension[name]),
-            encounter.one.rank,
-            encounter.other.rank,
-        )
+        ahead, behind = encounter.one, encounter.other
+        return abs(ahead.by_dimension[name] - behind.by_dimension[name]), ahead.rank, behind.rank
 
     encounters = [Encounter(ideas[item], ideas[other], tuple(said)) for (item, other), said in met.items()]
     return HeadToHeadTable(
@@ -115,7 +112,3 @@ def _analysis(ranking: Ranking, name: str, question: str, comparisons: Iterable[
         order=tuple(sorted(ranking.ideas, key=lambda idea: (-idea.by_dimension[name], idea.rank))),
         encounters=tuple(sorted(encounters, key=gap)),
     )
-
-
-def _decided(said: EncounterVerdict) -> bool:
-    return said.winner != "tie"

@@ -11,7 +11,7 @@ from pydantic_core.core_schema import ModelSchema
 from assayer.models import Absent, BiasTestReport, GraphRecord, Report, suspicious_kinds
 from assayer.reports.escaping import cell
 from assayer.reports.wording import BANDS
-from assayer_client.rankings import Ranking
+from assayer_client.rankings import RankedIdea, Ranking
 
 
 def as_json(result: Report | Ranking | BiasTestReport) -> str:
@@ -43,39 +43,31 @@ def as_graph_json(report: Report, graph: GraphRecord) -> str:
 def as_csv(ranking: Ranking) -> str:
     """Return the ranking as CSV, one line per idea, best first; strengths are in logits. External text cannot
     become a formula."""
-    dimensions = [dimension.name for dimension in ranking.dimensions]
-    baselines = () if isinstance(ranking.baselines, Absent) else tuple(baseline.name for baseline in ranking.baselines)
+    rows = [_row(idea, ranking) for idea in ranking.ideas]
     text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(
-        [
-            *("rank", "rank_low", "rank_high", "title", "flags", "band", "chance_in"),
-            *("strength", "strength_low", "strength_high", "comparisons"),
-            *(f"strength: {name}" for name in dimensions),
-            *(f"baseline: {name}" for name in baselines),
-            *("source", "reference", "id"),
-        ]
-    )
-    for idea in ranking.ideas:
-        strengths = (idea.strength, idea.strengths.low, idea.strengths.high)
-        table.writerow(
-            [
-                *(
-                    idea.rank,
-                    round(idea.ranks.low),
-                    round(idea.ranks.high),
-                    cell(idea.title),
-                    ", ".join(suspicious_kinds(idea.flags)),
-                ),
-                *(
-                    "" if idea.band is None else BANDS[idea.band].lower(),
-                    "" if idea.chance_in is None else f"{idea.chance_in:.3f}",
-                ),
-                *(f"{value:.4f}" for value in strengths),
-                idea.comparisons,
-                *(f"{idea.by_dimension[name]:.4f}" for name in dimensions),
-                *(f"{idea.by_baseline[name]:.4f}" for name in baselines),
-                *(cell(idea.source), cell(idea.reference), idea.id),
-            ]
-        )
+    table = csv.DictWriter(text, list(next(iter(rows), {})), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
     return text.getvalue()
+
+
+def _row(idea: RankedIdea, ranking: Ranking) -> dict[str, object]:
+    baselines = () if isinstance(ranking.baselines, Absent) else ranking.baselines
+    return {
+        "rank": idea.rank,
+        "rank_low": round(idea.ranks.low),
+        "rank_high": round(idea.ranks.high),
+        "title": cell(idea.title),
+        "flags": ", ".join(suspicious_kinds(idea.flags)),
+        "band": "" if idea.band is None else BANDS[idea.band].lower(),
+        "chance_in": "" if idea.chance_in is None else f"{idea.chance_in:.3f}",
+        "strength": f"{idea.strength:.4f}",
+        "strength_low": f"{idea.strengths.low:.4f}",
+        "strength_high": f"{idea.strengths.high:.4f}",
+        "comparisons": idea.comparisons,
+        **{f"strength: {item.name}": f"{idea.by_dimension[item.name]:.4f}" for item in ranking.dimensions},
+        **{f"baseline: {item.name}": f"{idea.by_baseline[item.name]:.4f}" for item in baselines},
+        "source": cell(idea.source),
+        "reference": cell(idea.reference),
+        "id": idea.id,
+    }

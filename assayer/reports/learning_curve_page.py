@@ -1,7 +1,7 @@
 """Learning curve as one HTML file, under the same policy as the reports, and as CSV."""
 
 import csv
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
@@ -62,7 +62,7 @@ def as_learning_curve_html(curve: LearningCurve) -> str:
         "report.css",
         "learning_curve.css",
         curve=curve,
-        panels=_panels(curve),
+        panels=list(_panels(curve)),
         shown=_shown(curve),
     )
 
@@ -76,39 +76,39 @@ def as_learning_curve_csv(curve: LearningCurve) -> str:
     return text.getvalue()
 
 
-def _panels(curve: LearningCurve) -> tuple[CurvePanel, ...]:
-    def line(name: str, look: str, value: Callable[[LearningPoint], float | None]) -> CurveLine:
-        return CurveLine(name, look, tuple(map(value, curve.points)))
+_PARTS = "Parts of the reward, unweighted, and who came to a score"
+_PANELS: tuple[tuple[str, float | None, tuple[tuple[str, str], ...]], ...] = (
+    ("Mean reward of the completions that were judged", None, (("reward", "reward"),)),
+    (
+        _PARTS,
+        1.0,
+        (("accuracy of scores", "accuracy"), ("structure of graphs", "structure"), ("share with a score", "scored")),
+    ),
+    (
+        "Mean tokens of a completion",
+        None,
+        (("with a reward", "length_rewarded"), ("without one", "length_unrewarded")),
+    ),
+    (
+        "Shares of the completions",
+        1.0,
+        (("judged", "judged"), ("cut off at the greatest length", "truncated")),
+    ),
+    ("Entropy, nats a token", None, (("entropy", "entropy"),)),
+)
+"""Panels in their order: title, top of the scale, and the name of each line with the field of a point that it draws."""
 
-    lengths = (
-        line("with a reward", "first", lambda point: point.length_rewarded),
-        line("without one", "second", lambda point: point.length_unrewarded),
-    )
-    shares = (
-        line("judged", "first", lambda point: point.judged),
-        line("cut off at the greatest length", "second", lambda point: point.truncated),
-    )
-    parts = (
-        line("accuracy of scores", "first", lambda point: point.accuracy),
-        line("structure of graphs", "second", lambda point: point.structure),
-        line("share with a score", "third", lambda point: point.scored),
-    )
-    rewarded_apart = any(value is not None for part in parts for value in part.values)
+
+def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
+    """Yield the panels; that of the parts of a reward only if any step has them."""
     steps = tuple(point.step for point in curve.points)
-    return tuple(
-        CurvePanel(title, lines, steps, curve.steps, top)
-        for title, lines, top in (
-            (
-                "Mean reward of the completions that were judged",
-                (line("reward", "first", lambda item: item.reward),),
-                None,
-            ),
-            *((("Parts of the reward, unweighted, and who came to a score", parts, 1.0),) if rewarded_apart else ()),
-            ("Mean tokens of a completion", lengths, None),
-            ("Shares of the completions", shares, 1.0),
-            ("Entropy, nats a token", (line("entropy", "first", lambda item: item.entropy),), None),
+    for title, top, named in _PANELS:
+        lines = tuple(
+            CurveLine(name, look, tuple(getattr(point, field) for point in curve.points))
+            for look, (name, field) in zip(("first", "second", "third"), named, strict=False)
         )
-    )
+        if title != _PARTS or any(value is not None for line in lines for value in line.values):
+            yield CurvePanel(title, lines, steps, curve.steps, top)
 
 
 def _shown(curve: LearningCurve) -> tuple[LearningPoint, ...]:

@@ -35,10 +35,8 @@ _AT_START = re.compile(r"^(?:#{1,6}(?=\s|$)|[+:-](?=\s|$)|[=-]+\s*$|>|(\d+)(?=[.
 
 
 def escape(text: str) -> str:
-    """One line of Markdown that shows exactly these words. Web and mail addresses become code.
-
-    Renderers that turn any `word.tld` into a link may still do so for rare endings: that link shows where it leads.
-    """
+    """Return one line of Markdown that shows exactly these words. Web and email addresses become code. Renderers that
+    link any `word.tld` may still do so for rare endings; such a link shows its target."""
     return _defused(_inline(one_line(text)))
 
 

@@ -1,7 +1,7 @@
 """Notices at the top of a report, which a reader must see before the rest."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from assayer.backends import Backends
 from assayer.errors import BudgetExhausted
@@ -25,34 +25,35 @@ def literature_notices(
     own: Mapping[PaperId, Paper],
     parts: Sequence[Part],
     references: Sequence[Reference],
-) -> tuple[Notice, ...]:
-    """Return the notices of a method that reads literature, in reading order."""
-    found = [
-        _no_llm(backends),
-        _corpus_fit(
-            fit, run.journal.remote_sources_searched(backends.literature.source), run.journal.near_remote_papers
-        ),
-        _budget(run),
-        _retraction(parts, references),
-        _unchecked_retractions(run),
-        _undated_version(run),
-        _injection(idea, run),
-        _own_paper(own),
-        _unread_list(idea),
-        _long_idea(run),
-    ]
-    absent = [
-        Notice(kind="absent_part", text=f"There is no score for {part.title.lower()}: {part.score.reason}")
-        for part in parts
-        if backends.llm.models and isinstance(part.score, Absent)
-    ]
-    return tuple(notice for notice in [*found, *absent] if notice is not None)
+) -> Iterator[Notice]:
+    """Yield the notices of a method that reads literature, in reading order."""
+    if not backends.llm.models:
+        text = (
+            "Made without a language model: papers were searched for and ranked by similar words, and nothing was "
+            "judged, so there are no scores. Similar words are not the same as similar claims."
+        )
+        yield Notice(kind="no_llm", text=text)
+    beyond = run.journal.remote_sources_searched(backends.literature.source)
+    yield from _corpus_fit(fit, beyond, run.journal.near_remote_papers)
+    yield from _budget(run)
+    yield from _retraction(parts, references)
+    yield from _unchecked_retractions(run)
+    yield from _undated_version(run)
+    yield from _injection(idea, run)
+    if own:
+        text = f"Left out: {count(len(own), 'paper')} in the corpus that may be this idea's own publication."
+        yield Notice(kind="own_paper", text=text)
+    yield from _unread_text(idea, run)
+    for part in parts:
+        if backends.llm.models and isinstance(part.score, Absent):
+            text = f"There is no score for {part.title.lower()}: {part.score.reason}"
+            yield Notice(kind="absent_part", text=text)
 
 
-def own_reference_notices(own: OwnReferences | Absent | None) -> tuple[Notice, ...]:
-    """Return notices if several of the idea's own references were not found, or any of them was retracted."""
+def own_reference_notices(own: OwnReferences | Absent | None) -> Iterator[Notice]:
+    """Yield a notice if several of the idea's own references were not found, or any of them was retracted."""
     if not isinstance(own, OwnReferences):
-        return ()
+        return
     missing = [entry for entry in own.entries if entry.outcome == "not_found"]
     retracted = [entry for entry in own.entries if entry.outcome == "retracted"]
     sentences = []
@@ -67,42 +68,39 @@ def own_reference_notices(own: OwnReferences | Absent | None) -> tuple[Notice, .
         sentences.append(
             f"Of the references that the idea gives, {len(retracted)} no longer stand as published: {numbers}."
         )
-    return (Notice(kind="own_references", text=" ".join(sentences)),) if sentences else ()
+    if sentences:
+        yield Notice(kind="own_references", text=" ".join(sentences))
 
 
-def general_notices(idea: Idea, run: Run) -> tuple[Notice, ...]:
-    """Return the notices of a method without literature."""
-    found = (_budget(run), _injection(idea, run), _unread_list(idea), _long_idea(run))
-    return tuple(notice for notice in found if notice is not None)
+def general_notices(idea: Idea, run: Run) -> Iterator[Notice]:
+    """Yield the notices of a method without literature."""
+    yield from _budget(run)
+    yield from _injection(idea, run)
+    yield from _unread_text(idea, run)
 
 
-def _unread_list(idea: Idea) -> Notice | None:
-    """Return a notice if the text cites works by marks and no reference list was recognised."""
+def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
+    """Yield notices about a reference list that was not recognised, and about the end of a long idea."""
     marks = idea.reading.citation_marks if idea.reading else 0
-    if marks < _MARKS or idea.references:
-        return None
-    text = (
-        f"{marks} citation marks, no reference list recognised: the works that the text refers to were not checked. "
-        "Put the list under a heading such as “References”, one entry a paragraph."
-    )
-    return Notice(kind="own_references", text=text)
+    if marks >= _MARKS and not idea.references:
+        text = (
+            f"{marks} citation marks, no reference list recognised: the works that the text refers to were not "
+            "checked. Put the list under a heading such as “References”, one entry a paragraph."
+        )
+        yield Notice(kind="own_references", text=text)
+    if run.unread_characters:
+        text = (
+            f"The idea is too long to be judged as a whole: its last {run.unread_characters:,} characters were not "
+            "read."
+        )
+        yield Notice(kind="long_idea", text=text)
 
 
-def _no_llm(backends: Backends) -> Notice | None:
-    if backends.llm.models:
-        return None
-    text = (
-        "Made without a language model: papers were searched for and ranked by similar words, and nothing was judged, "
-        "so there are no scores. Similar words are not the same as similar claims."
-    )
-    return Notice(kind="no_llm", text=text)
-
-
-def _corpus_fit(fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str]) -> Notice | None:
-    """Return the notice about incomplete corpus coverage. A search in remote sources adds papers but does not
+def _corpus_fit(fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str]) -> Iterator[Notice]:
+    """Yield the notice about incomplete corpus coverage. A search in remote sources adds papers but does not
     replace the corpus: it is rate-limited, sees only titles and abstracts, and returns only what was asked for."""
     if isinstance(fit, Absent) or fit.level == "good":
-        return None
+        return
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"
     if beyond:
         text = (
@@ -115,38 +113,38 @@ def _corpus_fit(fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[Pa
             f"The searched corpus {extent} (fit {fit.value:.2f}). Work that it does not contain may still exist: "
             "nothing here counts as new just because the corpus does not mention it."
         )
-    return Notice(kind="corpus_fit", text=text)
+    yield Notice(kind="corpus_fit", text=text)
 
 
-def _retraction(parts: Sequence[Part], references: Sequence[Reference]) -> Notice | None:
+def _retraction(parts: Sequence[Part], references: Sequence[Reference]) -> Iterator[Notice]:
     marked = {reference.label: reference for reference in references if reference.retraction is not None}
     points = [point for part in parts for assessment in part.assessments for point in assessment.points]
     carried = [{citation.label for citation in point.citations} & marked.keys() for point in points]
     carriers = sorted(set().union(*carried), key=lambda label: int(label[1:]))
     if not carriers:
-        return None
+        return
     text = (
         f"{count(sum(map(bool, carried)), 'point')} citing papers that were retracted, withdrawn or questioned: "
         f"{', '.join(f'[{label}]' for label in carriers)}. Each is marked where it is cited; the references link "
         "to the notices."
     )
-    return Notice(kind="retraction", text=text)
+    yield Notice(kind="retraction", text=text)
 
 
-def _unchecked_retractions(run: Run) -> Notice | None:
+def _unchecked_retractions(run: Run) -> Iterator[Notice]:
     unchecked = sorted(run.journal.unchecked_for_retraction.items())
     if not unchecked:
-        return None
+        return
     named = "; ".join(f"{source} ({count(papers, 'cited paper', 'cited papers')})" for source, papers in unchecked)
     text = (
         f"Not every source could be asked whether the cited papers were retracted: {named}. A paper without a mark may "
         "have been retracted all the same."
     )
-    return Notice(kind="unchecked_retractions", text=text)
+    yield Notice(kind="unchecked_retractions", text=text)
 
 
-def _undated_version(run: Run) -> Notice | None:
-    """Return the notice about texts read under a cutoff whose state on that day is unknown."""
+def _undated_version(run: Run) -> Iterator[Notice]:
+    """Yield the notice about texts read under a cutoff whose state on that day is unknown."""
     journal = run.journal
     kinds = Counter(journal.undated_texts.values())
     revised = len(journal.revised_later & journal.read)
@@ -156,26 +154,26 @@ def _undated_version(run: Run) -> Notice | None:
         *([f"the abstracts of {count(revised, 'preprint')} with a later version"] if revised else []),
     ]
     if run.cutoff is None or not parts:
-        return None
+        return
     text = (
-        f"Some of what was read may have been changed after the cutoff of {run.cutoff}, since no source tells how it "
-        f"read on that day: {'; '.join(parts)}. Each was published before the cutoff."
+        f"Some of what was read may have been changed after the cutoff of {run.cutoff}, since no source has the "
+        f"version of that day: {'; '.join(parts)}. Each was published before the cutoff."
     )
-    return Notice(kind="undated_version", text=text)
+    yield Notice(kind="undated_version", text=text)
 
 
-def _budget(run: Run) -> Notice | None:
+def _budget(run: Run) -> Iterator[Notice]:
     spent = next((error for error in run.journal.errors if isinstance(error, BudgetExhausted)), None)
     if spent is None:
-        return None
-    return Notice(kind="budget", text=f"{spent.message} The report contains what had been answered before that.")
+        return
+    yield Notice(kind="budget", text=f"{spent.message} The report contains what had been answered before that.")
 
 
-def _injection(idea: Idea, run: Run) -> Notice | None:
+def _injection(idea: Idea, run: Run) -> Iterator[Notice]:
     in_idea = [flag for flag in idea.flags if flag.kind != "label_lookalike"]
     suspects = sorted(run.journal.suspicious_papers.values())
     if not in_idea and not suspects:
-        return None
+        return
     places = [f"{len(in_idea)} in the idea, shown with its text"] if in_idea else []
     if suspects:
         named = ", ".join(f"“{title}”" for title in suspects[:3])
@@ -184,20 +182,4 @@ def _injection(idea: Idea, run: Run) -> Notice | None:
         f"Suspicious text was found ({'; '.join(places)}): hidden characters or instructions to reviewers. It was "
         "treated as data and not followed."
     )
-    return Notice(kind="injection", text=text)
-
-
-def _long_idea(run: Run) -> Notice | None:
-    if not run.unread_characters:
-        return None
-    text = f"The idea is too long to be judged as a whole: its last {run.unread_characters:,} characters were not read."
-    return Notice(kind="long_idea", text=text)
-
-
-def _own_paper(own: Mapping[PaperId, Paper]) -> Notice | None:
-    if not own:
-        return None
-    return Notice(
-        kind="own_paper",
-        text=f"Left out: {count(len(own), 'paper')} in the corpus that may be this idea's own publication.",
-    )
+    yield Notice(kind="injection", text=text)

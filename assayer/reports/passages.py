@@ -51,12 +51,13 @@ def _merged(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
     further = tuple(dict.fromkeys((*earlier.quote.further, *later.quote.further)))
     return earlier._replace(
         quote=earlier.quote.model_copy(update={"further": further, "support": later.quote.support}),
-        supports=tuple({_outcome(found): found for found in (*later.supports, *earlier.supports)}.values()),
+        supports=tuple(
+            {
+                None if isinstance(found, Absent) else found.outcome: found
+                for found in (*later.supports, *earlier.supports)
+            }.values()
+        ),
     )
-
-
-def _outcome(found: ClaimSupport | Absent) -> str:
-    return "unchecked" if isinstance(found, Absent) else found.outcome
 
 
 def _panel(review: PanelReview) -> Iterator[tuple[Label, ShownPassage]]:

@@ -1,6 +1,6 @@
 """Ranking as one HTML file and as Markdown, under the same policy as the reports."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -105,24 +105,7 @@ class RankingPage:
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:
         """Cautions about this judge that a reader must know before relying on the order."""
-        judge = (
-            self._no_comparison(),
-            self._budget_spent(),
-            self._inconsistent(),
-            self._position_bias(),
-            self._changes_with_order(),
-            self._failed_comparisons(),
-            self._of_unknown_judge(),
-        )
-        ideas = (
-            self._erased(),
-            self._unjudged(),
-            self._suspicious_text(),
-            self._same_texts(),
-            self._ideas_cut(),
-            self._few_comparisons(),
-        )
-        return tuple(idea for idea in (*judge, *ideas) if idea is not None)
+        return (*self._cautions_about_judge(), *self._cautions_about_ideas())
 
     @cached_property
     def blindness(self) -> str | None:
@@ -144,114 +127,78 @@ class RankingPage:
         of = "all ideas" if found == ideas else f"{found:,} of {ideas:,} ideas"
         return f"with what reports found on {of}"
 
-    def _no_comparison(self) -> Caution | None:
-        if self.ranking.judge.comparisons:
-            return None
-        start = "of the point scores" if self.ranking.seeded else "of their ids, which is arbitrary"
-        return Caution("No comparison", f"The judge gave no usable answer: the order is that {start}.", True)
-
-    def _budget_spent(self) -> Caution | None:
-        stopped = self.ranking.stopped
-        text = "The ranking is based on the comparisons that had been answered before that."
-        return None if stopped is None else Caution("Budget used up", f"{stopped.reason} {text}")
-
-    def _inconsistent(self) -> Caution | None:
-        judge = self.ranking.judge
-        if judge.triangles < _FEW_TRIANGLES or judge.cycles / judge.triangles < _MANY_CYCLES:
-            return None
-        share = 100 * judge.cycles / judge.triangles
-        text = f"{share:.0f} % of the triples are circular; random answers would make 25 %. Do not rely on this order."
-        return Caution("Barely better than random", text, True)
-
-    def _position_bias(self) -> Caution | None:
-        interval = self.ranking.judge.bias_interval
-        if interval.low < _MUCH_BIAS and interval.high > -_MUCH_BIAS:
-            return None
-        side = "first" if interval.low > 0 else "second"
-        text = (
-            f"This judge favours the idea that is shown {side}. Who is shown first is random and the preference is "
-            "corrected for, so no idea benefits, but each verdict carries less information."
-        )
-        return Caution("A judge with a position bias", text)
-
-    def _changes_with_order(self) -> Caution | None:
-        judge = self.ranking.judge
-        if judge.asked_both_ways < _FEW_BOTH_WAYS or judge.contradictions <= judge.asked_both_ways / 2:
-            return None
-        text = (
-            f"Asked again in the other order, the judge changed the verdict on {judge.contradictions} of "
-            f"{judge.asked_both_ways} pairs. Pairs asked twice are close ones, but random answers would change half."
-        )
-        return Caution("An inconsistent judge", text)
-
-    def _failed_comparisons(self) -> Caution | None:
-        judge = self.ranking.judge
+    def _cautions_about_judge(self) -> Iterator[Caution]:
+        ranking, judge = self.ranking, self.ranking.judge
+        if not judge.comparisons:
+            start = "of the point scores" if ranking.seeded else "of their ids, which is arbitrary"
+            yield Caution("No comparison", f"The judge gave no usable answer: the order is that {start}.", True)
+        if ranking.stopped is not None:
+            text = "The ranking is based on the comparisons that had been answered before that."
+            yield Caution("Budget used up", f"{ranking.stopped.reason} {text}")
+        if judge.triangles >= _FEW_TRIANGLES and judge.cycles / judge.triangles >= _MANY_CYCLES:
+            share = f"{100 * judge.cycles / judge.triangles:.0f} %"
+            text = f"{share} of the triples are circular; random answers would make 25 %. Do not rely on this order."
+            yield Caution("Barely better than random", text, True)
+        if judge.bias_interval.low >= _MUCH_BIAS or judge.bias_interval.high <= -_MUCH_BIAS:
+            side = "first" if judge.bias_interval.low > 0 else "second"
+            yield Caution(
+                "A judge with a position bias",
+                f"This judge favours the idea that is shown {side}. Who is shown first is random and the preference is "
+                "corrected for, so no idea benefits, but each verdict carries less information.",
+            )
+        if judge.asked_both_ways >= _FEW_BOTH_WAYS and judge.contradictions > judge.asked_both_ways / 2:
+            yield Caution(
+                "An inconsistent judge",
+                f"Asked again in the other order, the judge changed the verdict on {judge.contradictions} of "
+                f"{judge.asked_both_ways} pairs. Pairs asked twice are close ones, but random answers would change "
+                "half.",
+            )
         asked = judge.comparisons - judge.handed_in + judge.failed
-        if not asked or judge.failed / asked < _MANY_FAILED:
-            return None
-        return Caution("Answers missing", f"{judge.failed} of {asked} comparisons ended without a usable answer.")
+        if asked and judge.failed / asked >= _MANY_FAILED:
+            yield Caution("Answers missing", f"{judge.failed} of {asked} comparisons ended without a usable answer.")
+        if judge.of_unknown_judge:
+            yield Caution(
+                "Comparisons of an unknown judge",
+                f"{judge.of_unknown_judge:,} of the {judge.comparisons:,} comparisons were handed in and do not say "
+                "which model judged them, or by which question.",
+            )
 
-    def _of_unknown_judge(self) -> Caution | None:
-        judge = self.ranking.judge
-        if not judge.of_unknown_judge:
-            return None
-        text = (
-            f"{judge.of_unknown_judge:,} of the {judge.comparisons:,} comparisons were handed in and do not say which "
-            "model judged them, or by which question."
-        )
-        return Caution("Comparisons of an unknown judge", text)
-
-    def _erased(self) -> Caution | None:
-        said = erased_ranks(self.ranking.erased, "idea")
-        return Caution("Erased since", said) if said else None
-
-    def _unjudged(self) -> Caution | None:
-        """Return the caution about unjudged ideas; the reason is shown at each idea."""
-        found = [idea for idea in self.ranking.ideas if idea.unjudged]
-        if not found or not self.ranking.judge.comparisons:
-            return None
-        reason = found[0].unjudged.reason if found[0].unjudged and len(found) == 1 else "Each was asked about in vain."
-        text = f"Of {count(len(found), 'idea')} no comparison was answered: {_some(found)}. {reason}"
-        return Caution("Ideas without a verdict", f"{text} Where they stand is where they began.")
-
-    def _suspicious_text(self) -> Caution | None:
-        found = [idea for idea in self.ranking.ideas if suspicious_kinds(idea.flags)]
-        if not found:
-            return None
-        text = (
-            f"{count(len(found), 'idea')} held hidden characters or instructions to reviewers: {_some(found)}. They "
-            "were treated as data and not followed. Nothing tells whether the judge was swayed all the same."
-        )
-        return Caution("Suspicious text", text)
-
-    def _same_texts(self) -> Caution | None:
-        """Return the caution about ideas with the same text; each group is described at its first idea."""
-        groups = [idea for idea in self.ranking.ideas if idea.same_text_as]
-        if not groups:
-            return None
-        text = (
-            f"Of {count(len(groups), 'idea')} the judge would have been shown the same text as of another"
-            f"{', as names are masked' if self.ranking.blind else ''}: {_some(groups)}. They were not compared with "
-            "each other; they share one standing, and which of them comes first is arbitrary."
-        )
-        return Caution("Identical texts", text)
-
-    def _ideas_cut(self) -> Caution | None:
-        unread = self.ranking.unread
-        if unread is None:
-            return None
-        text = (
-            f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of "
-            f"{self.ranking.size:,} ideas are longer: {unread.characters:,} characters at their ends were "
-            "left out of every comparison. ASSAYER_RANKING__IDEA_CHARS sets how much is shown."
-        )
-        return Caution("Long ideas cut", text)
-
-    def _few_comparisons(self) -> Caution | None:
-        if not self.ranking.judge.comparisons or self.per_idea >= _FEW_PER_IDEA:
-            return None
-        text = f"Each idea had {self.per_idea:.1f} verdicts on average. Rely on the intervals, not on the ranks."
-        return Caution("Few comparisons", text)
+    def _cautions_about_ideas(self) -> Iterator[Caution]:
+        ranking = self.ranking
+        if said := erased_ranks(ranking.erased, "idea"):
+            yield Caution("Erased since", said)
+        unjudged = [(idea, idea.unjudged.reason) for idea in ranking.ideas if idea.unjudged]
+        if unjudged and ranking.judge.comparisons:
+            reason = unjudged[0][1] if len(unjudged) == 1 else "No question about any of them was answered."
+            yield Caution(
+                "Ideas without a verdict",
+                f"Of {count(len(unjudged), 'idea')} no comparison was answered: "
+                f"{_some([idea for idea, _ in unjudged])}. {reason} They keep their starting places.",
+            )
+        if suspicious := [idea for idea in ranking.ideas if suspicious_kinds(idea.flags)]:
+            yield Caution(
+                "Suspicious text",
+                f"{count(len(suspicious), 'idea')} held hidden characters or instructions to reviewers: "
+                f"{_some(suspicious)}. They were treated as data and not followed. Whether they influenced the judge "
+                "is unknown.",
+            )
+        if alike := [idea for idea in ranking.ideas if idea.same_text_as]:
+            yield Caution(
+                "Identical texts",
+                f"Of {count(len(alike), 'idea')} the judge would have been shown the same text as of another"
+                f"{', as names are masked' if ranking.blind else ''}: {_some(alike)}. They were not compared with "
+                "each other; they share one standing, and which of them comes first is arbitrary.",
+            )
+        if unread := ranking.unread:
+            yield Caution(
+                "Long ideas cut",
+                f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of {ranking.size:,} "
+                f"ideas are longer: {unread.characters:,} characters at their ends were left out of every comparison. "
+                "ASSAYER_RANKING__IDEA_CHARS sets how much is shown.",
+            )
+        if ranking.judge.comparisons and self.per_idea < _FEW_PER_IDEA:
+            text = f"Each idea had {self.per_idea:.1f} verdicts on average. Rely on the intervals, not on the ranks."
+            yield Caution("Few comparisons", text)
 
 
 def _some(ideas: Sequence[RankedIdea]) -> str:

@@ -1,6 +1,6 @@
 """Facts on what was read of a document, as reports and the command line show them."""
 
-from assayer.models import ReadingRecord, ReadSection
+from assayer.models import ReadingRecord
 from assayer.reports.wording import count
 
 _MOST = 60
@@ -11,7 +11,7 @@ def reading_facts(record: ReadingRecord) -> list[tuple[str, str]]:
     """Return names and values, in reading order; what the document does not have is stated as none."""
     facts = [
         ("Title", record.title),
-        ("Sections", _listed([_section(section) for section in record.sections]) or "none"),
+        ("Sections", _listed([f"{item.title} ({count(item.words, 'word')})" for item in record.sections]) or "none"),
         ("Languages", ", ".join(record.languages) or "not recognised"),
         ("Notes", count(record.notes) if record.notes else "none"),
         ("Tables", count(record.tables) if record.tables else "none"),
@@ -20,10 +20,6 @@ def reading_facts(record: ReadingRecord) -> list[tuple[str, str]]:
         ("Left out", _listed([f"{item.part}: {item.why}" for item in record.left_out]) or "nothing"),
     ]
     return [(name, value) for name, value in facts if value]
-
-
-def _section(section: ReadSection) -> str:
-    return f"{section.title} ({count(section.words, 'word')})"
 
 
 def _references(record: ReadingRecord) -> str:

@@ -10,7 +10,6 @@ from assayer.citing.labels import cited_labels
 from assayer.models import (
     Absent,
     Assessment,
-    BoardRecord,
     EvidenceNode,
     Label,
     NearPassage,
@@ -32,21 +31,19 @@ from assayer.reports.wording import METHODS, points_by_kind
 _MOST_CLOSEST = 5
 
 
-@dataclass(frozen=True)
-class AssessmentView:
+class AssessmentView(NamedTuple):
     """Assessment, and its position on the page."""
 
     assessment: Assessment
     anchor: str
 
 
-@dataclass(frozen=True)
-class PartView:
+class PartView(NamedTuple):
     part: Part
     anchor: str
     assessments: tuple[AssessmentView, ...]
 
-    @cached_property
+    @property
     def shared_reasons(self) -> dict[str, int]:
         """Reasons why scores are absent that several assessments share, with the number of assessments."""
         scores = (view.assessment.score for view in self.assessments)
@@ -85,7 +82,14 @@ class ReportPage:
 
     @cached_property
     def parts(self) -> tuple[PartView, ...]:
-        return tuple(_part_view(part, number) for number, part in enumerate(self.report.parts, start=1))
+        return tuple(
+            PartView(
+                part,
+                f"part-{number}",
+                tuple(AssessmentView(item, f"part-{number}-{at}") for at, item in enumerate(part.assessments, start=1)),
+            )
+            for number, part in enumerate(self.report.parts, start=1)
+        )
 
     @cached_property
     def scored(self) -> tuple[PartView, ...]:
@@ -195,7 +199,16 @@ class ReportPage:
     @cached_property
     def panel(self) -> BoardScores | None:
         """Scores of the board; None without a board."""
-        return board_scores(self.report.board, self.report.parts) if self.report.board else None
+        board, parts = self.report.board, self.report.parts
+        if board is None:
+            return None
+        places = {part.name: place for place, part in enumerate(parts)}
+        judged = tuple(places[dimension.name] for dimension in board.dimensions)
+        rows = tuple(
+            (reviewer, tuple(parts[place].assessments[row].score for place in judged))
+            for row, reviewer in enumerate(board.reviewers)
+        )
+        return BoardScores(judged, rows, tuple(parts[place].score for place in judged))
 
     @cached_property
     def graph(self) -> GraphDrawing | None:
@@ -226,24 +239,3 @@ class ReportPage:
     @property
     def without_llm(self) -> bool:
         return any(notice.kind == "no_llm" for notice in self.report.notices)
-
-
-def _part_view(part: Part, number: int) -> PartView:
-    views = (
-        AssessmentView(assessment, f"part-{number}-{place}")
-        for place, assessment in enumerate(part.assessments, start=1)
-    )
-    return PartView(part, f"part-{number}", tuple(views))
-
-
-def board_scores(board: BoardRecord, parts: tuple[Part, ...]) -> BoardScores:
-    places = {part.name: place for place, part in enumerate(parts)}
-    judged = tuple(places[dimension.name] for dimension in board.dimensions)
-    return BoardScores(
-        parts=judged,
-        rows=tuple(
-            (reviewer, tuple(parts[place].assessments[row].score for place in judged))
-            for row, reviewer in enumerate(board.reviewers)
-        ),
-        means=tuple(parts[place].score for place in judged),
-    )

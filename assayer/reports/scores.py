@@ -42,7 +42,8 @@ def _score_of_parts(report: Report) -> float | Absent | None:
     criteria = next((part.score for part in report.parts if part.name == CRITERIA), None)
     if criteria is not None:
         at = share(criteria)
-        return Absent(reason=f"By the call's criteria: {_reason(criteria)}") if at is None else at
+        why = criteria.reason if isinstance(criteria, Absent) else "its scale has no width."
+        return Absent(reason=f"By the call's criteria: {why}") if at is None else at
     leading = [] if report.board is None else [report.board.score]
     leading += [part.score for part in report.parts if part.name == "overall"]
     overall = next((value for score in leading if (value := share(score)) is not None), None)
@@ -52,7 +53,3 @@ def _score_of_parts(report: Report) -> float | Absent | None:
         if isinstance(part.score, Absent) and part.score.reason.startswith(UNDERSPECIFIED):
             return Absent(reason=f"{part.title}: {part.score.reason}")
     return min((value for part in report.parts if (value := share(part.score)) is not None), default=None)
-
-
-def _reason(score: Score | Absent) -> str:
-    return score.reason if isinstance(score, Absent) else "its scale has no width."

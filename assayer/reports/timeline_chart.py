@@ -1,7 +1,7 @@
-"""Figures of a timeline for drawing: rows by name, concurrency, and the longest chain of dependent calls."""
+"""Figures of a timeline for drawing: rows by name, and how many calls ran at once."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -68,20 +68,6 @@ def chart_of(timeline: Timeline) -> TimelineChart:
         len(calls),
         tuple(_seconds(timeline, span) for span in calls if span.outcome != "cached"),
     )
-
-
-def longest_chain(calls: Sequence[Times]) -> int:
-    """Return the most calls that can depend on each other: a call has one level more than the highest of those that
-    had ended when it started. The longest chain may be shorter if calls of very different length run in parallel."""
-    levels = [0] * len(calls)
-    ends = sorted(range(len(calls)), key=lambda index: calls[index][1])
-    reached, ended = 0, 0
-    for index in sorted(range(len(calls)), key=lambda index: calls[index]):
-        while ended < len(ends) and calls[ends[ended]][1] <= calls[index][0] and levels[ends[ended]]:
-            reached = max(reached, levels[ends[ended]])
-            ended += 1
-        levels[index] = reached + 1
-    return max(levels, default=0)
 
 
 def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:

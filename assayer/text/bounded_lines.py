@@ -27,9 +27,8 @@ def bounded_lines(
     file: BinaryIO, encoding: str, most: int, count: Callable[[], None]
 ) -> Generator[BoundedLine, None, None]:
     """Yield lines of at most `most` characters. Ends of line are `\\n`, `\\r\\n` and `\\r`; bytes that cannot be
-    decoded are kept as surrogates. `count` is called for each line; what it raises ends the reading.
-
-    To be closed before the file is."""
+    decoded are kept as surrogates. `count` is called for each line; an error that it raises ends the reading. Close
+    the generator before the file."""
     # No such bytes in UTF-16, where every pair is a character or half of one.
     errors = "replace" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
     text = io.TextIOWrapper(file, encoding, errors, newline="")

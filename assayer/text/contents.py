@@ -1,8 +1,8 @@
-"""Concepts, methods and claims of a title and an abstract, found by their words: no model is asked.
+"""Find concepts, methods and claims in a title and an abstract by wording alone, without a model.
 
-Phrases are runs of words between words that carry no subject, as in RAKE (Rose et al., 2010). A name in capitals, or a
-phrase that ends as names of procedures end, is a method; a phrase of the title, or one that comes again, is a concept;
-a sentence in which somebody shows or finds something is a claim. English only: other languages give few names.
+Phrases are runs of words between words without content, as in RAKE (Rose et al., 2010). An acronym, or a phrase that
+ends like the name of a procedure, is a method; a phrase of the title or a repeated phrase is a concept; a sentence
+that shows or finds something is a claim. Works for English; other languages yield few names.
 """
 
 import re

@@ -13,5 +13,5 @@ def first_words(text: str, most: int) -> str:
 
 
 def last_words(text: str, most: int) -> str:
-    """The same from the end."""
+    """Return the text, or its end of at most `most` characters."""
     return first_words(text[::-1], most)[::-1]

@@ -5,9 +5,9 @@ It cannot tell apart encodings of one script whose few special letters differ (W
 and ISO 8859-2), nor Hebrew from lower-case Cyrillic: these are compared by the letters that languages use.
 """
 
+import codecs
+import re
 import unicodedata
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from charset_normalizer import from_bytes
 from charset_normalizer.constant import FREQUENCIES
@@ -77,16 +77,11 @@ def detect_encoding(data: bytes) -> str | None:
     return _other(sample)
 
 
-class _Candidate(NamedTuple):
-    encoding: str
-    cost: float
-
-
 def _latin(sample: bytes) -> str | None:
     """Return the encoding whose special characters are letters of one language and punctuation at their places."""
-    found = [_Candidate(name, cost) for name in _LATIN if (cost := _latin_cost(sample, name)) is not None]
-    best = min(found, key=lambda item: item.cost, default=None)
-    return best.encoding if best and best.cost <= _MOST_COST else None
+    costs = {name: cost for name in _LATIN if (cost := _latin_cost(sample, name)) is not None}
+    best = min(costs, key=costs.__getitem__, default=None)
+    return best if best and costs[best] <= _MOST_COST else None
 
 
 def _latin_cost(sample: bytes, encoding: str) -> float | None:
@@ -144,16 +139,13 @@ def _familiarity(text: str) -> float:
     letters = [character.lower() for character in text if character.isalpha() and not character.isascii()]
     if not letters:
         return 0.0
-    ranks = ({letter: rank for rank, letter in enumerate(listed)} for listed in _non_latin_alphabets())
+    # Japanese is known by its kana: its Han characters are also Chinese ones.
+    alphabets = (item for name, item in FREQUENCIES.items() if not item[0].isascii() and name != "Japanese")
+    ranks = ({letter: rank for rank, letter in enumerate(listed)} for listed in alphabets)
     return max(
         sum(1 / (1 + ranks_of[letter] / len(ranks_of)) for letter in letters if letter in ranks_of) / len(letters)
         for ranks_of in ranks
     )
-
-
-def _non_latin_alphabets() -> Iterator[list[str]]:
-    """Yield lists of letters by frequency. Japanese is known by its kana: its Han characters are also Chinese ones."""
-    yield from (letters for name, letters in FREQUENCIES.items() if not letters[0].isascii() and name != "Japanese")
 
 
 def utf16_without_mark(data: bytes) -> str | None:
@@ -161,15 +153,12 @@ def utf16_without_mark(data: bytes) -> str | None:
     show it in every script, as each has a zero byte."""
     sample = data[: len(data[:_SAMPLE]) // 2 * 2]
     for encoding, marks in (("utf-16-le", (b"\n\0", b" \0")), ("utf-16-be", (b"\0\n", b"\0 "))):
-        if not any(_at_even_place(sample, mark) for mark in marks):
+        if all(match.start() % 2 for mark in marks for match in re.finditer(mark, sample)):
             continue
         try:
-            text = sample.decode(encoding)
+            text = codecs.getincrementaldecoder(encoding)().decode(sample)  # the sample may end within a character
         except UnicodeDecodeError:
-            try:
-                text = sample[:-2].decode(encoding)
-            except UnicodeDecodeError:
-                continue
+            continue
         odd = sum(unicodedata.category(character) in ("Cc", "Cn", "Co", "Cs") for character in text.translate(_BLANKS))
         if not odd and "\0" not in text:
             return encoding
@@ -177,12 +166,3 @@ def utf16_without_mark(data: bytes) -> str | None:
 
 
 _BLANKS = dict.fromkeys(map(ord, "\t\n\r\f\ufeff"), " ")
-
-
-def _at_even_place(sample: bytes, mark: bytes) -> bool:
-    place = sample.find(mark)
-    while place >= 0:
-        if place % 2 == 0:
-            return True
-        place = sample.find(mark, place + 1)
-    return False

@@ -61,7 +61,7 @@ def _reads_like_title(title: str) -> bool:
 
 
 def _marked(line: _Line) -> Heading | None:
-    """A heading by Markdown."""
+    """Return a heading marked by Markdown; None if the line is not one."""
     end = line.start + len(line.text)
     if match := _MARKDOWN.match(line.text):
         title = match[2].rstrip("# \t\r\f\v") or match[2][0]
@@ -97,10 +97,8 @@ def find_headings(text: str) -> list[Heading]:
 
 
 def split_at(text: str, headings: Sequence[Heading], untitled: str) -> tuple[Section, ...]:
-    """Sections under the outermost of the headings; deeper ones stay in the text.
-
-    What stands before the first becomes a section named `untitled`. Sections without text are left out.
-    """
+    """Return the sections under the outermost headings; deeper headings stay in the text. Text before the first heading
+    becomes a section named `untitled`. Sections without text are left out."""
     level = min((heading.level for heading in headings), default=0)
     cuts = [heading for heading in headings if heading.level == level]
     ends = [*(cut.start for cut in cuts), len(text)]

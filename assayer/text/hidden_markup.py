@@ -1,7 +1,7 @@
-"""HTML inside a text that its author hid from readers: elements that a browser does not show, or shows white.
+"""Find HTML elements in a text that are hidden from readers: not displayed, or displayed in white.
 
-Only elements that are closed count, so that a stray tag hides nothing. Web pages, which have style sheets, are read by
-`workers.sandbox.hidden_html_text`; this is for Markdown, READMEs, abstracts and whatever else may carry a little HTML.
+Only closed elements count, so a stray tag hides nothing. This is for Markdown, READMEs and abstracts; web pages with
+style sheets are handled by `workers.sandbox.hidden_html_text`.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Instructions to reviewers and language models hidden in texts that are only meant to be judged.
+"""Find instructions to reviewers and language models in texts that are only meant to be judged.
 
-A curated list, not a classifier: it knows the wordings met in the wild and stays quiet on papers *about* such
-attacks unless they quote one. A hit is a flag for people, never a reason to drop text.
+This is a curated list of wordings observed in practice, not a classifier. It does not match papers *about* such attacks
+unless they quote one. A match is a flag for people, never a reason to drop text.
 """
 
 import re

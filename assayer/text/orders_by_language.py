@@ -1,8 +1,7 @@
-"""The order to ignore what was said before, or to give the best mark, in the languages that submissions are written in.
+"""Patterns for orders to ignore earlier instructions, or to give the best mark, in many languages.
 
-Of each language: words of which one must occur before anything else is tried, and what is looked for, in small
-letters. A verb counts where it is an imperative, and only beside what is to be ignored: papers *about* instructions
-stay quiet.
+Each language has words of which at least one must occur before the pattern is tried, and the pattern, in lower case.
+A verb counts only as an imperative beside what is to be ignored, so papers *about* instructions do not match.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,10 @@
-"""Makes text from outside safe to show and to put into prompts: the unseen goes, what the eye sees stays.
+"""Make external text safe to show and to put into prompts: remove what readers cannot see, keep what they can.
 
-Removed: zero-width and format characters (but for joiners that a script or an emoji needs), bidi controls, tag
+Removed: zero-width and format characters (except joiners that a script or an emoji needs), bidi controls, tag
 characters, control characters, HTML comments and hidden HTML elements.
-Rewritten: our citation forms (`[P3]` → `(P3)`, `[@id]` → `(@id)`), line ends (to `\\n`), odd spaces (to a
-space), Cyrillic and Greek look-alikes inside Latin words. Flagged: all of it that looks meant to deceive, and
-instructions to whoever judges the text (`assayer.text.injections`).
+Rewritten: our citation forms (`[P3]` → `(P3)`, `[@id]` → `(@id)`), line ends (to `\\n`), unusual spaces (to a space),
+Cyrillic and Greek look-alikes inside Latin words. Flagged: everything that may be meant to deceive, and instructions
+to the judge of the text (`assayer.text.injections`).
 """
 
 import re
@@ -196,13 +196,15 @@ def _clean(text: str) -> _Draft:
 
 def _seen(text: str) -> _Draft:
     draft = _Draft(_LINE_END.sub("\n", text))
-    draft.rewrite(_INVISIBLE, lambda m: "", _invisible_kind)
+    if not (draft.text.isascii() and draft.text.isprintable()):
+        draft.rewrite(_INVISIBLE, lambda m: "", _invisible_kind)
     if not draft.text.isascii():
         draft.text = _SPACE.sub(" ", draft.text)
         draft.compose()
         _collapse_lookalikes(draft)
-    _remove_comments(draft)
-    _remove_hidden_markup(draft)
+    if "<" in draft.text:
+        _remove_comments(draft)
+        _remove_hidden_markup(draft)
     return draft
 
 

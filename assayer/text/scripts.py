@@ -1,8 +1,7 @@
-"""Scripts that write no spaces, and letters that are written with marks: what `\\w` and spaces do not tell.
+"""Scripts without spaces between words, and scripts whose letters carry marks, which `\\w` does not handle.
 
-Python's `\\w` has no vowel signs of Thai, Hindi, Bengali, Tamil …: to it they are gaps between letters, and two words
-that differ in them alone are the same. And in Chinese, Japanese, Thai, Lao, Khmer and Burmese a word begins and ends
-where no space is.
+Python's `\\w` does not match vowel signs of Thai, Hindi, Bengali, Tamil and others, so words that differ only in these
+would be equal. In Chinese, Japanese, Thai, Lao, Khmer and Burmese, words begin and end without a space.
 """
 
 import re

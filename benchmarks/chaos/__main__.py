@@ -18,8 +18,6 @@ from benchmarks.chaos.running import KINDS, Chaos, run
 from benchmarks.chaos.telling import told
 from benchmarks.measuring import command_line, heading
 
-__all__ = ["built_corpus", "main", "varied_texts"]
-
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _PROGRAM = Path(sys.executable).with_name("assayer")
 

@@ -10,8 +10,6 @@ from asyncpg.pool import PoolConnectionProxy
 
 from assayer.models import Frozen
 
-__all__ = ["Books", "Charge", "Erased", "audited", "unbalanced"]
-
 AnyConnection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 _CENT = 1e-9

@@ -24,8 +24,6 @@ from benchmarks.chaos.books import Erased
 from benchmarks.chaos.findings import Accepted
 from benchmarks.waiting import until
 
-__all__ = ["Submission", "Tenants", "open_tenants", "submissions", "submit_all", "until_all_ended", "word_document"]
-
 _RETRIES = RetryPolicy(attempts=1000, seconds=600.0, longest_pause=2.0)
 _LOOK_SECONDS = 1.0
 _GONE = 410

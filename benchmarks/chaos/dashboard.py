@@ -9,8 +9,6 @@ from typing import Any
 
 import httpx2
 
-__all__ = ["Dashboard", "is_up"]
-
 _ASK_SECONDS = 30.0
 
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from assayer.models import Frozen
 from benchmarks.chaos.books import Books
 
-__all__ = ["Accepted", "Findings", "Told", "judged"]
-
 _LOST = "accepted, and not in the tables"
 _WITHOUT = "without a verdict"
 _TWICE = "accepted twice under one idempotency key"

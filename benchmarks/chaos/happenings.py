@@ -15,8 +15,6 @@ import psutil
 from benchmarks.chaos.killing import Killer, Killing, spent
 from benchmarks.processes import database_server, family
 
-__all__ = ["Happening", "happen", "happenings"]
-
 Kind = Literal["database away", "database silent", "upgrade"]
 _WHOLE_SECONDS = 240.0
 

@@ -20,8 +20,6 @@ from benchmarks.waiting import until
 from simulator.counters import Stats
 from simulator.process import Simulator
 
-__all__ = ["Killer", "Killing", "Spent", "change_weather", "spent"]
-
 _LOG = logging.getLogger(__name__)
 _WAIT_SECONDS = 60.0
 """Maximum seconds to wait for a process to kill."""

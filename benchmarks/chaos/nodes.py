@@ -17,8 +17,6 @@ from benchmarks.processes import end, family, free_port, raylet
 from benchmarks.waiting import until
 from cluster.ray_cluster import private_environment
 
-__all__ = ["Node", "NodePlan", "nodes"]
-
 _PROGRAM = Path(sys.executable).with_name("ray")
 _START_SECONDS = 300.0
 _LOOK_SECONDS = 0.2

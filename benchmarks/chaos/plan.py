@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-__all__ = ["CALM", "Kill", "Weather", "kills", "weather"]
-
 _LONGEST_PAUSE = 3.0
 """Upper bound of a pause in multiples of the mean, since an exponential pause is unbounded."""
 

@@ -27,8 +27,6 @@ from benchmarks.processes import database_server, end, free_port
 from benchmarks.service import Service
 from benchmarks.waiting import until
 
-__all__ = ["DeployedService", "Quiet", "RayServicePlan", "deployed", "read_ray_service", "with_shared_shards"]
-
 _K8S = Path(__file__).parents[2] / "k8s"
 _PROGRAM = Path(sys.executable).with_name("assayer")
 _HEAD_SECONDS = 300.0

@@ -14,8 +14,6 @@ import asyncpg
 from benchmarks.chaos.books import Erased, audited
 from benchmarks.chaos.findings import Accepted, Findings, Told, judged
 
-__all__ = ["read"]
-
 _JOBS = """
     SELECT j.id, j.state, j.attempt, j.lease IS NOT NULL AS leased, j.problem::text AS problem,
            v.report IS NOT NULL AS reported

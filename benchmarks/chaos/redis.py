@@ -13,8 +13,6 @@ from typing import NamedTuple
 from benchmarks.processes import free_port
 from benchmarks.waiting import until
 
-__all__ = ["Redis", "redis", "redis_program"]
-
 _START_SECONDS = 20.0
 
 

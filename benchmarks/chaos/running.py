@@ -25,8 +25,6 @@ from cluster.postgres import EmbeddedPostgres
 from simulator.counters import Stats
 from simulator.process import Simulator
 
-__all__ = ["KINDS", "Chaos", "Ground", "Outcome", "run"]
-
 Ground = Literal["one-process", "ray", "ray-nodes", "rayservice"]
 """Without Ray; on a Ray of the service's own; on a Ray of a head and two nodes that can be lost; and the RayService of
 an overlay of `k8s/`, on nodes like its pods, the head among those that can be lost."""

@@ -6,8 +6,6 @@ from statistics import mean
 from benchmarks.chaos.killing import Spent
 from benchmarks.chaos.running import Outcome
 
-__all__ = ["told"]
-
 _HEADING = "| killed | times | calls in flight | paid twice | abandoned | API away, s (mean, longest) |"
 
 _EACH = (

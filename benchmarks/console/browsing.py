@@ -10,8 +10,6 @@ from playwright.async_api import Page, async_playwright
 
 from benchmarks.console.large_ranking import RANKING
 
-__all__ = ["time_pages"]
-
 _TIMING = """
 () => new Promise(done => {
   const answer = () => {
@@ -63,7 +61,7 @@ async def time_pages(address: str, key: str, batch: str, times: int) -> None:
         await _opened(page, "rankings of the call", f"{here}/rankings", times)
         await _opened(page, "compare two", f"{address}/console/compare?id=ev_7&id=ev_8", times)
         await _opened(page, "who reviews what", f"{here}/assignments", times)
-        await _opened(page, "most opinions to come", f"{here}/assignments?sort=missing", times)
+        await _opened(page, "most missing opinions", f"{here}/assignments?sort=missing", times)
         await _opened(page, "what reviewers think", f"{here}/panel", times)
         await _opened(page, "widest spread first", f"{here}/panel?sort=spread&only=apart", times)
         await _opened(page, "last page of opinions", f"{here}/panel?page=100", times)

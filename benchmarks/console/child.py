@@ -19,8 +19,6 @@ from orchestrator.application import create_app
 from orchestrator.problems import Check
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
 
-__all__ = ["ServedConsole", "served"]
-
 
 class ServedConsole(NamedTuple):
     address: str

@@ -19,8 +19,6 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, PgJobs, PgLeases
 
-__all__ = ["RANKING", "add_ranking"]
-
 RANKING = "rk_bench"
 _REASON = (
     "It says which measurement would count against its hypothesis and has the data for it, while the other leaves open "

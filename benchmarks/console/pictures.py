@@ -7,8 +7,6 @@ from pathlib import Path
 from PIL import Image
 from playwright.async_api import Page
 
-__all__ = ["picture"]
-
 _QUALITY = 60
 
 

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["ProposalFile", "invented", "real"]
-
 _FILES, _MORE = 118, 37
 _BROKEN = (("A-2026-0901", "Empty", ""), ("A-2026-0902", "Too short", "Later."), ("A-2026-0903", "", ""))
 _FIELDS = (

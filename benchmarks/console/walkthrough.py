@@ -162,7 +162,7 @@ async def _invite(walk: Walk, page: Page) -> list[str]:
         await page.get_by_label("Role").select_option("reviewer")
         await page.get_by_role("button", name="Invite").click()
         await page.get_by_role("link", name=f"Change {name}").click()
-        await page.get_by_role("button", name="Make a key").click()
+        await page.get_by_role("button", name="Create a key").click()
         keys.append((await page.locator("#secret").inner_text()).strip())
     walk.tell("two reviewers invited, each with a key")
     return keys
@@ -170,8 +170,8 @@ async def _invite(walk: Walk, page: Page) -> list[str]:
 
 async def _assign(walk: Walk, page: Page, call: str) -> None:
     await page.goto(f"{walk.address}/console/calls/{call}/assignments")
-    await page.get_by_role("button", name="Show who would get what").click()
-    await page.get_by_role("heading", name="What would be assigned").wait_for()
+    await page.get_by_role("button", name="Plan assignments").click()
+    await page.get_by_role("heading", name="Planned assignments").wait_for()
     await walk.show(page, "assignments")
     button = page.get_by_role("button", name="Assign these")
     walk.tell(f"{await button.inner_text()}; conflicts found: {await page.get_by_text('found by name').count()}")
@@ -190,7 +190,7 @@ async def _review_by_hand(walk: Walk, browser: Browser, key: str, evaluation: st
     await _judge_a_claim(walk, page)
     await page.get_by_label("3", exact=True).check()
     await page.get_by_role("button", name="Revise").click()
-    await page.get_by_text("First opinion, which stays").wait_for()
+    await page.get_by_text("First opinion (cannot be changed)").wait_for()
     walk.tell("one proposal reviewed by hand: blind, then with the findings, revised")
     return evaluation
 
@@ -260,15 +260,15 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
 
 async def _decide(walk: Walk, page: Page, call: str, evaluation: str) -> None:
     await page.goto(f"{walk.address}/console/proposals/{evaluation}#people")
-    await page.get_by_text("Set the score that counts").click()
+    await page.get_by_text("Set the final score").click()
     await page.get_by_label("2", exact=True).check()
     await page.get_by_label("Why", exact=True).fill("The budget was not in the file that reviewers read.")
-    await page.get_by_role("button", name="Set the score").click()
-    await page.get_by_text("2 of 5 counts").wait_for()
+    await page.get_by_role("button", name="Set the final score").click()
+    await page.get_by_text("Final score: 2 of 5").wait_for()
     await page.goto(f"{walk.address}/console/calls/{call}/panel?sort=spread")
     await walk.show(page, "panel")
     figures = " · ".join((await page.locator("dl.figures").inner_text()).split("\n"))
-    await page.get_by_label("What was decided").fill("The first twenty by score, ties by the panel.")
+    await page.get_by_label("Decision (optional)").fill("The first twenty by score, ties by the panel.")
     await page.get_by_role("button", name="Sign off this call").click()
     tip = await page.locator("code.tip").inner_text()
     await page.evaluate("scrollTo(0, 0)")

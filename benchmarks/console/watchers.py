@@ -14,8 +14,6 @@ from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewBatch, NewJob
 from orchestrator.store import Database, PgJobs
 
-__all__ = ["add_watched_call", "time_watchers"]
-
 _CALL = BatchId("bt_watched")
 _ROWS = 5_000
 _SECONDS = 30.0

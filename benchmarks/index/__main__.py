@@ -4,7 +4,7 @@ import importlib
 import sys
 from typing import Final
 
-_WHAT: Final = ("embedding", "quality", "speed", "updating")
+_WHAT: Final = ("embedding", "quality", "speed")
 
 
 def main() -> None:

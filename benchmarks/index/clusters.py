@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from assayer.ports import Vectors
 
-__all__ = ["clustered"]
-
 _CENTRES, _TOPICS, _DIRECTIONS = 4_000, 60, 16
 _SPREAD, _NOISE = 0.2, 0.01
 _BLOCK = 65_536

@@ -23,8 +23,6 @@ from index.segments.vector_index import (
     exact_candidates,
 )
 
-__all__ = ["BATCH", "DIMENSIONS", "LIMIT", "Built", "Collection", "build", "draw_vectors"]
-
 DIMENSIONS, LIMIT, BATCH = 384, 10, 64
 _SINGLE, _ROUNDS, _JUDGED = 400, 24, 300
 """Queries asked one by one, batches asked, and queries whose true answer is known."""

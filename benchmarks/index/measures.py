@@ -18,8 +18,6 @@ from index.segments.row_filter import RowFilter
 from index.segments.segment import Segment
 from index.segments.vector_index import VectorIndex, VectorIndexParameters, build_vector_index, create_vectors_file
 
-__all__ = ["Figure", "approximate", "fit", "latency", "recall"]
-
 CUTOFFS = (None, dt.date(2024, 9, 24), dt.date(2019, 12, 31))
 """None; that of most ideas; one that leaves a fifth of the papers."""
 _HITS = 20

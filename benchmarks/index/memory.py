@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 import psutil
 
-__all__ = ["Memory", "memory_mb", "resident_mb"]
-
 
 def resident_mb() -> float:
     """Return the resident memory of this process in megabytes, mapped files included."""

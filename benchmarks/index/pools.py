@@ -15,8 +15,6 @@ from cluster.serving.replica import ReplicaConfig
 from cluster.serving.shard_router import shard_routing
 from cluster.serving.shared_shards import ShardSharing
 
-__all__ = ["pools"]
-
 _CALL_SECONDS, _PATIENCE_SECONDS, _ROUTING_SECONDS = 30.0, 60.0, 0.5
 
 

@@ -11,8 +11,6 @@ from assayer.models import Paper
 from assayer.text.sentences import sentences
 from index.segments.paper_store import PaperStore
 
-__all__ = ["LabelledIdea", "first_half", "read_ideas", "sample", "sentences_of"]
-
 
 class LabelledIdea(NamedTuple):
     name: str
@@ -46,8 +44,3 @@ def sample(store: PaperStore, count: int) -> dict[int, Paper]:
     """Papers by row, spread evenly over the years."""
     rows = np.linspace(0, len(store) - 1, count).astype(int).tolist()
     return {row: store.paper(row) for row in rows}
-
-
-def first_half(abstract: str) -> str:
-    words = abstract.split()
-    return " ".join(words[: len(words) // 2])

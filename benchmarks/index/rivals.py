@@ -11,8 +11,6 @@ from index.faiss_build import load_faiss
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import VectorIndexParameters
 
-__all__ = ["Plain"]
-
 _ROWS_AT_ONCE = 65_536
 
 

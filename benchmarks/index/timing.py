@@ -8,8 +8,6 @@ import numpy as np
 from assayer.models import Frozen
 from assayer.ports import Vectors
 
-__all__ = ["Compared", "Timed", "in_turn"]
-
 
 class Timed(Frozen):
     """Milliseconds a call."""

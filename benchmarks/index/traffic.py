@@ -16,8 +16,6 @@ from assayer.models import OPEN, PaperId
 from index import Corpus
 from index.records.paper_record import PaperRecord
 
-__all__ = ["Answer", "Editions", "InFlight", "Traffic", "edition"]
-
 _TOPICS = ("bees in hedgerows", "moths by night", "nectar of clover", "late mowing of meadows", "beetles in dead wood")
 _LIMIT = 10
 

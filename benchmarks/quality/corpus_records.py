@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["differences", "records_of", "texts_of"]
-
 Json = dict[str, Any]
 
 

@@ -11,8 +11,6 @@ from assayer.methods.grapheval.scoring.metrics import Estimate, Measure, Probabi
 from assayer.models import Frozen
 from benchmarks.quality.grapheval.reporting import row, shown
 
-__all__ = ["Figure", "Kind", "estimated", "figure", "table", "values_of"]
-
 Kind = Literal["ours", "prompt", "simple", "people"]
 """The program; a language model with one paragraph, or without search; what learns or measures without reading; people
 against people, the ceiling."""

@@ -11,8 +11,6 @@ from benchmarks.quality.spending import Expected
 from cluster.settings import Settings
 from workers.embedding.embedder import LocalEmbedder
 
-__all__ = ["Asked", "Given"]
-
 
 class Asked(NamedTuple):
     """Command-line options of a run."""

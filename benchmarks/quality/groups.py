@@ -17,28 +17,15 @@ from assayer.errors import MalformedAnswer
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Llm
 from assayer.models import EvaluationId, Idea, IdeaId
-from assayer.ranking import RankingOptions
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import CATEGORIES, DATA, InnoEval
 from benchmarks.quality.grapheval.graphs import Embedded
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.learned import scorers, values_in_groups
-from benchmarks.quality.points import Silent
 from cluster.clock import SystemClock
-
-__all__ = [
-    "CHANCE",
-    "Group",
-    "GroupOutcome",
-    "Measures",
-    "ask_groups",
-    "group_rows",
-    "in_order_of",
-    "measured",
-    "order_of",
-    "read_groups",
-]
 
 
 class Group(NamedTuple):
@@ -89,7 +76,7 @@ async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -
     """Order a group by comparing every pair in both orders.
 
     Raises MalformedAnswer if the judge gave no usable answer at all."""
-    run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), Silent())
+    run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), NoProgress())
     every = options.model_copy(update={"calls_per_idea": float(len(group.ideas) - 1), "seed": seed})
     ranking = (await rank_ideas(group.ideas, llm, run, every)).ranking
     if not ranking.judge.comparisons:

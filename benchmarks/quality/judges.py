@@ -12,8 +12,6 @@ from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from simulator.process import Simulator
 
-__all__ = ["JUDGES", "Judge", "settings_for"]
-
 Judge = Literal["endpoint", "simulator", "recorded", "first", "nothing", "truth"]
 JUDGES: tuple[Judge, ...] = ("endpoint", "simulator", "recorded", *WAYS)
 

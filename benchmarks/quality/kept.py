@@ -12,8 +12,6 @@ from assayer.errors import AssayerError, ConfigurationError, LlmRejected, LlmUna
 from assayer.models import Absent, CallRecord, Frozen
 from assayer.run.concurrency import gather_all
 
-__all__ = ["Kept", "Outcome", "Spent", "do_the_rest", "reasons", "spent_on", "usd"]
-
 Item = TypeVar("Item")
 
 

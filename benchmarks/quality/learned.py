@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.graph.arrays import GraphArrays
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
-from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, StrongestEdgesScorer
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.models import IdeaId
 from benchmarks.quality.grapheval.baselines import NearestIdeas
 from benchmarks.quality.grapheval.graphs import Embedded
-
-__all__ = ["scorers", "values_in_groups"]
 
 _FOLDS = 10
 
@@ -28,7 +26,7 @@ def scorers(data: Embedded) -> Sequence[Scorer]:
         TfidfLogistic(data.texts),
         IdeaLogistic("embedding + logistic regression", whole),
         NearestIdeas(20, "20 nearest neighbours, embedding", whole),
-        StrongestEdgesScorer(LabelPropagation(), 3),
+        LabelPropagation(strongest=3),
     )
 
 

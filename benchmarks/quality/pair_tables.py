@@ -11,8 +11,6 @@ from benchmarks.quality.grapheval.graphs import Embedded
 from benchmarks.quality.learned import scorers, values_in_groups
 from benchmarks.quality.pairs import PairOutcome, Shown, shown_pairs, worth
 
-__all__ = ["gaps", "pair_rows", "right"]
-
 
 def gaps(values: Mapping[tuple[str, IdeaId], float], pairs: Sequence[Pair]) -> NDArray[np.float64]:
     """Return the margin by which the better paper of each pair got the higher value."""

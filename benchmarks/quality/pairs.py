@@ -6,16 +6,14 @@ from typing import Literal, NamedTuple
 
 from assayer.llm import Llm, ask
 from assayer.models import EvaluationId, Idea, IdeaId
-from assayer.ranking import RankingOptions
 from assayer.ranking.comparison import PairQuestion, comparison_task
+from assayer.ranking.options import RankingOptions
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import InnoEval, Pair
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.papers import idea_of
-from benchmarks.quality.points import Silent
 from cluster.clock import SystemClock
-
-__all__ = ["Better", "PairOutcome", "Shown", "ask_pairs", "shown_pairs", "worth"]
 
 Better = Literal["first", "second", "tie"]
 _SIDES: Mapping[str, Better] = {"A": "first", "B": "second", "tie": "tie"}
@@ -67,7 +65,7 @@ async def ask_pairs(
     """Asks what was not asked with this seed yet, in both orders."""
 
     async def one(shown: Shown, seed: int) -> PairOutcome:
-        run = Run(EvaluationId(f"pair_{shown.name}_{seed}"), None, SystemClock(), Silent())
+        run = Run(EvaluationId(f"pair_{shown.name}_{seed}"), None, SystemClock(), NoProgress())
         better = await _verdict(llm, options, run, shown.first, shown.second)
         other = await _verdict(llm, options, run, shown.second, shown.first)
         return PairOutcome(

@@ -11,8 +11,6 @@ from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea, IdeaId
 from benchmarks.quality.grapheval.data import DATA, Labelled
 
-__all__ = ["cutoffs", "idea_of"]
-
 EARLIEST = dt.date(2024, 9, 1)
 """Before the deadline of either conference: what was published later judges no paper whose day is not known."""
 

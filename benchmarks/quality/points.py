@@ -5,12 +5,10 @@ from pathlib import Path
 
 from assayer.methods.innoeval.options import METHOD
 from assayer.models import Absent, Idea, Report
-from assayer.ports import ProgressEvent
 from assayer.reports.json_and_csv import as_json
+from assayer.run.no_progress import NoProgress
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, usd
 from cluster.engine import Engine
-
-__all__ = ["PointOutcome", "Silent", "ask_points"]
 
 
 class PointOutcome(Outcome):
@@ -18,17 +16,12 @@ class PointOutcome(Outcome):
     """0 to 10; None where there is none, and `failure` says why."""
 
 
-class Silent:
-    def report(self, event: ProgressEvent) -> None:
-        pass
-
-
 async def ask_points(engine: Engine, ideas: Sequence[Idea], seed: int, kept: Kept[PointOutcome], reports: Path) -> None:
     """Evaluates what was not evaluated with this seed yet. `source` is the paper's id; reports are written to an
     existing folder."""
 
     async def one(idea: Idea, seed: int) -> PointOutcome:
-        report = (await engine.evaluate(idea, METHOD, idea.cutoff, Silent())).report
+        report = (await engine.evaluate(idea, METHOD, idea.cutoff, NoProgress())).report
         (reports / f"{idea.source}-{seed}.json").write_text(as_json(report), "utf-8")
         return outcome_of(report, seed)
 

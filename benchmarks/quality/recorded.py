@@ -24,8 +24,6 @@ from simulator.answers import compose, node_for
 from simulator.prompt import read
 from workers.llm.answer_schema import answer_schema
 
-__all__ = ["RecordedLlm", "as_far_as_answered"]
-
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 

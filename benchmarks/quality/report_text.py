@@ -9,8 +9,6 @@ from assayer.models import Absent, Assessment, Citation, Label, PlanReview, Poin
 from assayer.models.board import MetaReview
 from assayer.reports.markdown import as_markdown
 
-__all__ = ["judgement_lines", "judgement_text", "pieces", "plan_lines", "quoted_words"]
-
 
 def judgement_text(report: Report) -> str:
     return "\n".join(judgement_lines(report))

@@ -16,8 +16,6 @@ from assayer.models.board import MetaReview
 from assayer.prompts import Prompts
 from assayer.text.sentences import sentences
 
-__all__ = ["COVERAGE", "CoverageAnswer", "CoverageQuestion", "Rubric", "closest", "read_rubrics", "said_in"]
-
 
 class Rubric(NamedTuple):
     idea: str

@@ -36,20 +36,6 @@ from cluster.settings import Settings
 from index.versions.manifest import read_manifest
 from index.versions.version_store import VersionStore
 
-__all__ = [
-    "carefully",
-    "coverage",
-    "groups",
-    "kept_file",
-    "kept_points",
-    "of_method",
-    "pairs",
-    "reports",
-    "rewards",
-    "scores",
-    "support",
-]
-
 Kind = TypeVar("Kind", bound=Outcome)
 
 

@@ -11,22 +11,13 @@ from assayer.llm import Llm, ask
 from assayer.models import EvaluationId, Idea
 from assayer.reports.json_and_csv import as_json
 from assayer.run.concurrency import Failed, gather_settled
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on, usd
-from benchmarks.quality.points import Silent
 from benchmarks.quality.report_text import pieces
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric, closest
 from cluster.clock import SystemClock
 from cluster.engine import Engine
-
-__all__ = [
-    "CoverageOutcome",
-    "ReportOutcome",
-    "ask_coverage",
-    "ask_reports",
-    "highest",
-    "proxy",
-]
 
 _STATEMENTS = 20
 """Statements that one call compares with a report."""
@@ -50,7 +41,7 @@ async def ask_reports(
     """Evaluates what was not evaluated yet; reports are written to an existing folder."""
 
     async def one(idea: Idea, seed: int) -> ReportOutcome:
-        report = (await engine.evaluate(idea, method, idea.cutoff, Silent())).report
+        report = (await engine.evaluate(idea, method, idea.cutoff, NoProgress())).report
         (folder / f"{idea.source}.json").write_text(as_json(report), "utf-8")
         made = report.provenance
         spent = Spent(
@@ -71,7 +62,7 @@ async def ask_coverage(
     llm: Llm, reviews: Mapping[str, str], rubrics: Sequence[Rubric], kept: Kept[CoverageOutcome]
 ) -> None:
     async def one(idea: str, seed: int) -> CoverageOutcome:
-        run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), Silent())
+        run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), NoProgress())
         ours = [rubric for rubric in rubrics if rubric.idea == idea]
         batches = [ours[start : start + _STATEMENTS] for start in range(0, len(ours), _STATEMENTS)]
         asked = [(piece, batch) for batch in batches for piece in pieces(reviews[idea], _REVIEW_CHARS)]

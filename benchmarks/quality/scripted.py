@@ -20,8 +20,6 @@ from simulator.server import Endpoint
 from simulator.serving import add_address, serve
 from simulator.settings import Settings
 
-__all__ = ["WAYS", "ScriptedEndpoint", "ScriptedJudge", "Way", "answer"]
-
 Way = Literal["first", "nothing", "truth"]
 WAYS: tuple[Way, ...] = get_args(Way)
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from benchmarks.quality.kept import Outcome, Spent
 from workers.llm import LlmSettings
 
-__all__ = ["KNOWN", "Expected", "Plan", "agreed", "expected", "total"]
-
 KNOWN: Mapping[str, Spent] = {
     "points": Spent(calls=42, prompt_tokens=165_000, completion_tokens=19_000, usd=None),
     "pairs": Spent(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),
@@ -20,8 +18,6 @@ KNOWN: Mapping[str, Spent] = {
     "titles": Spent(calls=1, prompt_tokens=160, completion_tokens=350, usd=None),
     "judge coverage": Spent(calls=52, prompt_tokens=190_000, completion_tokens=50_000, usd=None),
     "judge sensitivity": Spent(calls=32, prompt_tokens=120_000, completion_tokens=50_000, usd=None),
-    "judge persuasion": Spent(calls=28, prompt_tokens=110_000, completion_tokens=50_000, usd=None),
-    "judge repeatability": Spent(calls=28, prompt_tokens=110_000, completion_tokens=48_000, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
 """Per item, measured through the simulator (docs/evidence/innoeval.md); a model's own words may be longer or shorter.

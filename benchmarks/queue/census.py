@@ -11,8 +11,6 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, PgJobs, PgLeases, PgServiceMetrics, PgTenants, PgUsage
 from orchestrator.store.json_columns import to_json_column
 
-__all__ = ["fill", "timings"]
-
 _TENANTS = 50
 _REPEATS = 7
 

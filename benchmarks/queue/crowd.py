@@ -14,8 +14,6 @@ from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import Database, PgJobs, PgTenants
 
-__all__ = ["Plan", "Seen", "job", "measure", "tenant_of"]
-
 _TEXT = "We propose to smelt ore with sunlight and measure what it yields. " * 30
 """2 kB, as an abstract."""
 

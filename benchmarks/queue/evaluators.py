@@ -24,8 +24,6 @@ from orchestrator.store import Database, DatabaseSettings, NotificationListener,
 from orchestrator.store.answer_cache import PgAnswerCache
 from orchestrator.store.reports import PgReports
 
-__all__ = ["Crew", "Wrote", "run"]
-
 _CLOCK = SystemClock()
 _LEVELS = 6
 """Answers that wait for one another; the rest of a job's calls go out beside them."""

@@ -12,8 +12,6 @@ from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, DatabaseSettings, PgLeases
 
-__all__ = ["Effort", "Shift", "run"]
-
 _DONE = JobVerdict(state="succeeded", cost_usd=0.01)
 
 

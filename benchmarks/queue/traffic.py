@@ -15,8 +15,6 @@ from benchmarks.queue.evaluators import Crew, Wrote, run
 from orchestrator.jobs.models import TenantPlan
 from orchestrator.store import Database, PgJobs, PgTenants
 
-__all__ = ["Carried", "Load", "measure"]
-
 _COUNTS = """
     SELECT (SELECT count(*) FROM jobs WHERE state = 'succeeded') AS jobs, (SELECT count(*) FROM ledger) AS calls,
            (SELECT count(*) FROM events) AS events, xact_commit AS commits, pg_database_size(datname) AS bytes,

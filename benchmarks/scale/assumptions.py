@@ -9,8 +9,6 @@ from pydantic import TypeAdapter
 from assayer.errors import InputError
 from assayer.models import Frozen
 
-__all__ = ["Assumption", "Assumptions", "read_assumptions"]
-
 
 class Assumption(Frozen):
     value: float

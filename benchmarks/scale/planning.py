@@ -8,8 +8,6 @@ from benchmarks.scale.assumptions import Assumptions
 from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
 from orchestrator.jobs.estimates import TypicalEvaluation
 
-__all__ = ["Load", "ScalePlan", "plan_scale"]
-
 _SEGMENT = 1_000_000
 """Papers, at the most."""
 

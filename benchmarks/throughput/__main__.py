@@ -21,8 +21,8 @@ from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.review import METHOD as REVIEW
 from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.models import Idea, Report
-from assayer.ports import ProgressEvent
 from assayer.reports.json_and_csv import as_json
+from assayer.run.no_progress import NoProgress
 from benchmarks.measuring import command_line, heading
 from benchmarks.throughput.asked import Evaluate
 from benchmarks.throughput.comparing import Alone, compared
@@ -53,11 +53,6 @@ ORIGINALS = {
 
 METHODS = (*ORIGINALS, SCICOMPANION, REVIEW)
 """SciCompanion and the review have no published code to compare with."""
-
-
-class Silent:
-    def report(self, event: ProgressEvent) -> None:
-        pass
 
 
 class Outcome(NamedTuple):
@@ -146,7 +141,7 @@ async def _measure(method: str, settings: Settings, ideas: list[Idea], endpoint:
         endpoint.reset()
     works = [Evaluate(idea, method) for idea in ideas]
     with Meter() as meter:  # the start of engines included
-        done = await evaluate_in_processes(settings, (method,), works, Silent(), lambda: None)
+        done = await evaluate_in_processes(settings, (method,), works, NoProgress(), lambda: None)
     outcomes = [done.ended.get(number, done.stopped) for number in range(len(ideas))]
     return Outcome(
         reports=[outcome for outcome in outcomes if isinstance(outcome, Report)],

@@ -6,8 +6,6 @@ from assayer.models import Idea, Report
 from assayer.ports import Progress
 from cluster.engine import Engine
 
-__all__ = ["Evaluate"]
-
 
 @dataclass(frozen=True)
 class Evaluate:

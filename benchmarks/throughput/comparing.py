@@ -7,8 +7,6 @@ from typing import NamedTuple
 from benchmarks.throughput.over_http import Served
 from benchmarks.throughput.watching import slope
 
-__all__ = ["Alone", "compared"]
-
 
 class Alone(NamedTuple):
     """Resources the engine needed for the same ideas in a single process, without a service."""

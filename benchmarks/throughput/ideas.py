@@ -7,8 +7,6 @@ from pathlib import Path
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
 
-__all__ = ["copies", "scholar_ideas"]
-
 
 def scholar_ideas(data: Path) -> Sequence[Idea]:
     """The ideas under `data/scholarideas/NAME/NAME.txt`, in order of their names; `source` is the name."""

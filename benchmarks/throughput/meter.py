@@ -9,8 +9,6 @@ from types import TracebackType
 
 import psutil
 
-__all__ = ["Meter"]
-
 _SAMPLE_SECONDS = 0.25
 
 

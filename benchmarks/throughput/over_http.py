@@ -20,8 +20,6 @@ from benchmarks.throughput.watching import Sample, Watch
 from simulator.counters import Stats
 from simulator.process import Simulator
 
-__all__ = ["Ground", "Load", "Served", "measured"]
-
 Ground = Literal["one-process", "ray"]
 
 _ASKED_LATER = 1_000

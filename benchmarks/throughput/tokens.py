@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from assayer.errors import AssayerError
 from assayer.models import Idea
-from assayer.ports import ProgressEvent
+from assayer.run.no_progress import NoProgress
 from benchmarks.measuring import command_line
 from benchmarks.throughput.__main__ import METHODS
 from benchmarks.throughput.ideas import scholar_ideas
@@ -37,11 +37,6 @@ class Used(NamedTuple):
     calls: int
     prompt_tokens: int
     completion_tokens: int
-
-
-class _Silent:
-    def report(self, event: ProgressEvent) -> None:
-        pass
 
 
 def main() -> None:
@@ -75,7 +70,7 @@ async def _evaluated(method: str, ideas: list[Idea]) -> dict[str, list[Used]]:
     async with open_engine(settings, (method,)) as engine:
         for idea in ideas:
             try:
-                await engine.evaluate(idea, method, idea.cutoff, _Silent())
+                await engine.evaluate(idea, method, idea.cutoff, NoProgress())
             except AssayerError as error:
                 print(f"# no report: {idea.source}: {error}")
         async with open_database(settings) as database:

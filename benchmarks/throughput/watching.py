@@ -10,8 +10,6 @@ from typing import NamedTuple, Self
 
 import psutil
 
-__all__ = ["Sample", "Watch", "slope"]
-
 _SAMPLE_SECONDS = 2.0
 _START_UP = 0.25
 """Share of samples skipped at the start: caches fill and pools grow before memory can be flat."""

@@ -15,12 +15,12 @@ class ErasureBody(Body):
     """Name under which you submitted the idea: a file name, or the id in its row."""
     batch: str | None = Field(default=None, max_length=100)
     dry_run: bool = False
-    """Only say what would go."""
+    """Whether to only report what would be deleted."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         if (self.source is None) == (self.batch is None):
-            raise ValueError("give `source` or `batch`, one of them")
+            raise ValueError("give either `source` or `batch`")
         return self
 
 
@@ -29,7 +29,7 @@ class ErasedJob(Resource):
     kind: JobKind
     title: str
     state: JobState
-    """Before it was deleted."""
+    """State before the deletion."""
     batch: str | None
     row: int | None
 

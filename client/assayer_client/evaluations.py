@@ -119,7 +119,7 @@ class EvaluationScores(Resource):
     reason: str | None
     """Reason why there is no score, for instance that the corpus does not cover the field."""
     certainty: ScoreCertainty | None
-    """The least of the parts'."""
+    """Lowest certainty of the parts."""
     corpus_fit: FitLevel | None
     """Corpus coverage of the proposal's field."""
     complete: bool

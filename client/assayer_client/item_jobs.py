@@ -1,25 +1,21 @@
 """Jobs with many items: rewards, curations, proposals and scores."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import ClassVar, Generic, Self, TypeVar
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
-from assayer_client.requests import ApiCall, path, reads, reads_nothing
-from assayer_client.resources import TERMINAL, Absent, Dollars, JobState, Page, Problem, Resource
+from assayer_client.requests import ApiCall, path, reads
+from assayer_client.resources import TERMINAL, Absent, Dollars, JobState, Problem, Resource
 
-__all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCalls", "ItemCounts", "ItemLinks", "ItemOutcome", "ItemsPage"]
+__all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCounts", "ItemLinks", "ItemOutcome", "ItemsPage", "items_call"]
 
-Asked = TypeVar("Asked", bound=BaseModel)
-Receipt = TypeVar("Receipt")
-Found = TypeVar("Found")
 Ended = TypeVar("Ended")
 
 MOST_ITEMS = 1_000
 """Items of one request."""
 _HELD_SECONDS = 20.0
 """Seconds for which the service is asked to hold a response while there is nothing new."""
-_AT_ONCE = 1_000
 
 
 class ItemLinks(Resource):
@@ -91,42 +87,16 @@ class ItemsPage(Resource, Generic[Ended]):
         return self.state in TERMINAL and not self.items
 
 
-@dataclass(frozen=True)
-class ItemCalls(Generic[Asked, Receipt, Found, Ended]):
-    """API calls for one kind of multi-item job."""
+def items_call(
+    where: str, page: type[ItemsPage[Ended]], job: str, *, after: int, limit: int, seconds: float
+) -> ApiCall[ItemsPage[Ended]]:
+    """Return the call for outcomes of a job in order of arrival; `where` is the path segment of the job's kind."""
+    headers = {"Prefer": f"wait={seconds:g}"} if seconds else {}
+    query = {"after": after, "limit": limit}
+    return ApiCall("GET", path(where, job, "items"), reads(page), query=query, headers=headers, seconds=seconds)
 
-    where: str
-    """Path segment of the kind, such as `rewards`."""
-    receipt: type[Receipt]
-    found: type[Found]
-    page: type[ItemsPage[Ended]]
 
-    def create(self, body: Asked, *, key: str | None = None) -> ApiCall[Receipt]:
-        """Submit all items. Repeated requests with the same `key` are executed once."""
-        return ApiCall("POST", path(self.where), reads(self.receipt), body=body, key=key)
-
-    def get(self, job: str) -> ApiCall[Found]:
-        """Return the job with the outcomes available so far."""
-        return ApiCall("GET", path(self.where, job), reads(self.found))
-
-    def items(self, job: str, *, after: int = 0, limit: int = 100, seconds: float = 0.0) -> ApiCall[ItemsPage[Ended]]:
-        """Return outcomes in order of arrival; with `seconds`, wait that long for the next one."""
-        query = {"after": after, "limit": limit}
-        headers = {"Prefer": f"wait={seconds:g}"} if seconds else {}
-        where = path(self.where, job, "items")
-        return ApiCall("GET", where, reads(self.page), query=query, headers=headers, seconds=seconds)
-
-    def next_items(self, job: str, after: int) -> ApiCall[ItemsPage[Ended]]:
-        """Return as many outcomes as fit in a response; if there are none, the service holds the response."""
-        return self.items(job, after=after, limit=_AT_ONCE, seconds=_HELD_SECONDS)
-
-    def list(self, *, after: str | None = None, limit: int = 50) -> ApiCall[Page[Found]]:
-        """Return the caller's own jobs, newest first, without their items."""
-        page = Page.__class_getitem__(self.found)
-        return ApiCall("GET", path(self.where), reads(page), query={"after": after, "limit": limit})
-
-    def cancel(self, job: str) -> ApiCall[Found]:
-        return ApiCall("DELETE", path(self.where, job), reads(self.found))
-
-    def erase(self, job: str) -> ApiCall[None]:
-        return ApiCall("DELETE", path(self.where, job), reads_nothing, {"erase": "true"})
+def next_items_call(where: str, page: type[ItemsPage[Ended]], job: str) -> Callable[[int], ApiCall[ItemsPage[Ended]]]:
+    """Return a function that builds the call for all outcomes after a number, which the service holds while there
+    are none."""
+    return lambda after: items_call(where, page, job, after=after, limit=MOST_ITEMS, seconds=_HELD_SECONDS)

@@ -1,280 +1,282 @@
 """Operations of the service, grouped by resource, as offered by both clients."""
 
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
-from assayer_client import accounts, audit_log, batches, evaluations, rankings, reviewing, rewards
-from assayer_client.accounts import KeyBody, NewKey, NewTenant, TenantBody, TenantPatch, TenantResource
-from assayer_client.audit_log import AuditTip
-from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, RetriedBatch
-from assayer_client.comparisons import AcceptedComparison, ComparisonBody, ComparisonResource
-from assayer_client.contestation import Contestation
-from assayer_client.corpus import CorpusBody, CorpusSearch
-from assayer_client.curation import (
-    CurationBody,
-    CurationItems,
-    CurationOutcome,
-    CurationResource,
-    ProposalBody,
-    ProposalItems,
-    ProposalOutcome,
-    ProposalResource,
-    ScoreBody,
-    ScoreItems,
-    ScoreOutcome,
-    ScoreResource,
+from assayer_client import (
+    accounts,
+    audit_log,
+    batches,
+    comparisons,
+    contestation,
+    corpus,
+    curation,
+    erasures,
+    evaluations,
+    model_calls,
+    people,
+    rankings,
+    references,
+    reports,
+    reviewing,
+    rewards,
+    webhooks,
 )
-from assayer_client.erasures import Erasure, ErasureBody, ErasureProof
-from assayer_client.evaluations import Accepted, Evaluation, EvaluationBody
 from assayer_client.event_stream import EventStream
-from assayer_client.item_jobs import AcceptedItems, ItemCalls
-from assayer_client.model_calls import ModelCall, ModelCallContents
+from assayer_client.exchange import Exchange
+from assayer_client.item_jobs import AcceptedItems
 from assayer_client.namespaces import (
-    Create,
-    Download,
-    Events,
-    ItemNamespace,
-    Listing,
     Namespace,
-    Operation,
-    Wait,
     by_id,
+    creating,
     deleting,
+    download,
     downloading,
+    event_stream,
     events_of,
+    items_of,
+    listing,
+    operation,
+    outcomes_of,
     sending,
     sending_to,
+    waiting_for,
+    waiting_for_items,
 )
-from assayer_client.people import Mail, Member, MemberBody, MemberPatch
-from assayer_client.rankings import AcceptedRanking, Ranking, RankingBody, RankingResource
-from assayer_client.references import ReferencesBody, SuggestedReferences
-from assayer_client.reports import Report, Timeline
 from assayer_client.requests import ApiCall, path, reads
 from assayer_client.resources import Page
-from assayer_client.reviewing import (
-    AssignBody,
-    AssignmentOutcome,
-    CallInvitationBody,
-    CallReviewers,
-    CallReviewersBody,
-    ChosenOutcome,
-    ConflictBody,
-    ConflictOfInterest,
-    JudgementBody,
-    Opinion,
-    OpinionBody,
-    OverrideBody,
-    PointJudgement,
-    ProposalToRead,
-    Remark,
-    RemarkBody,
-    ScoreOverride,
-    SignOff,
-    SignOffBody,
-)
-from assayer_client.rewards import (
-    HELD_SECONDS,
-    AcceptedRewards,
-    CompareBody,
-    ComparedRollouts,
-    RewardItems,
-    RewardOutcome,
-    RewardsBody,
-    RewardsResource,
-    RolloutListBody,
-    VerifiedRollout,
-    VerifyBody,
-)
-from assayer_client.webhooks import DeliveryResource, NewWebhook, WebhookBody, WebhookResource, deliveries
 
 __all__ = ["Operations"]
 
-C = TypeVar("C")
+M = TypeVar("M")
 _PDF = "application/pdf"
 
 
-class Evaluations(Namespace[C]):
-    create = Create("evaluations", EvaluationBody, Accepted)
-    get = by_id("GET", "evaluations/{}", Evaluation)
-    list = Operation(evaluations.evaluations)
-    wait = Wait("evaluations/{}", Evaluation)
+class Evaluations(Namespace[M]):
+    create = creating("evaluations", evaluations.EvaluationBody, evaluations.Accepted)
+    get = by_id("GET", "evaluations/{}", evaluations.Evaluation)
+    list = operation(evaluations.evaluations)
+    wait = waiting_for("evaluations/{}", evaluations.Evaluation)
     events = events_of("evaluations")
-    cancel = by_id("DELETE", "evaluations/{}", Evaluation)
-    retry = by_id("POST", "evaluations/{}/retry", Evaluation)
+    cancel = by_id("DELETE", "evaluations/{}", evaluations.Evaluation)
+    retry = by_id("POST", "evaluations/{}/retry", evaluations.Evaluation)
     erase = deleting("evaluations/{}", erase=True)
-    report = by_id("GET", "evaluations/{}/report", Report)
-    report_text = Operation(evaluations.report_text)
-    graph_text = Operation(evaluations.graph_text)
-    timeline = by_id("GET", "evaluations/{}/timeline", Timeline)
-    list_model_calls = by_id("GET", "evaluations/{}/calls", Page[ModelCall])
-    get_model_call = Operation(
-        lambda id, number: ApiCall("GET", path("evaluations", id, "calls", str(number)), reads(ModelCallContents))
+    report = by_id("GET", "evaluations/{}/report", reports.Report)
+    report_text = operation(evaluations.report_text)
+    graph_text = operation(evaluations.graph_text)
+    timeline = by_id("GET", "evaluations/{}/timeline", reports.Timeline)
+    list_model_calls = by_id("GET", "evaluations/{}/calls", Page[model_calls.ModelCall])
+    get_model_call = operation(
+        lambda id, number: ApiCall(
+            "GET", path("evaluations", id, "calls", str(number)), reads(model_calls.ModelCallContents)
+        )
     )
-    contestation = by_id("GET", "evaluations/{}/contestation", Contestation)
+    contestation = by_id("GET", "evaluations/{}/contestation", contestation.Contestation)
     save_contestation = downloading("evaluations/{}/contestation", _PDF, format="pdf")
     save_brief = downloading("evaluations/{}/brief", _PDF)
 
 
-class Batches(Namespace[C]):
-    create = Operation(batches.create)
-    add_rows = Operation(batches.add_rows)
-    estimate = Operation(batches.estimate)
-    get = by_id("GET", "batches/{}", BatchResource)
-    list = Operation(batches.batches)
-    wait = Wait("batches/{}", BatchResource, lambda batch: batch.finished_at is not None)
-    events = Events(
+class Batches(Namespace[M]):
+    create = operation(batches.create)
+    add_rows = operation(batches.add_rows)
+    estimate = operation(batches.estimate)
+    get = by_id("GET", "batches/{}", batches.BatchResource)
+    list = operation(batches.batches)
+    wait = waiting_for("batches/{}", batches.BatchResource, lambda batch: batch.finished_at is not None)
+    events = event_stream(
         # An event's id is the number of rows that have ended, which several events may share.
         lambda id: EventStream(
-            path("batches", id, "events"), BatchSummary, lambda batch: batch.finished_at is not None, numbered=False
+            path("batches", id, "events"),
+            batches.BatchSummary,
+            lambda batch: batch.finished_at is not None,
+            numbered=False,
         )
     )
-    update = sending_to("PATCH", "batches/{}", BatchPatch, BatchResource)
-    cancel = by_id("DELETE", "batches/{}", BatchResource)
-    retry = by_id("POST", "batches/{}/retry", RetriedBatch)
-    save_results = Download(batches.results)
-    save_dossier = Download(batches.dossier)
+    update = sending_to("PATCH", "batches/{}", batches.BatchPatch, batches.BatchResource)
+    cancel = by_id("DELETE", "batches/{}", batches.BatchResource)
+    retry = by_id("POST", "batches/{}/retry", batches.RetriedBatch)
+    save_results = download(batches.results)
+    save_dossier = download(batches.dossier)
 
 
-class Comparisons(Namespace[C]):
-    create = Create("comparisons", ComparisonBody, AcceptedComparison)
-    get = by_id("GET", "comparisons/{}", ComparisonResource)
-    list = Listing("comparisons", ComparisonResource)
-    wait = Wait("comparisons/{}", ComparisonResource)
+class Comparisons(Namespace[M]):
+    create = creating("comparisons", comparisons.ComparisonBody, comparisons.AcceptedComparison)
+    get = by_id("GET", "comparisons/{}", comparisons.ComparisonResource)
+    list = listing("comparisons", comparisons.ComparisonResource)
+    wait = waiting_for("comparisons/{}", comparisons.ComparisonResource)
     events = events_of("comparisons")
-    cancel = by_id("DELETE", "comparisons/{}", ComparisonResource)
+    cancel = by_id("DELETE", "comparisons/{}", comparisons.ComparisonResource)
 
 
-class Rankings(Namespace[C]):
-    create = Create("rankings", RankingBody, AcceptedRanking)
-    get = by_id("GET", "rankings/{}", RankingResource)
-    list = Operation(rankings.rankings)
-    wait = Wait("rankings/{}", RankingResource)
+class Rankings(Namespace[M]):
+    create = creating("rankings", rankings.RankingBody, rankings.AcceptedRanking)
+    get = by_id("GET", "rankings/{}", rankings.RankingResource)
+    list = operation(rankings.rankings)
+    wait = waiting_for("rankings/{}", rankings.RankingResource)
     events = events_of("rankings")
-    cancel = by_id("DELETE", "rankings/{}", RankingResource)
-    report = by_id("GET", "rankings/{}/report", Ranking)
-    report_text = Operation(rankings.ranking_text)
-    comparisons = Operation(rankings.ranking_comparisons)
+    cancel = by_id("DELETE", "rankings/{}", rankings.RankingResource)
+    report = by_id("GET", "rankings/{}/report", rankings.Ranking)
+    report_text = operation(rankings.ranking_text)
+    comparisons = operation(rankings.ranking_comparisons)
 
 
-class Rewards(ItemNamespace[C, RewardsBody, AcceptedRewards, RewardsResource, RewardOutcome]):
-    calls = ItemCalls("rewards", AcceptedRewards, RewardsResource, RewardItems)
+class Rewards(Namespace[M]):
+    create = creating("rewards", rewards.RewardsBody, rewards.AcceptedRewards)
+    get = by_id("GET", "rewards/{}", rewards.RewardsResource)
+    list = listing("rewards", rewards.RewardsResource)
+    wait = waiting_for_items("rewards", rewards.RewardsResource, rewards.RewardItems)
     events = events_of("rewards")
-    debate_text = Operation(rewards.debate_text)
-    verify = Create("rewards/verify", VerifyBody, VerifiedRollout, held=HELD_SECONDS)
-    compare = sending("POST", "rewards/compare", CompareBody, VerifiedRollout, held=HELD_SECONDS)
-    compare_all = Create("rewards/compare", RolloutListBody, ComparedRollouts, held=HELD_SECONDS)
+    cancel = by_id("DELETE", "rewards/{}", rewards.RewardsResource)
+    erase = deleting("rewards/{}", erase=True)
+    items = items_of("rewards", rewards.RewardItems)
+    outcomes = outcomes_of("rewards", rewards.RewardItems)
+    debate_text = operation(rewards.debate_text)
+    verify = creating("rewards/verify", rewards.VerifyBody, rewards.VerifiedRollout, held=rewards.HELD_SECONDS)
+    compare = sending(
+        "POST", "rewards/compare", rewards.CompareBody, rewards.VerifiedRollout, held=rewards.HELD_SECONDS
+    )
+    compare_all = creating(
+        "rewards/compare", rewards.RolloutListBody, rewards.ComparedRollouts, held=rewards.HELD_SECONDS
+    )
 
 
-class Curations(ItemNamespace[C, CurationBody, AcceptedItems, CurationResource, CurationOutcome]):
-    calls = ItemCalls("curations", AcceptedItems, CurationResource, CurationItems)
+class Curations(Namespace[M]):
+    create = creating("curations", curation.CurationBody, AcceptedItems)
+    get = by_id("GET", "curations/{}", curation.CurationResource)
+    list = listing("curations", curation.CurationResource)
+    wait = waiting_for_items("curations", curation.CurationResource, curation.CurationItems)
     events = events_of("curations")
+    cancel = by_id("DELETE", "curations/{}", curation.CurationResource)
+    erase = deleting("curations/{}", erase=True)
+    items = items_of("curations", curation.CurationItems)
+    outcomes = outcomes_of("curations", curation.CurationItems)
 
 
-class Proposals(ItemNamespace[C, ProposalBody, AcceptedItems, ProposalResource, ProposalOutcome]):
-    calls = ItemCalls("proposals", AcceptedItems, ProposalResource, ProposalItems)
+class Proposals(Namespace[M]):
+    create = creating("proposals", curation.ProposalBody, AcceptedItems)
+    get = by_id("GET", "proposals/{}", curation.ProposalResource)
+    list = listing("proposals", curation.ProposalResource)
+    wait = waiting_for_items("proposals", curation.ProposalResource, curation.ProposalItems)
     events = events_of("proposals")
+    cancel = by_id("DELETE", "proposals/{}", curation.ProposalResource)
+    erase = deleting("proposals/{}", erase=True)
+    items = items_of("proposals", curation.ProposalItems)
+    outcomes = outcomes_of("proposals", curation.ProposalItems)
 
 
-class Scores(ItemNamespace[C, ScoreBody, AcceptedItems, ScoreResource, ScoreOutcome]):
-    calls = ItemCalls("scores", AcceptedItems, ScoreResource, ScoreItems)
+class Scores(Namespace[M]):
+    create = creating("scores", curation.ScoreBody, AcceptedItems)
+    get = by_id("GET", "scores/{}", curation.ScoreResource)
+    list = listing("scores", curation.ScoreResource)
+    wait = waiting_for_items("scores", curation.ScoreResource, curation.ScoreItems)
     events = events_of("scores")
+    cancel = by_id("DELETE", "scores/{}", curation.ScoreResource)
+    erase = deleting("scores/{}", erase=True)
+    items = items_of("scores", curation.ScoreItems)
+    outcomes = outcomes_of("scores", curation.ScoreItems)
 
 
-class Corpus(Namespace[C]):
-    search = sending("POST", "corpus/search", CorpusBody, CorpusSearch)
-    suggest_references = sending("POST", "references", ReferencesBody, SuggestedReferences)
+class Corpus(Namespace[M]):
+    search = sending("POST", "corpus/search", corpus.CorpusBody, corpus.CorpusSearch)
+    suggest_references = sending("POST", "references", references.ReferencesBody, references.SuggestedReferences)
 
 
-class Members(Namespace[C]):
-    invite = sending("POST", "members", MemberBody, Member)
-    list = Operation(lambda: ApiCall("GET", path("members"), reads(Page[Member])))
-    list_mails = by_id("GET", "members/{}/mails", Page[Mail])
-    update = sending_to("PATCH", "members/{}", MemberPatch, Member)
-    remove = by_id("DELETE", "members/{}", Member)
-    create_key = by_id("POST", "members/{}/key", NewKey)
+class Members(Namespace[M]):
+    invite = sending("POST", "members", people.MemberBody, people.Member)
+    list = operation(lambda: ApiCall("GET", path("members"), reads(Page[people.Member])))
+    list_mails = by_id("GET", "members/{}/mails", Page[people.Mail])
+    update = sending_to("PATCH", "members/{}", people.MemberPatch, people.Member)
+    remove = by_id("DELETE", "members/{}", people.Member)
+    create_key = by_id("POST", "members/{}/key", accounts.NewKey)
 
 
-class Reviewing(Namespace[C]):
-    get_reviewers = by_id("GET", "batches/{}/reviewers", CallReviewers)
-    choose_reviewers = sending_to("PUT", "batches/{}/reviewers", CallReviewersBody, ChosenOutcome)
-    invite_reviewer = sending_to("POST", "batches/{}/reviewers", CallInvitationBody, Member)
-    assign = sending_to("POST", "batches/{}/assignments", AssignBody, AssignmentOutcome)
-    list_assignments = Operation(reviewing.assignments)
-    withdraw_assignment = Operation(reviewing.withdraw_assignment)
-    list_conflicts = by_id("GET", "batches/{}/conflicts", Page[ConflictOfInterest])
-    declare_conflict = sending_to("POST", "evaluations/{}/conflicts", ConflictBody, ConflictOfInterest)
-    clear_conflict = Operation(reviewing.clear_conflict)
-    get_proposal_text = by_id("GET", "evaluations/{}/proposal", ProposalToRead)
-    give_opinion = sending_to("POST", "evaluations/{}/opinions", OpinionBody, Opinion)
-    revise_opinion = sending_to("PATCH", "evaluations/{}/opinions", OpinionBody, Opinion)
-    list_opinions = by_id("GET", "evaluations/{}/opinions", Page[Opinion])
-    judge_point = sending_to("POST", "evaluations/{}/judgements", JudgementBody, Page[PointJudgement])
-    list_judgements = by_id("GET", "evaluations/{}/judgements", Page[PointJudgement])
-    create_remark = sending_to("POST", "evaluations/{}/remarks", RemarkBody, Remark)
-    list_remarks = by_id("GET", "evaluations/{}/remarks", Page[Remark])
-    get_panel = Operation(reviewing.panel)
-    override_score = sending_to("POST", "evaluations/{}/override", OverrideBody, ScoreOverride)
-    sign_off = sending_to("POST", "batches/{}/sign-off", SignOffBody, SignOff)
+class Reviewing(Namespace[M]):
+    get_reviewers = by_id("GET", "batches/{}/reviewers", reviewing.CallReviewers)
+    choose_reviewers = sending_to("PUT", "batches/{}/reviewers", reviewing.CallReviewersBody, reviewing.ChosenOutcome)
+    invite_reviewer = sending_to("POST", "batches/{}/reviewers", reviewing.CallInvitationBody, people.Member)
+    assign = sending_to("POST", "batches/{}/assignments", reviewing.AssignBody, reviewing.AssignmentOutcome)
+    list_assignments = operation(reviewing.assignments)
+    withdraw_assignment = operation(reviewing.withdraw_assignment)
+    list_conflicts = by_id("GET", "batches/{}/conflicts", Page[reviewing.ConflictOfInterest])
+    declare_conflict = sending_to(
+        "POST", "evaluations/{}/conflicts", reviewing.ConflictBody, reviewing.ConflictOfInterest
+    )
+    clear_conflict = operation(reviewing.clear_conflict)
+    get_proposal_text = by_id("GET", "evaluations/{}/proposal", reviewing.ProposalToRead)
+    give_opinion = sending_to("POST", "evaluations/{}/opinions", reviewing.OpinionBody, reviewing.Opinion)
+    revise_opinion = sending_to("PATCH", "evaluations/{}/opinions", reviewing.OpinionBody, reviewing.Opinion)
+    list_opinions = by_id("GET", "evaluations/{}/opinions", Page[reviewing.Opinion])
+    judge_point = sending_to(
+        "POST", "evaluations/{}/judgements", reviewing.JudgementBody, Page[reviewing.PointJudgement]
+    )
+    list_judgements = by_id("GET", "evaluations/{}/judgements", Page[reviewing.PointJudgement])
+    create_remark = sending_to("POST", "evaluations/{}/remarks", reviewing.RemarkBody, reviewing.Remark)
+    list_remarks = by_id("GET", "evaluations/{}/remarks", Page[reviewing.Remark])
+    get_panel = operation(reviewing.panel)
+    override_score = sending_to("POST", "evaluations/{}/override", reviewing.OverrideBody, reviewing.ScoreOverride)
+    sign_off = sending_to("POST", "batches/{}/sign-off", reviewing.SignOffBody, reviewing.SignOff)
 
 
-class Erasures(Namespace[C]):
-    create = sending("POST", "erasures", ErasureBody, Erasure)
-    get_proof = Operation(lambda number: ApiCall("GET", path("erasures", str(number)), reads(ErasureProof)))
+class Erasures(Namespace[M]):
+    create = sending("POST", "erasures", erasures.ErasureBody, erasures.Erasure)
+    get_proof = operation(lambda number: ApiCall("GET", path("erasures", str(number)), reads(erasures.ErasureProof)))
 
 
-class AuditLog(Namespace[C]):
-    list = Operation(audit_log.audit_entries)
-    tip = Operation(lambda: ApiCall("GET", path("audit-log", "tip"), reads(AuditTip)))
+class AuditLog(Namespace[M]):
+    list = operation(audit_log.audit_entries)
+    tip = operation(lambda: ApiCall("GET", path("audit-log", "tip"), reads(audit_log.AuditTip)))
 
 
-class Webhooks(Namespace[C]):
-    create = Create("webhooks", WebhookBody, NewWebhook)
-    list = Operation(lambda: ApiCall("GET", path("webhooks"), reads(Page[WebhookResource])))
-    list_deliveries = Operation(deliveries)
-    ping = by_id("POST", "webhooks/{}/ping", DeliveryResource)
+class Webhooks(Namespace[M]):
+    create = creating("webhooks", webhooks.WebhookBody, webhooks.NewWebhook)
+    list = operation(lambda: ApiCall("GET", path("webhooks"), reads(Page[webhooks.WebhookResource])))
+    list_deliveries = operation(webhooks.deliveries)
+    ping = by_id("POST", "webhooks/{}/ping", webhooks.DeliveryResource)
     delete = deleting("webhooks/{}")
 
 
-class Tenants(Namespace[C]):
-    create = Create("tenants", TenantBody, NewTenant)
-    get = by_id("GET", "tenants/{}", TenantResource)
-    list = Listing("tenants", TenantResource)
-    update = sending_to("PATCH", "tenants/{}", TenantPatch, TenantResource)
+class Tenants(Namespace[M]):
+    create = creating("tenants", accounts.TenantBody, accounts.NewTenant)
+    get = by_id("GET", "tenants/{}", accounts.TenantResource)
+    list = listing("tenants", accounts.TenantResource)
+    update = sending_to("PATCH", "tenants/{}", accounts.TenantPatch, accounts.TenantResource)
     delete = deleting("tenants/{}")
 
 
-class Keys(Namespace[C]):
-    create = Create("keys", KeyBody, NewKey)
-    list = Operation(accounts.keys)
-    revoke = Operation(accounts.revoke_key)
+class Keys(Namespace[M]):
+    create = creating("keys", accounts.KeyBody, accounts.NewKey)
+    list = operation(accounts.keys)
+    revoke = operation(accounts.revoke_key)
 
 
-class Methods(Namespace[C]):
-    list = Operation(lambda: ApiCall("GET", path("methods"), reads(Page[evaluations.Method])))
+class Methods(Namespace[M]):
+    list = operation(lambda: ApiCall("GET", path("methods"), reads(Page[evaluations.Method])))
 
 
-class Usage(Namespace[C]):
-    get = Operation(accounts.usage)
+class Usage(Namespace[M]):
+    get = operation(accounts.usage)
 
 
-class Operations(Generic[C]):
+class Operations(Generic[M]):
     """Operations of a client, grouped in namespaces."""
 
-    def __init__(self, client: C) -> None:
-        self.evaluations = Evaluations(client)
-        self.batches = Batches(client)
-        self.comparisons = Comparisons(client)
-        self.rankings = Rankings(client)
-        self.rewards = Rewards(client)
-        self.curations = Curations(client)
-        self.proposals = Proposals(client)
-        self.scores = Scores(client)
-        self.corpus = Corpus(client)
-        self.methods = Methods(client)
-        self.members = Members(client)
-        self.reviewing = Reviewing(client)
-        self.erasures = Erasures(client)
-        self.audit_log = AuditLog(client)
-        self.webhooks = Webhooks(client)
-        self.tenants = Tenants(client)
-        self.keys = Keys(client)
-        self.usage = Usage(client)
+    def __init__(self, exchange: Exchange, finish: Callable[[Any], Any]) -> None:
+        """Create the namespaces; `finish` converts a coroutine or an asynchronous generator to what methods return."""
+        self.evaluations: Evaluations[M] = Evaluations(exchange, finish)
+        self.batches: Batches[M] = Batches(exchange, finish)
+        self.comparisons: Comparisons[M] = Comparisons(exchange, finish)
+        self.rankings: Rankings[M] = Rankings(exchange, finish)
+        self.rewards: Rewards[M] = Rewards(exchange, finish)
+        self.curations: Curations[M] = Curations(exchange, finish)
+        self.proposals: Proposals[M] = Proposals(exchange, finish)
+        self.scores: Scores[M] = Scores(exchange, finish)
+        self.corpus: Corpus[M] = Corpus(exchange, finish)
+        self.methods: Methods[M] = Methods(exchange, finish)
+        self.members: Members[M] = Members(exchange, finish)
+        self.reviewing: Reviewing[M] = Reviewing(exchange, finish)
+        self.erasures: Erasures[M] = Erasures(exchange, finish)
+        self.audit_log: AuditLog[M] = AuditLog(exchange, finish)
+        self.webhooks: Webhooks[M] = Webhooks(exchange, finish)
+        self.tenants: Tenants[M] = Tenants(exchange, finish)
+        self.keys: Keys[M] = Keys(exchange, finish)
+        self.usage: Usage[M] = Usage(exchange, finish)

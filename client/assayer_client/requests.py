@@ -100,14 +100,14 @@ class ApiCall(Generic[T]):
         try:
             return "application/json", self.body.model_dump_json(exclude_unset=True).encode()
         except (PydanticSerializationError, UnicodeEncodeError) as error:
-            raise InvalidRequest(f"What was given cannot be written as JSON: {error}.") from None
+            raise InvalidRequest(f"The input cannot be written as JSON: {error}.") from None
 
 
 def path(*parts: str) -> str:
     """Return a path such as `/v1/evaluations/ev_1`; ids are escaped so that none can address another resource."""
     for part in parts:
         if part in ("", ".", ".."):
-            raise InvalidRequest(f"{part!r} is no id.")
+            raise InvalidRequest(f"{part!r} is not an id.")
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
@@ -119,7 +119,7 @@ def reads(kind: Any) -> Callable[[Response], Any]:
         try:
             return adapter.validate_json(answered.content)
         except ValidationError as error:
-            raise _unreadable(answered, f"{error.error_count()} of its values are not as expected") from error
+            raise _unreadable(answered, f"{error.error_count()} of its values are invalid") from error
 
     return read
 
@@ -174,6 +174,6 @@ def _unreadable(answered: Response, why: str) -> ServiceUnreachable:
     kind = answered.headers.get("content-type", "of no kind")
     return ServiceUnreachable(
         f"The server's answer ({answered.status}, {kind}) cannot be read: {why}.",
-        "Is this the address of the service, and is the client of its version?",
+        "Is this the address of the service, and does the version of the client match?",
         retryable=False,
     )

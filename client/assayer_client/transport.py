@@ -40,9 +40,9 @@ class RequestBuilder:
         address = url or os.environ.get("ASSAYER_API_URL") or DEFAULT_URL
         secret = key or os.environ.get("ASSAYER_API_KEY") or ""
         if not secret:
-            raise ConfigurationError("There is no API key.", "Set ASSAYER_API_KEY; `assayer keys create` draws one.")
+            raise ConfigurationError("There is no API key.", "Set ASSAYER_API_KEY; `assayer keys create` creates one.")
         if not (secret.isascii() and secret.isprintable() and " " not in secret):
-            raise ConfigurationError("The API key has characters that no key has.", "Was it copied as a whole?")
+            raise ConfigurationError("The API key contains invalid characters.", "Was it copied completely?")
         return cls(
             _address(address), SecretStr(secret), timeouts, lambda: str(uuid4()), lambda: dt.datetime.now(dt.UTC)
         )
@@ -55,7 +55,7 @@ class RequestBuilder:
         if call.key is None:
             return self.ids()
         if not _KEY.fullmatch(call.key):
-            raise InvalidRequest("An idempotency key is 1 to 255 visible ASCII characters, such as a UUID.")
+            raise InvalidRequest("An idempotency key must be 1 to 255 visible ASCII characters, such as a UUID.")
         return call.key
 
     @contextmanager
@@ -128,6 +128,6 @@ def _address(text: str) -> httpx2.URL:
     if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
         raise ConfigurationError(
             f"{url.copy_with(username=None, password=None)} is not the address of a service.",
-            "ASSAYER_API_URL is http(s)://host:port, with nothing else but a path.",
+            "ASSAYER_API_URL must be http(s)://host:port, followed only by a path.",
         )
     return url

@@ -81,5 +81,5 @@ def verified(body: bytes, headers: Mapping[str, str], secret: str) -> dict[str, 
     except (WebhookVerificationError, ValueError, IndexError) as error:
         raise InvalidRequest(f"The message was not signed by the service: {error}.") from None
     if not isinstance(message, dict):
-        raise InvalidRequest("The message is no object.")
+        raise InvalidRequest("The message is not an object.")
     return message

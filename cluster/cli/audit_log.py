@@ -13,13 +13,10 @@ from assayer.errors import InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
-from cluster.settings import PROFILES
 from cluster.whole_files import whole_file
 
 if TYPE_CHECKING:
     from orchestrator.access.audit_chain import AuditEntry, AuditExport, AuditTip
-
-__all__ = ["app"]
 
 app = typer.Typer(help="Save and check the log of who did what about decisions.", no_args_is_help=True)
 
@@ -35,7 +32,7 @@ TipOption = Annotated[
 @app.command("export")
 def export(
     to: Annotated[Path, typer.Argument(help="File to write: for whom it is, then one entry a line, as JSON.")],
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Save the whole log, and print its tip: NUMBER:HASH."""
     from orchestrator.access.audit_chain import AuditExport
@@ -56,7 +53,7 @@ def export(
 
 
 @app.command("tip")
-def tip(profile: WithProfile = PROFILES[0]) -> None:
+def tip(profile: WithProfile = "laptop") -> None:
     """Print the log's tip, NUMBER:HASH, to be written down where nobody who could change the log can change it."""
     with service(profile) as client:
         current = client.audit_log.tip()

@@ -20,14 +20,12 @@ from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithCutoff, WithFormats, WithProfile, day
 from cluster.cli.output import PageFormat, make_folder, write_formats
 from cluster.cli.terminal import EvaluationProgress, print_error, run_resumable, say, show_table
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from cluster.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from cluster.engine import Engine
-
-__all__ = ["bias_test"]
 
 _RENDER: dict[PageFormat, Callable[[BiasTestReport], str]] = {
     PageFormat.html: as_bias_test_html,
@@ -79,7 +77,7 @@ def bias_test(
     cutoff: WithCutoff = None,
     out: Annotated[Path, typer.Option(help="Folder for the bias test.")] = Path("out"),
     formats: WithFormats = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Vary institution, seniority, names and English of the same ideas, and show how scores change."""
     settings = load_settings(profile)
@@ -116,7 +114,8 @@ def _chosen(names: Sequence[str], persuasive: bool) -> tuple[BiasTestAttribute, 
 
 async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Settings, out: Path) -> _BiasTestOutcome:
     from cluster.database import open_database
-    from cluster.engine import METHODS, check_request, open_engine
+    from cluster.engine import check_request, open_engine
+    from cluster.methods import METHODS
     from cluster.repetitions import answering_anew
 
     if settings.llm is None and plan.method in METHODS and not METHODS[plan.method].scores_without_llm:
@@ -225,7 +224,7 @@ def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
             ATTRIBUTE_TITLES[item.attribute],
             item.compared,
             page.score_title(item.score),
-            page.points(page.mean(item)),
+            page.points(None if isinstance(item.mean, Absent) else item.mean),
             "–" if isinstance(item.interval, Absent) else page.interval(item.interval),
             page.size(item.largest),
         )

@@ -8,9 +8,7 @@ from pydantic import ValidationError
 
 from assayer.errors import InputError
 from cluster.cli.output import distinct_names, make_folder, safe_name
-from cluster.whole_files import write_whole
-
-__all__ = ["brief"]
+from cluster.whole_files import read_whole, write_whole
 
 
 def brief(
@@ -29,9 +27,7 @@ def brief(
     names = distinct_names(safe_name(path.name.removesuffix(".json")) or "report" for path in reports)
     for path, name in zip(reports, names, strict=True):
         try:
-            report = Report.model_validate_json(path.read_bytes())
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+            report = Report.model_validate_json(read_whole(path))
         except ValidationError as error:
             first = error.errors()[0]
             raise InputError(f"{path} is not a report of assayer: {first['msg']}.", "Give its JSON form.") from None

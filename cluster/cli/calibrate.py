@@ -12,10 +12,7 @@ from assayer.methods.innoeval.board.decision import DecisionCalibration
 from cluster.cli.options import WithProfile, comma_separated
 from cluster.cli.terminal import say, show_table
 from cluster.innoeval_calibrations import fit_calibration, read_labels, save_calibration
-from cluster.settings import PROFILES
 from cluster.settings_loading import load_settings
-
-__all__ = ["app"]
 
 app = typer.Typer(
     no_args_is_help=True, help="Fit the thresholds that turn scores into decisions, on ideas with known outcomes."
@@ -36,7 +33,7 @@ def innoeval(
     source: Annotated[str, typer.Option(help="Whose decisions these are; shown in reports.")],
     label_field: Annotated[str, typer.Option(help="Field that holds the outcome.")] = "label",
     seed: Annotated[int, typer.Option(help="Random seed of folds and bootstrap samples.")] = 0,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Fit thresholds on final scores, and measure how well they do on held-out ideas."""
     settings = load_settings(profile)

@@ -6,17 +6,14 @@ from cluster.cli.job_wording import counts_in_words
 from cluster.cli.options import JobIds, WithProfile
 from cluster.cli.service_client import KINDS, job_resource, kind_of, service
 from cluster.cli.terminal import remark
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client import Client
 
-__all__ = ["cancel"]
-
 
 def cancel(
     ids: JobIds,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Cancel evaluations and all else that has an id; finished ones stay as they are."""
     for item in ids:

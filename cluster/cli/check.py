@@ -6,10 +6,7 @@ from assayer.methods.check import METHOD
 from cluster.cli.evaluate import write_reports
 from cluster.cli.options import IdeaPaths, WithBlind, WithCutoff, WithFormats, WithProfile, WithReportFolder
 from cluster.local_model import ChosenModel
-from cluster.settings import PROFILES
 from cluster.settings_loading import load_settings
-
-__all__ = ["check"]
 
 
 def check(
@@ -17,7 +14,7 @@ def check(
     cutoff: WithCutoff = None,
     formats: WithFormats = None,
     out: WithReportFolder = Path("out"),
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
     blind: WithBlind = None,
 ) -> None:
     """Report evidence on ideas without any generated text: closest work, limitations, references."""

@@ -9,14 +9,11 @@ from assayer.errors import InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark, show_table
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.comparisons import ComparisonResult
     from assayer_client.reports import Report
-
-__all__ = ["compare"]
 
 _LEAST, _MOST = 2, 4
 _LONGEST = 30
@@ -27,7 +24,7 @@ def compare(
     judge: Annotated[
         bool, typer.Option("--judge", help="Also ask the language model which of two is better, in both orders.")
     ] = False,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Show finished evaluations side by side; with --judge, say which of two is better and why."""
     chosen = list(dict.fromkeys(evaluations))

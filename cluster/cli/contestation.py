@@ -8,15 +8,12 @@ import typer
 from cluster.cli.options import WithProfile
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.service_client import kind_of, service
-from cluster.settings import PROFILES
-
-__all__ = ["contestation"]
 
 
 def contestation(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation: ev_….")],
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("out"),
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Save what an applicant is given who contests: what was judged, masked and used, as PDF and JSON."""
     kind_of(identifier, "evaluation")

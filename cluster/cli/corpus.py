@@ -2,14 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from assayer.errors import CorpusError, InputError
 from cluster.cli import corpus_ingest
@@ -18,7 +16,7 @@ from cluster.cli.corpus_nightly import history, nightly
 from cluster.cli.corpus_plan import plan
 from cluster.cli.corpus_publish import publish, pull, show_publication, source_rows
 from cluster.cli.corpus_search import search
-from cluster.cli.terminal import SafeConsole, readable_size, say
+from cluster.cli.terminal import StepProgress, readable_size, say
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from index.records.record_sources import RejectedLine
     from index.segments.segment import SegmentEntry
     from index.versions.manifest import RejectionCount
-
-__all__ = ["app", "info"]
 
 
 def info() -> None:
@@ -176,11 +172,11 @@ async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settin
     if release is not None:
         await asyncio.to_thread(release.begin)
     options = BuildOptions(embed_anew=embed_anew, device=settings.corpus.device)
-    with _embedding_bar() as progress:
+    with StepProgress("Embedding") as bar:
         summary = (
-            await build_corpus(paths, directory, embedder, progress, options)
+            await build_corpus(paths, directory, embedder, bar.update, options)
             if shards is None
-            else await build_shards(paths, shards, directory, embedder, progress, options)
+            else await build_shards(paths, shards, directory, embedder, bar.update, options)
         )
     manifest = summary.manifest
     verb = "Already built" if summary.already_built else "Built"
@@ -204,13 +200,13 @@ async def _update(paths: list[Path], remove: Path | None, embed_anew: bool, sett
     release = CorpusRelease.configured(settings)
     if release is not None:
         await asyncio.to_thread(release.begin_update)
-    with _embedding_bar() as progress:
+    with StepProgress("Embedding") as bar:
         if is_sharded(directory):
-            whole = await update_shards(delta, directory, embedder, progress, options)
+            whole = await update_shards(delta, directory, embedder, bar.update, options)
             now: Manifest | ShardedManifest = whole.manifest
             done = whole.changes if whole.published else None
         else:
-            summary = await update_corpus(delta, directory, embedder, progress, options)
+            summary = await update_corpus(delta, directory, embedder, bar.update, options)
             now, done = summary.manifest, summary.manifest.changes if summary.published else None
     if done is None:
         say(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
@@ -232,19 +228,3 @@ def _show_rejections(reasons: Sequence["RejectionCount"], rejections: Sequence["
         say(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}")
     for rejection in rejections[:_SHOWN_REJECTIONS]:
         say(f"          {escape(str(rejection))}")
-
-
-@contextmanager
-def _embedding_bar() -> Iterator[Callable[[int, int], None]]:
-    console = SafeConsole(highlight=False)
-    with Progress(
-        TextColumn("Embedding"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    ) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -14,8 +14,6 @@ from assayer.errors import ConfigurationError
 from cluster.cli.terminal import say, status
 from cluster.settings_loading import load_settings
 
-__all__ = ["build_on_ray"]
-
 _VECTORS = "vectors"
 """Beside the corpus."""
 

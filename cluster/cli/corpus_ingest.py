@@ -15,10 +15,7 @@ from cluster.cli.terminal import StageProgress, say
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
-    from index.ingest import IngestSummary
-    from index.ingest.pipeline import ReportProgress
-
-__all__ = ["app"]
+    from index.ingest.pipeline import IngestSummary, ReportProgress
 
 app = typer.Typer(
     help="Convert published data sets to paper records. Run it again to finish or to fetch what has changed.",

@@ -6,30 +6,23 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
-from rich.table import Table
 
 from assayer.errors import ConfigurationError
 from assayer.models import EvaluationId
-from cluster.cli.terminal import SafeConsole
+from assayer.run.no_progress import NoProgress
+from cluster.cli.terminal import say, show_table
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
-    from assayer.ports import ProgressEvent
     from index.building.version_builder import BuildOptions
     from index.content_reader import ContentReader
     from index.nightly import NightlyRun
     from index.versions.manifest import RejectionCount
-
-__all__ = ["history", "nightly"]
-
-_STYLES = {"published": "green", "unchanged": "dim", "failed": "bold red", "running": "cyan", "cut off": "bold red"}
 
 
 def nightly(
@@ -41,23 +34,23 @@ def nightly(
     ] = None,
     max_usd: Annotated[
         float | None,
-        typer.Option(min=0, help="Let the language model read names and claims of new papers, for at most so much."),
+        typer.Option(min=0, help="Let the language model read names and claims of new papers, up to this cost."),
     ] = None,
 ) -> None:
     """Fetch changes, update the corpus, check the new version, publish it, and record the outcome.
 
     If an update fails, the previous version stays in use; the reason is printed and the exit code is 2.
     """
-    night, console = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour, max_usd)), SafeConsole(highlight=False)
-    console.print(_outcome_sentence(night), soft_wrap=True)
+    night = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour, max_usd))
+    say(_outcome_sentence(night))
     for item in night.set_aside:
-        console.print(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}", soft_wrap=True)
+        say(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}")
     if night.contents_usd is not None:
-        console.print(f"Names and claims of {night.contents_read:,} papers read for ${night.contents_usd:,.4f}.")
+        say(f"Names and claims of {night.contents_read:,} papers read for ${night.contents_usd:,.4f}.")
     for item in night.contents_left:
-        console.print(f"[yellow]Left to patterns[/] {item.count:,} × {escape(item.reason)}", soft_wrap=True)
+        say(f"[yellow]Left to patterns[/] {item.count:,} × {escape(item.reason)}")
     for stage in night.stages:
-        console.print(f"{stage.seconds:>9.1f} s  {stage.name}")
+        say(f"{stage.seconds:>9.1f} s  {stage.name}")
 
 
 def history(
@@ -69,19 +62,20 @@ def history(
     from index.versions.version_store import VersionStore
 
     directory = load_settings().corpus_path
-    nights, console = NightlyHistory(directory).runs(last), SafeConsole(highlight=False)
+    nights = NightlyHistory(directory).runs(last)
     if not nights:
         VersionStore(directory).current_path()
     if json:
         for night in nights:
             print(night.model_dump_json())
     elif not nights:
-        console.print(f"No nightly update is recorded in {escape(str(directory))}.", soft_wrap=True)
+        say(f"No nightly update is recorded in {escape(str(directory))}.")
     else:
-        console.print(_table(nights, console))
+        rows = [[cell(night) for cell in _COLUMNS.values()] for night in nights]
+        show_table([*_COLUMNS], rows, figures=[*_COLUMNS][2:])
         for night in nights:
             if night.why:
-                console.print(f"{_began(night)} {night.outcome}: {escape(night.why)}", soft_wrap=True)
+                say(f"{_began(night)} {night.outcome}: {escape(night.why)}")
 
 
 async def _nightly(
@@ -92,7 +86,7 @@ async def _nightly(
     settings = load_settings()
     if max_usd is not None and settings.llm is None:
         raise ConfigurationError(
-            "--max-usd asks a language model, and none is configured.", "Set ASSAYER_LLM__MODEL and its prices."
+            "--max-usd needs a language model, and none is configured.", "Set ASSAYER_LLM__MODEL and its prices."
         )
     async with AsyncExitStack() as stack:
         reader = None if max_usd is None else await _reader(settings, max_usd, stack)
@@ -143,13 +137,8 @@ async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> 
 
     database = await stack.enter_async_context(open_database(settings))
     llm = await open_llm(settings, database, stack)
-    run = Run(EvaluationId("corpus_nightly"), None, SystemClock(), _Silent(), Budget(max_usd=max_usd))
+    run = Run(EvaluationId("corpus_nightly"), None, SystemClock(), NoProgress(), Budget(max_usd=max_usd))
     return ContentReader(llm, run, settings.corpus_path / READINGS_FILE)
-
-
-class _Silent:
-    def report(self, event: "ProgressEvent") -> None:
-        """A night tells its stages when it has ended."""
 
 
 async def _fetch_nothing() -> "tuple[RejectionCount, ...]":
@@ -166,48 +155,17 @@ def _outcome_sentence(night: "NightlyRun") -> str:
     )
 
 
-class _Column(NamedTuple):
-    name: str
-    cell: "Callable[[NightlyRun], str]"
-    always: bool = True
-    """Also where the terminal is too narrow for all of them."""
-
-
 def _began(night: "NightlyRun") -> str:
     return f"{night.began.astimezone(dt.UTC):%Y-%m-%d %H:%M}"
 
 
-_TEXTS = (
-    _Column("Began (UTC)", _began),
-    _Column("Outcome", lambda night: f"[{_STYLES[night.outcome]}]{night.outcome}[/]"),
-    _Column("Version", lambda night: night.after, always=False),
-)
-_NUMBERS = (
-    _Column("Papers", lambda night: f"{night.papers:,}"),
-    _Column("New", lambda night: f"{night.new:,}"),
-    _Column("Changed", lambda night: f"{night.changed:,}"),
-    _Column("Removed", lambda night: f"{night.removed:,}"),
-    _Column("Skipped", lambda night: f"{sum(item.count for item in night.set_aside):,}", always=False),
-    _Column("Embedded", lambda night: f"{night.embedded:,}", always=False),
-    _Column("Seconds", lambda night: f"{night.seconds:,.1f}"),
-    _Column("USD", lambda night: "" if night.usd is None else f"{night.usd:,.2f}", always=False),
-)
-
-
-def _table(nights: list["NightlyRun"], console: Console) -> Table:
-    """No cell is cut: where not all columns have room, there are fewer."""
-    whole = _columns(nights, everything=True)
-    needed = Measurement.get(console, console.options.update(max_width=10_000), whole).maximum
-    return whole if needed <= console.width else _columns(nights, everything=False)
-
-
-def _columns(nights: list["NightlyRun"], everything: bool) -> Table:
-    texts, numbers = ([item for item in some if item.always or everything] for some in (_TEXTS, _NUMBERS))
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2 if everything else 1, 0, 0))
-    for column in texts:
-        table.add_column(column.name, no_wrap=True)
-    for column in numbers:
-        table.add_column(column.name, justify="right", no_wrap=True)
-    for night in nights:
-        table.add_row(*(column.cell(night) for column in (*texts, *numbers)))
-    return table
+_COLUMNS: "dict[str, Callable[[NightlyRun], str]]" = {
+    "Began (UTC)": _began,
+    "Outcome": lambda night: night.outcome,
+    "Papers": lambda night: f"{night.papers:,}",
+    "New": lambda night: f"{night.new:,}",
+    "Changed": lambda night: f"{night.changed:,}",
+    "Removed": lambda night: f"{night.removed:,}",
+    "Seconds": lambda night: f"{night.seconds:,.1f}",
+}
+"""Columns of `assayer corpus history`, which fit a terminal of 80 columns; --json has all figures."""

@@ -12,8 +12,6 @@ from cluster.cli.terminal import readable_size, say, show_table
 if TYPE_CHECKING:
     from index.capacity_planning import CapacityRequest, PlannedFigure, PlanningConstants
 
-__all__ = ["plan"]
-
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 
 

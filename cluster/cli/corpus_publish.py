@@ -13,8 +13,6 @@ from cluster.settings_loading import load_settings
 if TYPE_CHECKING:
     from index.object_storage.publishing import PublishSummary
 
-__all__ = ["publish", "pull", "show_publication", "source_rows"]
-
 
 def publish(
     to: Annotated[

@@ -18,8 +18,6 @@ from cluster.settings_loading import load_settings
 if TYPE_CHECKING:
     from index import Corpus
 
-__all__ = ["search"]
-
 
 def search(
     query: Annotated[str, typer.Argument(help="What to search for.")],

@@ -14,13 +14,11 @@ from assayer_client.curation import CuratedPaper
 from cluster.cli.curation_output import curating, end_curation, write_lines
 from cluster.cli.options import WithProfile, with_section
 from cluster.cli.terminal import run_resumable, say
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from cluster.curator import CurationWork
-
-__all__ = ["curate"]
 
 
 class _Curated(NamedTuple):
@@ -39,7 +37,7 @@ def curate(
             "--kind", help="Kinds of papers to derive questions from: new_idea (the default), survey, evaluation."
         ),
     ] = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Sort papers (new idea, survey, evaluation) and derive a research question from each."""
     unknown = [kind for kind in kinds or () if kind not in PAPER_KINDS]

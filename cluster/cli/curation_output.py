@@ -16,8 +16,6 @@ from cluster.curator import CurationWork, Curator, open_curator
 from cluster.settings import Settings
 from cluster.telemetry import metrics_server
 
-__all__ = ["curating", "end_curation", "write_lines"]
-
 
 @asynccontextmanager
 async def curating(settings: Settings, out: Path, steps: str) -> AsyncIterator[tuple[Curator, StepProgress]]:

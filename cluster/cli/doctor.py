@@ -7,15 +7,13 @@ from rich.markup import escape
 
 from cluster.cli.options import WithModel, WithProfile
 from cluster.cli.terminal import say
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
-
-__all__ = ["doctor"]
 
 _MARKS = {"ok": "[green]ok[/]     ", "absent": "[yellow]absent[/] ", "broken": "[bold red]broken[/] "}
 
 
-def doctor(profile: WithProfile = PROFILES[0], model: WithModel = None) -> None:
+def doctor(profile: WithProfile = "laptop", model: WithModel = None) -> None:
     """Check the installation: what is configured, what responds and what is missing."""
     if asyncio.run(_show(load_settings(profile, model))):
         raise typer.Exit(1)

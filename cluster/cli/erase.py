@@ -11,12 +11,9 @@ from cluster.cli.options import WithProfile
 from cluster.cli.output import prepare_file, write_files
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client.erasures import Erasure
-
-__all__ = ["erase"]
 
 
 def erase(
@@ -26,7 +23,7 @@ def erase(
     batch: Annotated[str | None, typer.Option(help="Id of a batch: bt_….")] = None,
     proof: Annotated[Path | None, typer.Option(help="File for the proof, as JSON.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")] = False,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Delete all that is stored of one idea or one batch, and every comparison with it; rankings stay without it."""
     if (source is None) == (batch is None):

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import BatchEstimate, Duplicate
 
-__all__ = ["duplicate_in_words", "estimated", "show_estimate"]
-
 _NAMED = 20
 """Duplicates that are told one by one."""
 

@@ -33,10 +33,7 @@ from cluster.cli.output import PageFormat, distinct_names, make_folder, safe_nam
 from cluster.cli.terminal import EvaluationProgress, print_error, remark, run_resumable
 from cluster.cli.written_report import WrittenReport
 from cluster.local_model import ChosenModel, chosen_model
-from cluster.settings import PROFILES, Settings
-
-__all__ = ["evaluate", "write_reports"]
-
+from cluster.settings import Settings
 
 _SHOWN_IN_FULL = 3
 
@@ -69,7 +66,7 @@ def evaluate(
     cutoff: WithCutoff = None,
     formats: WithFormats = None,
     out: WithReportFolder = Path("out"),
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
     board: WithBoard = None,
     board_models: WithBoardModels = None,
     calibration: Annotated[

@@ -23,8 +23,6 @@ from assayer.reports.release import made_without_model
 from assayer.reports.wording import MINIMA, measured
 from cluster.cli.terminal import say, show_table
 
-__all__ = ["SummaryRow", "show_summary", "show_summary_table"]
-
 _HEADINGS = (
     ("strengths", "Strengths", "green"),
     ("weaknesses", "Weaknesses", "red"),

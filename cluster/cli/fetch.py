@@ -16,14 +16,11 @@ from cluster.cli.options import WithProfile
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import StepProgress, remark
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import ResultsFormat
     from assayer_client.evaluations import Evaluation
-
-__all__ = ["FetchFormat", "fetch", "reports_of_batch"]
 
 
 class FetchFormat(StrEnum):
@@ -64,7 +61,7 @@ def fetch(
     again: Annotated[
         bool, typer.Option("--again", help="Of a batch: fetch reports again that are in the folder already.")
     ] = False,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Save reports or results to files, print their paths, go on where it was cut. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")

@@ -7,8 +7,6 @@ from pathlib import Path
 from assayer.errors import InputError
 from cluster.cli.output import write_files
 
-__all__ = ["FetchRecord"]
-
 
 class FetchRecord:
     """A line of JSON for each file, in `.fetched-BATCH.jsonl` beside the files; written once the file is whole.

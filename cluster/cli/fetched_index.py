@@ -7,8 +7,6 @@ from urllib.parse import quote
 
 from assayer.reports.escaping import one_line
 
-__all__ = ["FetchedReport", "index_page"]
-
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from assayer.models.sender_references import reference_of_row
 from cluster.cli.output import safe_name
 
-__all__ = ["NamedProposal", "report_names"]
-
 _ENDING = re.compile(r"(?i)(?<=.)\.(txt|md|json|jsonl|pdf|docx|odt)$")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
 """File names that Windows treats as devices, whatever their suffix."""

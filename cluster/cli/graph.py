@@ -14,7 +14,6 @@ from rich.markup import escape
 from cluster.cli.options import WithProfile, comma_separated, day
 from cluster.cli.output import prepare_file
 from cluster.cli.terminal import StageProgress, print_error, say
-from cluster.settings import PROFILES
 from cluster.settings_loading import load_settings
 from cluster.whole_files import write_whole
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from assayer.models import ScorerChoice
     from cluster.graph_operations import BatchCheck
     from cluster.graph_training import TrainingResult
-
-__all__ = ["app"]
 
 app = typer.Typer(
     help="Compare ideas with labelled ideas (GraphEval): build, train, add, check, info.",
@@ -72,7 +69,7 @@ def build(
         ),
     ] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Remove the graph of this name first.")] = False,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Build a graph from labelled ideas: text (or title and abstract), label, date, id, url. Adds all or none."""
     from cluster.graph_operations import LabelledFiles, build_graph
@@ -95,7 +92,7 @@ def add(
     graph: Name = None,
     label_field: LabelField = "label",
     date_field: DateField = "date",
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Add ideas to a graph, with or without an outcome; outcomes that have become known are added."""
     from cluster.graph_operations import LabelledFiles, add_ideas
@@ -125,7 +122,7 @@ def train(
     seed: Annotated[int, typer.Option(help="Random seed of the folds and of the network.")] = 0,
     epochs: Annotated[int | None, typer.Option(min=1, help="Maximum epochs of the network.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Networks whose answers are averaged.")] = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Choose and calibrate a scorer on held-out labelled ideas, and measure how well it does."""
     from cluster.graph_operations import train_graph
@@ -157,7 +154,7 @@ def check(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write all findings to this JSON file.")] = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Find ideas that repeat others of their batch, or of the graph if there is one: a reason to look, not proof."""
     from cluster.graph_operations import check_batch
@@ -177,7 +174,7 @@ def check(
 
 
 @app.command()
-def info(graph: Name = None, profile: WithProfile = PROFILES[0]) -> None:
+def info(graph: Name = None, profile: WithProfile = "laptop") -> None:
     """Show what a graph holds and how it was made."""
     from cluster.graph_operations import describe_graph
 

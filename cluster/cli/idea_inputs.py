@@ -10,8 +10,6 @@ from cluster.settings import Settings
 if TYPE_CHECKING:
     from workers.documents.idea_reader import IdeasRead
 
-__all__ = ["read_idea_inputs"]
-
 
 async def read_idea_inputs(paths: Sequence[Path], settings: Settings, today: dt.date | None = None) -> "IdeasRead":
     """Return the ideas of the inputs, and the inputs that could not be read."""

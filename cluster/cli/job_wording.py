@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assayer_client.evaluations import EvaluationScores
 
-__all__ = ["counts_in_words", "score_in_words", "standing_in_words"]
-
 
 def counts_in_words(counts: Iterable[tuple[str, int]]) -> list[str]:
     """`146 succeeded`, `12 running`, …: in the same order whenever it is told."""

@@ -1,4 +1,4 @@
-"""`assayer keys`: API keys of the service's tenants. Works on its database; needs no service."""
+"""`assayer keys`: create, list and revoke API keys directly in the database, without a running service."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,13 +10,10 @@ from assayer.errors import InputError
 from cluster.cli.options import WithProfile, day, validated
 from cluster.cli.terminal import remark, say, show_table
 from cluster.database import with_database
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from orchestrator.access.api_keys import ApiKey
     from orchestrator.access.audit_chain import Actor
-
-__all__ = ["app"]
 
 app = typer.Typer(help="Manage the API keys of the service's tenants.", no_args_is_help=True)
 
@@ -35,7 +32,7 @@ def create_key(
     ] = None,
     requests_per_minute: Annotated[int | None, typer.Option(help="Rate limit; by default as in the settings.")] = None,
     expires: Annotated[str | None, typer.Option(help="YYYY-MM-DD: not valid from that day on (UTC).")] = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Create a key and print it; it is shown only once."""
     from orchestrator.access.api_keys import KeyPlan, generate_key
@@ -57,7 +54,7 @@ def create_key(
 
 
 @app.command("list")
-def list_keys(tenant: OfTenant, profile: WithProfile = PROFILES[0]) -> None:
+def list_keys(tenant: OfTenant, profile: WithProfile = "laptop") -> None:
     """List a tenant's keys, newest first, including revoked ones."""
     from orchestrator.jobs.models import TenantId
     from orchestrator.store import PgKeys
@@ -69,7 +66,7 @@ def list_keys(tenant: OfTenant, profile: WithProfile = PROFILES[0]) -> None:
 def revoke_key(
     key: Annotated[str, typer.Argument(help="Id of the key: ak_….")],
     tenant: OfTenant,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Revoke a key permanently, with immediate effect."""
     from orchestrator.access.audit_chain import ActBy

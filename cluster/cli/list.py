@@ -11,14 +11,11 @@ from cluster.cli.job_wording import counts_in_words, score_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark, say, show_table
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client.batches import BatchSummary
     from assayer_client.evaluations import Evaluation
     from assayer_client.resources import JobState
-
-__all__ = ["list"]
 
 _LONGEST, _PAGE = 60, 500
 
@@ -40,7 +37,7 @@ def list(
     ] = None,
     tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of each kind, at most.")] = 20,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """List your batches and evaluations, the newest first, with state, cost and what went wrong."""
     wanted = _state(state)

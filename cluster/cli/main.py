@@ -13,9 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from assayer.errors import AssayerError, ConfigurationError, InputError
 
-__all__ = ["COMMANDS", "EXTRAS", "LazyCommand", "app", "main", "missing_extra"]
-
-
 _LONGEST_NAME = 200
 _HINTS = {
     errno.ENOSPC: "Make room and run it again.",

@@ -7,10 +7,8 @@ import typer
 
 from assayer.errors import ConfigurationError, InputError
 from cluster.cli.options import WithProfile
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
-
-__all__ = ["host_and_port", "mcp"]
 
 
 def mcp(
@@ -28,7 +26,7 @@ def mcp(
             help="With --http: a host name under which it is reached, besides this machine's. May be repeated."
         ),
     ] = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default."""
     settings = load_settings(profile)

@@ -8,12 +8,9 @@ from assayer.errors import InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark, show_table
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client.people import Member
-
-__all__ = ["app"]
 
 app = typer.Typer(help="Manage the people who work in the console, and their roles.", no_args_is_help=True)
 
@@ -33,7 +30,7 @@ def invite(
     role: Role = "reviewer",
     affiliation: Affiliation = "",
     key: Annotated[bool, typer.Option("--key", help="Also make a key of their own, and print it.")] = False,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Make somebody a member; prints their id, or with --key their key, which is shown only once."""
     from assayer_client.people import MemberBody
@@ -48,7 +45,7 @@ def invite(
 
 
 @app.command("list")
-def list_members(profile: WithProfile = PROFILES[0]) -> None:
+def list_members(profile: WithProfile = "laptop") -> None:
     """List members by name, removed ones included."""
     with service(profile) as client:
         members = client.members.list().items
@@ -57,7 +54,7 @@ def list_members(profile: WithProfile = PROFILES[0]) -> None:
 
 
 @app.command("change")
-def change(who: Who, role: Role, profile: WithProfile = PROFILES[0]) -> None:
+def change(who: Who, role: Role, profile: WithProfile = "laptop") -> None:
     """Give a member another role; it holds from the next request on."""
     from assayer_client.people import MemberPatch
 
@@ -69,7 +66,7 @@ def change(who: Who, role: Role, profile: WithProfile = PROFILES[0]) -> None:
 
 
 @app.command("key")
-def give_key(who: Who, profile: WithProfile = PROFILES[0]) -> None:
+def give_key(who: Who, profile: WithProfile = "laptop") -> None:
     """Make a member's own key and print it, once; it takes the place of any that they had."""
     with service(profile) as client:
         made = client.members.create_key(_id_of(who, client.members.list().items))
@@ -78,7 +75,7 @@ def give_key(who: Who, profile: WithProfile = PROFILES[0]) -> None:
 
 
 @app.command("remove")
-def remove(who: Who, profile: WithProfile = PROFILES[0]) -> None:
+def remove(who: Who, profile: WithProfile = "laptop") -> None:
     """Remove a member: their keys and sessions end at once, their opinions stay."""
     with service(profile) as client:
         gone = client.members.remove(_id_of(who, client.members.list().items))

@@ -13,25 +13,6 @@ from assayer.errors import InputError
 from cluster.cli.output import PageFormat
 from cluster.settings import Profile, Settings
 
-__all__ = [
-    "IdeaPaths",
-    "JobIds",
-    "WithBlind",
-    "WithBoard",
-    "WithBoardModels",
-    "WithCriteria",
-    "WithCutoff",
-    "WithFormats",
-    "WithLocalModel",
-    "WithModel",
-    "WithProfile",
-    "WithReportFolder",
-    "comma_separated",
-    "day",
-    "validated",
-    "with_section",
-]
-
 
 def day(text: str | None, noun: str) -> dt.date | None:
     """Parse a date written as YYYY-MM-DD. Raises InputError naming what it was for."""

@@ -12,16 +12,6 @@ from typing import TypeVar
 from assayer.errors import InputError
 from cluster.whole_files import write_whole
 
-__all__ = [
-    "PageFormat",
-    "distinct_names",
-    "make_folder",
-    "prepare_file",
-    "safe_name",
-    "write_files",
-    "write_formats",
-]
-
 _LONGEST_NAME = 200
 """Bytes; file systems take 255, of which an ending and a number are left."""
 

@@ -14,15 +14,14 @@ from assayer.errors import AssayerError, InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.output import distinct_names, make_folder, safe_name, write_files
 from cluster.cli.terminal import print_error
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
+from cluster.whole_files import read_whole
 
 if TYPE_CHECKING:
     from workers.full_texts.paper_export import PaperExport
     from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher
     from workers.full_texts.tei_reader import TeiFormat
-
-__all__ = ["paper"]
 
 _ENDINGS: "dict[TeiFormat, str]" = {"tei": "tei.xml", "json": "json", "markdown": "md"}
 _MOST_BYTES = 200_000_000
@@ -51,7 +50,7 @@ def paper(
         list[PaperFormat] | None, typer.Option("--format", help="May be repeated; Markdown unless given.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("out"),
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."""
     # What GROBID has read once is taken from the store of documents.
@@ -128,12 +127,7 @@ async def _content(
 
 def _read(path: Path) -> bytes:
     """Raises InputError."""
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise InputError(f"{path} has more than {_MOST_BYTES // 10**6} MB.", "Full texts are smaller.")
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from None
+    content = read_whole(path, _MOST_BYTES)
     if path.suffix.lower() == ".pdf" and b"%PDF-" not in content[:_HEAD]:
-        raise InputError(f"{path} is no PDF.", "Its name says that it is one, its content does not.")
+        raise InputError(f"{path} is not a PDF, although its name says so.", "Give a PDF or TEI file.")
     return content

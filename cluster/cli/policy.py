@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from assayer.models.learning_curve import LearningPoint
     from workers.policy_training import CompanionTraining, PolicyTraining
 
-__all__ = ["app"]
-
 app = typer.Typer(
     no_args_is_help=True, help="Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop."
 )

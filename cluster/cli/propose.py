@@ -15,14 +15,12 @@ from assayer_client.curation import BestBy, Candidate
 from cluster.cli.curation_output import curating, end_curation, write_lines
 from cluster.cli.options import WithProfile, with_section
 from cluster.cli.terminal import run_resumable, say
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from assayer.curation.candidates import ProposedCandidates
     from cluster.curator import CurationWork
-
-__all__ = ["propose"]
 
 _SHOWN = 20
 
@@ -50,7 +48,7 @@ def propose(
     out: Annotated[
         Path, typer.Option(help="JSONL file for the candidates, which every command reads as ideas.")
     ] = Path("candidates.jsonl"),
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Propose candidate ideas for a research question, and pick the best of them."""
     options = {"candidates": candidates, "candidate_tier": tier, "temperature": temperature}

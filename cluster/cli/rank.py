@@ -30,13 +30,11 @@ from cluster.cli.output import make_folder, write_files, write_formats
 from cluster.cli.terminal import StepProgress, print_error, run_resumable, say, show_table
 from cluster.local_model import chosen_model
 from cluster.ranking_inputs import comparisons_between, read_comparisons, read_evidence, read_scores
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 
 if TYPE_CHECKING:
     from assayer.methods.grapheval.graph.records import LabelledIdea
     from assayer.ranking.pipeline import CompletedRanking
-
-__all__ = ["rank"]
 
 
 class RankingFormat(StrEnum):
@@ -124,7 +122,7 @@ def rank(
     formats: Annotated[
         list[RankingFormat] | None, typer.Option("--format", help="Repeat for several. All four by default.")
     ] = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
     blind: WithBlind = None,
     model: WithModel = None,
     local_model: WithLocalModel = None,

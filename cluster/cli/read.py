@@ -12,8 +12,6 @@ from rich.markup import escape
 from assayer.models import Idea
 from cluster.cli.terminal import print_error, say
 
-__all__ = ["read"]
-
 
 def read(
     paths: Annotated[list[Path], typer.Argument(help="Ideas, or folders of them.")],

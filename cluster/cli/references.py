@@ -16,13 +16,11 @@ from assayer.models import Idea, PaperId
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithProfile, day
 from cluster.cli.terminal import print_error, say
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from assayer.methods.scicompanion.missed_references import MissedReferences, WayFound
-
-__all__ = ["references"]
 
 
 def references(
@@ -32,7 +30,7 @@ def references(
         str | None, typer.Option(help="YYYY-MM-DD: ignore papers published later. An idea's own cutoff still applies.")
     ] = None,
     as_lines: Annotated[bool, typer.Option("--json", help="Print one JSON line a reference.")] = False,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """List papers of the corpus that an idea does not name; no language model is needed."""
     last_day = day(cutoff, "cutoff")

@@ -7,17 +7,14 @@ import typer
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client import Client
 
-__all__ = ["retry"]
-
 
 def retry(
     ids: Annotated[list[str], typer.Argument(help="Ids: ev_… or bt_… (all of its rows without a result).")],
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Evaluate again what failed, was given up or was cancelled, under the same id."""
     for item in ids:

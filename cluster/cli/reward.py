@@ -15,13 +15,12 @@ from cluster.cli.options import WithLocalModel, WithModel, WithProfile
 from cluster.cli.output import distinct_names, make_folder, prepare_file, safe_name, write_files
 from cluster.cli.terminal import StageProgress, run_resumable, say, show_table
 from cluster.local_model import chosen_model
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
+from cluster.whole_files import read_whole
 
 if TYPE_CHECKING:
     from assayer_client.rewards import RewardOutcome, RewardsResult
     from orchestrator.jobs.requests import NamedRewardItem
-
-__all__ = ["read_reward_items", "reward"]
 
 _SHOWN = 20
 """Items in the terminal; the file holds all."""
@@ -53,7 +52,7 @@ def reward(
     pages: Annotated[
         Path | None, typer.Option(help="Folder for one HTML page an item: the debate, vote by vote. None: no pages.")
     ] = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
     model: WithModel = None,
     local_model: WithLocalModel = None,
 ) -> None:
@@ -76,10 +75,7 @@ def read_reward_items(file: Path) -> "list[NamedRewardItem]":
     """Blank lines do not count. Raises InputError that names the file and the line."""
     from assayer.text.decoding import decode_text
 
-    try:
-        text = decode_text(file.read_bytes(), str(file))
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}.") from None
+    text = decode_text(read_whole(file), str(file))
     items = [_item(line, f"{file}:{number}") for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not items:
         raise InputError(f"{file} holds no items.", "Give one JSON object a line: question, idea, abstract.")

@@ -14,13 +14,11 @@ from cluster.cli.curation_output import curating, end_curation, write_lines
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithBlind, WithProfile, with_section
 from cluster.cli.terminal import run_resumable, say, show_table
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from cluster.curator import CurationWork
-
-__all__ = ["score"]
 
 _SHOWN = 20
 
@@ -40,7 +38,7 @@ def score(
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="JSONL file for the scores, a line an idea.")] = Path("scores.jsonl"),
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
     blind: WithBlind = None,
 ) -> None:
     """Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness."""

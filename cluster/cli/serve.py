@@ -13,13 +13,11 @@ from assayer.errors import InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.serve_on_ray import RayPlace, serve_on_ray
 from cluster.cli.terminal import remark
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from cluster.service import Service
-
-__all__ = ["serve"]
 
 
 def serve(
@@ -34,7 +32,7 @@ def serve(
     address: Annotated[
         str | None, typer.Option(help="Address of a running Ray cluster, on which it is to run instead.")
     ] = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Serve evaluations, comparisons and rankings over HTTP."""
     if ray is False and address is not None:

@@ -12,8 +12,6 @@ from assayer.errors import ConfigurationError
 from cluster.cli.terminal import remark
 from cluster.settings import Profile, Settings
 
-__all__ = ["RayPlace", "serve_on_ray"]
-
 
 class RayPlace(NamedTuple):
     """Where it is to run and to listen."""

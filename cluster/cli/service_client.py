@@ -5,14 +5,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from assayer.errors import AssayerError, InputError
-from cluster.settings import PROFILES, Profile
+from cluster.settings import Profile
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.resources import Event, JobState, Problem
-
-__all__ = ["KINDS", "JobResource", "Kind", "WatchedJob", "job_resource", "kind_of", "service"]
 
 
 class WatchedJob(Protocol):
@@ -54,7 +52,7 @@ KINDS: tuple[Kind, ...] = tuple(_KINDS.values())
 
 
 @contextmanager
-def service(profile: Profile = PROFILES[0]) -> "Iterator[Client]":
+def service(profile: Profile = "laptop") -> "Iterator[Client]":
     """A client of the service that the settings name (ASSAYER_API_URL, ASSAYER_API_KEY)."""
     from pydantic import ValidationError
 

@@ -9,12 +9,9 @@ from cluster.cli.options import WithBlind, WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark
 from cluster.cli.watch import watch_all
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client.rankings import AcceptedRanking, Band, Ranking
-
-__all__ = ["shortlist"]
 
 _BANDS: "dict[Band, str]" = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
 _NAMED = 20
@@ -38,7 +35,7 @@ def shortlist(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until it has finished, showing progress.")
     ] = False,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
     blind: WithBlind = None,
 ) -> None:
     """Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking."""

@@ -14,15 +14,11 @@ from cluster.cli.options import WithBlind, WithBoard, WithBoardModels, WithCrite
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
 from cluster.cli.watch import watch_all
-from cluster.settings import PROFILES
 from workers.documents.idea_reader import IDEA_FILE_SUFFIXES
 
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import AcceptedBatch
-
-__all__ = ["MOST_BYTES", "files_to_upload", "submit", "upload_batches"]
-
 
 MOST_BYTES = 48_000_000
 """Maximum bytes of the files of one request; the service accepts 64 MB by default, including the multipart framing."""
@@ -100,7 +96,7 @@ def submit(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Say what it would cost and how long it would take; submit nothing.")
     ] = False,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
     blind: WithBlind = None,
     overnight: Annotated[
         bool,

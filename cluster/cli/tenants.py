@@ -9,14 +9,10 @@ from assayer.errors import InputError
 from cluster.cli.options import WithProfile, validated
 from cluster.cli.terminal import say, show_table
 from cluster.database import with_database
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client.accounts import TenantResource
     from orchestrator.store import Database
-
-__all__ = ["app"]
-
 
 app = typer.Typer(help="Manage the tenants of the service and their limits.", no_args_is_help=True)
 
@@ -38,7 +34,7 @@ def create_tenant(
     max_queued: Queued = None,
     monthly_usd: Usd = None,
     retention_days: Days = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Create a tenant; create its keys with `assayer keys create`."""
     from orchestrator.jobs.models import TenantId, TenantPlan
@@ -61,7 +57,7 @@ def set_tenant(
     max_queued: Queued = None,
     monthly_usd: Usd = None,
     retention_days: Days = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Change the given values only; running jobs continue."""
     from orchestrator.jobs.models import TenantId, TenantPlan
@@ -84,7 +80,7 @@ def set_tenant(
 
 
 @app.command("list")
-def list_tenants(profile: WithProfile = PROFILES[0]) -> None:
+def list_tenants(profile: WithProfile = "laptop") -> None:
     """All tenants, by id."""
     _show_tenants(with_database(profile, _all_tenants))
 

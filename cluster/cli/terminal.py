@@ -18,20 +18,6 @@ from assayer.reports.escaping import printable
 if TYPE_CHECKING:
     from assayer.ports import ProgressEvent
 
-__all__ = [
-    "EvaluationProgress",
-    "SafeConsole",
-    "StageProgress",
-    "StepProgress",
-    "print_error",
-    "readable_size",
-    "remark",
-    "run_resumable",
-    "say",
-    "show_table",
-    "status",
-]
-
 Out = TypeVar("Out")
 
 _WIDEST = 10_000
@@ -183,7 +169,10 @@ class StepProgress(_Bars):
 
     def report(self, event: "ProgressEvent") -> None:
         if self._stage in (None, event.stage):
-            self._progress.update(self._task, completed=event.done, total=event.total)
+            self.update(event.done, event.total)
+
+    def update(self, done: int, total: int) -> None:
+        self._progress.update(self._task, completed=done, total=total)
 
     def step_done(self) -> None:
         self._progress.advance(self._task)

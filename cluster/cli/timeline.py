@@ -10,12 +10,9 @@ from rich.text import Text
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import SafeConsole
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer.reports.timeline_chart import ConcurrencyStep, TimelineChart, TimelineRow
-
-__all__ = ["draw_chart", "timeline"]
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _LABEL, _FIGURES = 30, 22
@@ -26,7 +23,7 @@ _LOOKS = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
 
 def timeline(
     job: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation.")],
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Draw the timeline of an evaluation: queue time, stages, and language model calls."""
     from assayer.reports.timeline_chart import chart_of
@@ -41,7 +38,7 @@ def timeline(
 
 def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     """A line a row; the height of a block is how many calls ran at once, against the most of all tasks."""
-    from assayer.reports.timeline_chart import longest_chain, most_at_once
+    from assayer.reports.timeline_chart import most_at_once
 
     columns = max(10, width - _LABEL - _FIGURES)
     most = max((row.most for row in chart.rows if row.kind == "call"), default=1)
@@ -50,7 +47,7 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     yield Text(
         f"{found.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
         f"{chart.calls} calls, {chart.calls - len(chart.asked)} from the cache, "
-        f"at most {most_at_once(chart.asked)} at once, at most {longest_chain(chart.asked)} one after another",
+        f"at most {most_at_once(chart.asked)} at once",
         style="dim",
     )
     for row in chart.rows:

@@ -8,19 +8,16 @@ import typer
 from cluster.cli.options import WithProfile, day
 from cluster.cli.service_client import service
 from cluster.cli.terminal import say, show_table
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client.accounts import Usage
-
-__all__ = ["usage"]
 
 
 def usage(
     since: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC); by default the first of this month.")] = None,
     until: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC), not included; by default now.")] = None,
     tenant: Annotated[str | None, typer.Option(help="Another tenant; needs a key with the scope admin.")] = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Show jobs, calls, tokens and cost in a span of time, and what is left of the month."""
     span = {"since": _midnight(since), "until": _midnight(until)}

@@ -12,15 +12,12 @@ from cluster.cli.job_wording import counts_in_words, score_in_words, standing_in
 from cluster.cli.options import JobIds, WithProfile
 from cluster.cli.service_client import KINDS, WatchedJob, job_resource, kind_of, service
 from cluster.cli.terminal import SafeConsole, remark
-from cluster.settings import PROFILES
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import BatchResource, BatchSummary
     from assayer_client.resources import Event, JobState
-
-__all__ = ["watch", "watch_all"]
 
 _TOLD = {"queued": "queued", "started": "running"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "cancelled")
@@ -31,7 +28,7 @@ _LONGEST_TITLE = 60
 
 def watch(
     ids: JobIds,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result."""
     with service(profile) as client:

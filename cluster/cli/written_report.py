@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from cluster.engine import Engine
     from cluster.run_request import RunRequest
 
-__all__ = ["WriteReport", "WrittenReport"]
-
 _RENDER: dict[PageFormat, Callable[[Report], str]] = {
     PageFormat.html: as_html,
     PageFormat.md: as_markdown,

@@ -10,10 +10,8 @@ from pydantic import ValidationError
 from assayer.errors import InputError
 from assayer.reference_lists.bibliography_files import BibliographyEntry, read_bibliography
 from assayer.text.decoding import decode_text
-from cluster.whole_files import whole_file
+from cluster.whole_files import read_whole, whole_file
 from index.records.paper_record import PaperRecord, first_problem
-
-__all__ = ["BibliographyRecords", "write_bibliography_records"]
 
 _MOST_BYTES = 200_000_000
 
@@ -45,13 +43,7 @@ def write_bibliography_records(files: Sequence[Path], to: Path) -> BibliographyR
 
 
 def _records(file: Path) -> Iterator[PaperRecord | str]:
-    try:
-        if file.stat().st_size > _MOST_BYTES:
-            raise InputError(f"{file} has more than {_MOST_BYTES // 10**6} MB.", "Split it.")
-        data = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}.", "Check the path.") from None
-    read = read_bibliography(decode_text(data, str(file)), str(file))
+    read = read_bibliography(decode_text(read_whole(file, _MOST_BYTES), str(file)), str(file))
     yield from (f"{file.name}: {entry!r} is broken" for entry in read.unread)
     for entry in read.entries:
         try:

@@ -16,29 +16,16 @@ from cluster.corpora.shared_turns import open_shared_turns
 from cluster.settings import Settings
 from index.disk_access import folder_lock
 from index.hashing import hash64
-from index.ingest import (
-    ArxivHarvest,
-    Ingest,
-    IngestOptions,
-    IngestState,
-    IngestSummary,
-    JoinLimits,
-    OpenAlexFiles,
-    S2Datasets,
-    S2Files,
-    StoredFiles,
-    s2_dataset_files,
-)
-from index.ingest.pipeline import ReportProgress
-from index.ingest.semantic_scholar_datasets import S2File
-from index.ingest.source_files import S2_KINDS, SourceKind
+from index.ingest.arxiv_oai import ArxivHarvest
+from index.ingest.duckdb_tables import JoinLimits
+from index.ingest.openalex_snapshot import OpenAlexFiles
+from index.ingest.pipeline import Ingest, IngestOptions, IngestState, IngestSummary, ReportProgress
+from index.ingest.semantic_scholar_datasets import S2Datasets, S2File, S2Files
+from index.ingest.source_files import S2_KINDS, SourceKind, StoredFiles, s2_dataset_files
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
 from workers.fetching.resumable_downloads import ResumableDownloader
-from workers.outbound.pace import Pacer
-
-__all__ = ["fetch_changes", "ingest_arxiv", "ingest_jsonl", "ingest_openalex", "ingest_s2_files", "ingest_s2_release"]
-
+from workers.outbound.source_pace import Pacer
 
 _S2 = "https://api.semanticscholar.org"
 _S2_DATASETS = ("papers", "abstracts", "citations")

@@ -37,16 +37,6 @@ from index.versions.manifest import RejectionCount
 from workers.embedding.embedder import local_embedder
 from workers.embedding.settings import EmbedderSettings
 
-__all__ = [
-    "EmbeddingResources",
-    "EmbeddingResult",
-    "RayBuildPlan",
-    "RayBuildResult",
-    "build_on_ray",
-    "embed_on_ray",
-    "original_error",
-]
-
 
 class EmbeddingResources(Frozen):
     """Resources of each embedding process."""

@@ -11,10 +11,8 @@ from cluster.database import open_database
 from cluster.postgres import postmaster
 from cluster.settings import Settings
 from orchestrator.store import Database, PgSharedState
-from workers.outbound.pace import PaceLimits, Pacer
 from workers.outbound.source_client import SourceAddress
-
-__all__ = ["SERVICE_ADDRESSES", "SharedSource", "open_shared_turns"]
+from workers.outbound.source_pace import PaceLimits, Pacer
 
 _LOG = logging.getLogger(__name__)
 

@@ -18,8 +18,6 @@ from index.records.paper_record import PaperRecord, first_problem
 from workers.full_texts.cited_places import WorkCited, read_citing_paper
 from workers.full_texts.grobid_tei import read_tei
 
-__all__ = ["TeiRecords", "record_of_tei", "tei_files", "write_tei_records"]
-
 _SUFFIX = re.compile(r"(?:\.grobid)?(?:\.tei)?\.xml$")
 _TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 _SOURCE = "./t:teiHeader/t:fileDesc/t:sourceDesc/t:biblStruct"

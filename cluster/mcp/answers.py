@@ -13,26 +13,6 @@ from assayer_client.references import SuggestedReferences
 from assayer_client.reports import Report
 from assayer_client.resources import Absent, JobState, Problem
 
-__all__ = [
-    "ComparisonAnswer",
-    "EvaluationAnswer",
-    "EvaluationSummary",
-    "FoundPaper",
-    "PapersFound",
-    "ReferencesSuggested",
-    "ReportPiece",
-    "ToolAnswer",
-    "comparison_answer",
-    "evaluation_answer",
-    "next_step",
-    "papers_found",
-    "problem_in_words",
-    "references_suggested",
-    "report_piece",
-    "report_warnings",
-    "shortened",
-]
-
 _MOST_POINTS = 5
 _WAYS = {
     "dense": "near the idea's words",

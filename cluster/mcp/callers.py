@@ -15,8 +15,6 @@ from pydantic import ValidationError
 
 from assayer_client import ApiProblem, AsyncClient, ClientError, InvalidRequest, RetryPolicy
 
-__all__ = ["AcceptedKeys", "ClientOpener", "ToolContext", "bearer_key", "with_callers_key", "with_own_key"]
-
 ToolContext: TypeAlias = Context[Any, Any]
 ClientOpener = Callable[[ToolContext], AbstractAsyncContextManager[AsyncClient]]
 

@@ -6,8 +6,6 @@ from pydantic import Field
 
 from assayer_client.resources import Limits
 
-__all__ = ["LONGEST_WAIT", "USUAL_WAIT", "MaxUsd", "RequestKey", "Wait", "job_limits"]
-
 LONGEST_WAIT = 600.0
 """Seconds of one call."""
 USUAL_WAIT = 45.0

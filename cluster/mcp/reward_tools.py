@@ -13,8 +13,6 @@ from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
 from cluster.mcp.waiting import ServerState, cancelled_with_call, wait_for_job
 
-__all__ = ["RewardTools"]
-
 _MOST_ITEMS = 50
 
 

@@ -23,8 +23,6 @@ from cluster.mcp.reward_tools import RewardTools
 from cluster.mcp.tools import AssayerTools
 from cluster.mcp.waiting import ServerState
 
-__all__ = ["PATH", "http_app", "mcp_server"]
-
 PATH = "/mcp"
 _INSTRUCTIONS = (
     "assayer evaluates research ideas against the published literature and gives cited reports. Usual order: "

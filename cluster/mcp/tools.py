@@ -28,8 +28,6 @@ from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
 from cluster.mcp.waiting import ServerState, cancelled_with_call, wait_for_job
 
-__all__ = ["AssayerTools"]
-
 _PIECE, _LONGEST_PIECE = 20_000, 60_000
 
 IdeaText = Annotated[

@@ -11,8 +11,6 @@ from assayer_client.resources import TERMINAL, JobState
 from assayer_client.retries import next_poll
 from cluster.mcp.callers import ToolContext
 
-__all__ = ["ServerState", "cancelled_with_call", "wait_for_job"]
-
 _CANCEL_SECONDS = 5.0
 
 

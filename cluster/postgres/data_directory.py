@@ -20,8 +20,6 @@ from assayer.errors import ConfigurationError, StorageError
 from cluster.postgres import postmaster
 from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 
-__all__ = ["PostgresDataDirectory"]
-
 _PORT = 5432
 """Port number that is only part of the socket's name; no network port is opened."""
 _SOCKET = f".s.PGSQL.{_PORT}"

@@ -21,8 +21,6 @@ from assayer.errors import ConfigurationError, StorageError
 from cluster.postgres.data_directory import PostgresDataDirectory
 from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 
-__all__ = ["EmbeddedPostgres"]
-
 
 class EmbeddedPostgres:
     """PostgreSQL server shared by all processes that name the same directory; it stops when its last user leaves."""
@@ -47,11 +45,6 @@ class EmbeddedPostgres:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
-
-    @property
-    def is_new(self) -> bool:
-        """Whether there is no database in the directory yet."""
-        return not (self._home / "pgdata").exists()
 
     async def ensure(self) -> str:
         """The URL of a running server, started or revived if need be; a few milliseconds when it runs already.

@@ -12,8 +12,6 @@ from pathlib import Path
 import psutil
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
-__all__ = ["Postmaster", "clear_remains", "find"]
-
 
 @dataclass(frozen=True)
 class Postmaster:

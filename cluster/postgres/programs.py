@@ -14,8 +14,6 @@ from typing import Any
 
 from assayer.errors import ConfigurationError
 
-__all__ = ["OWN_SERVER_HINT", "PostgresPrograms"]
-
 OWN_SERVER_HINT = "Or set ASSAYER_DATABASE__URL to a PostgreSQL server of your own."
 """Hint shown with every error of the embedded server."""
 _SERVER_USER = "pgserver"

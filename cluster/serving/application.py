@@ -20,8 +20,6 @@ from cluster.serving.shared_shards import ShardSharing
 from cluster.settings import Settings
 from index.corpus_parts import describe_corpus
 
-__all__ = ["EVALUATOR_POOLS", "NAME", "build", "build_without_api"]
-
 NAME = "assayer"
 EVALUATOR_POOLS = {"evaluator", "batch_evaluator"}
 _RETRY_SECONDS = 5

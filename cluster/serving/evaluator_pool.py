@@ -24,8 +24,6 @@ from orchestrator.event_loop_lag import watch_event_loop
 from orchestrator.problems import Check
 from orchestrator.store import Database, NotificationListener
 
-__all__ = ["EvaluatorReplica"]
-
 
 @dataclass(frozen=True)
 class _EvaluatorContext:

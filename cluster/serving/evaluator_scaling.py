@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 from orchestrator.store.queue_depth import QueueDepth
 
-__all__ = ["EvaluatorLoad", "wanted_evaluators"]
-
 
 class EvaluatorLoad(NamedTuple):
     """Load of one pool."""

@@ -28,8 +28,6 @@ from index.version_cache import VersionCache
 from index.versions.manifest import check_embedder
 from index.versions.verification_cache import VerificationCache
 
-__all__ = ["IndexReplica", "PooledCorpora", "VersionGone", "pooled_corpora"]
-
 P = ParamSpec("P")
 Out = TypeVar("Out")
 

@@ -25,8 +25,6 @@ from orchestrator.store import Database, NotificationListener
 from orchestrator.web.searchable_corpus import SearchableCorpora
 from workers.embedding.embedder import LocalEmbedder, local_embedder
 
-__all__ = ["IngressReplica", "open_api"]
-
 _READY_SECONDS = 10.0
 
 

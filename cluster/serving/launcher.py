@@ -25,8 +25,6 @@ from cluster.serving.ingress_pool import open_api
 from cluster.serving.replica import Replica, ReplicaConfig
 from orchestrator.store import Database
 
-__all__ = ["ListenAddress", "run_until_stopped", "run_with_own_api"]
-
 
 class ListenAddress(NamedTuple):
     host: str

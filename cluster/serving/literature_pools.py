@@ -15,10 +15,8 @@ from workers.full_texts.document_store import DocumentStore, open_document_store
 from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.pdf_fetcher import ArchivedPdf
 from workers.full_texts.pdf_locations import PdfLocation
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
-from workers.outbound.sources import SourceGateway
-
-__all__ = ["DocumentsReplica", "LiteratureReplica", "PooledDocuments", "PooledSourceGateway"]
 
 
 class LiteratureReplica(Replica):

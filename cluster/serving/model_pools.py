@@ -11,8 +11,6 @@ from cluster.serving.settings import PoolSettings
 from workers.embedding.embedder import local_embedder
 from workers.reranking.reranker import LocalReranker
 
-__all__ = ["EmbedderReplica", "PooledEmbedder", "PooledLexicalEmbedder", "PooledReranker", "RerankerReplica"]
-
 
 class EmbedderDescription(NamedTuple):
     name: str

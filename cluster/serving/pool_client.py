@@ -14,8 +14,6 @@ from assayer.errors import PartUnavailable
 from assayer.run.context_variables import is_urgent
 from cluster.serving.replica import Replica
 
-__all__ = ["PoolClient", "PoolFull", "ReplicaLost"]
-
 T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -4,8 +4,6 @@ Kept apart from the router that is told of them: Serve sends that one's whole mo
 its own module is seen by nobody else in the process.
 """
 
-__all__ = ["note_pool_members", "pool_members"]
-
 _MEMBERS: dict[str, tuple[str, ...]] = {}
 
 

@@ -20,8 +20,6 @@ from cluster.settings import Profile
 from cluster.settings_loading import load_settings
 from orchestrator.store.queue_depth import PgQueueDepth, QueueDepth
 
-__all__ = ["JOBS_IN_HAND", "QueueScaling"]
-
 JOBS_IN_HAND = "jobs_in_hand"
 """Name of the statistic with the number of jobs running in an evaluator."""
 

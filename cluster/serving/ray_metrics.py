@@ -14,8 +14,6 @@ from prometheus_client import REGISTRY
 from prometheus_client.metrics_core import Metric
 from ray.util.metrics import Gauge
 
-__all__ = ["RayMetrics", "export_to_ray"]
-
 _SECONDS = 10.0
 """Seconds between exports: the interval at which Ray reports to its own agent."""
 _OURS = "assayer_"

@@ -14,8 +14,6 @@ from cluster.serving.settings import ServingSettings
 from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
 
-__all__ = ["BackgroundContext", "Replica", "ReplicaConfig", "background_task", "ensure_running"]
-
 
 class ReplicaConfig(Frozen):
     """Configuration of a replica. It contains no secrets, because it is stored in the cluster and shown in its

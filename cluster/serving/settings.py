@@ -6,8 +6,6 @@ from pydantic import Field, model_validator
 
 from assayer.models import Frozen
 
-__all__ = ["PoolSettings", "ServingSettings"]
-
 
 class PoolSettings(Frozen):
     replicas: int = Field(default=1, ge=0)

@@ -10,8 +10,6 @@ from cluster.serving.pool_members import note_pool_members
 from cluster.serving.replica import Replica
 from index.shards.rendezvous import rendezvous_order
 
-__all__ = ["OPEN_SHARDS", "ShardRouter", "shard_routing"]
-
 OPEN_SHARDS = "open_shards"
 """Key in a process's routing statistics for the shards whose newest version it has open."""
 

@@ -12,8 +12,6 @@ from ray.serve.handle import DeploymentHandle
 from cluster.serving.pool_members import pool_members
 from index.shards.rendezvous import shards_of_process
 
-__all__ = ["ShardSharing", "SharedShards"]
-
 _STEADY_SECONDS = 5.0
 """Seconds for which the set of processes must be unchanged before shards are opened and closed for it."""
 _SHORT_SECONDS = 60.0

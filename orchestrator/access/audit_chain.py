@@ -1,9 +1,9 @@
-"""The log of people's acts as a chain of hashes: what is changed, taken out or cut off is found.
+"""Audit log of people's acts as a chain of hashes, which reveals changed, removed and cut-off entries.
 
-Each entry's hash covers the hash of the entry before it. What an entry says in words is hashed together with a random
-salt, and only that hash is in the chain: words and salt can be erased together without breaking the chain, and nobody
-can try out later what the words may have been. A later entry says which were erased. The newest number and hash, the
-tip, are published: against a tip that somebody wrote down, an end that was cut off shows.
+Each entry's hash covers the hash of the entry before it. The content of an entry is hashed together with a random salt,
+and only that hash is in the chain: content and salt can be erased together without breaking the chain, and the erased
+content cannot be guessed from its hash. A later entry states which contents were erased. The newest number and hash
+(the tip) are published, so that a recorded tip reveals a log whose end was cut off.
 """
 
 import datetime as dt
@@ -16,24 +16,6 @@ from assayer.models import Frozen
 from assayer_client.audit_log import AuditedAct, AuditEntry, AuditTip
 from orchestrator.access.roles import Role
 from orchestrator.jobs.models import BatchId, TenantId
-
-__all__ = [
-    "ACTS_IN_THE_LOG",
-    "ACTS_OF_JUDGEMENT",
-    "FIRST",
-    "ActBy",
-    "Actor",
-    "AuditEntry",
-    "AuditExport",
-    "AuditFault",
-    "AuditTip",
-    "AuditedAct",
-    "audit_faults",
-    "canonical",
-    "content_hash",
-    "entry_hash",
-    "without_judgements",
-]
 
 ACTS_IN_THE_LOG: tuple[AuditedAct, ...] = get_args(AuditedAct)
 
@@ -132,7 +114,7 @@ def audit_faults(
             yield AuditFault(number, "is another one than the tip that was published")
         previous = entry.hash
     for unexplained in sorted(silent):
-        yield AuditFault(unexplained, "has no words any more, and no later entry says that they were erased")
+        yield AuditFault(unexplained, "has no content, and no later entry says that it was erased")
     if tip is not None and number < tip.number:
         yield AuditFault(number + 1, f"the end is cut off: {tip.number} entries were published, {number} are here")
 

@@ -1,8 +1,8 @@
-"""Acts on jobs that stand in the audit log, and what it says of them.
+"""Acts on jobs that are recorded in the audit log, and the content of their entries.
 
-One entry for each act, however many proposals it concerns: a call is sent, more is added to it, it is cancelled or run
-again; so is one evaluation; a ranking begins or is cancelled. Ideas that are sent one by one, and what trainers ask for
-by the thousand, are in no call that somebody decides: they write no entry, and take no turn at the log.
+There is one entry for each act, however many proposals it concerns: a call is submitted, extended, cancelled or run
+again; an evaluation is cancelled or run again; a ranking is started or cancelled. Single ideas and the jobs of trainers
+belong to no call and are not recorded.
 """
 
 from collections.abc import Sequence

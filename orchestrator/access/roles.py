@@ -6,19 +6,6 @@ from typing import Literal, TypeAlias, get_args
 from assayer_client.people import PersonRole, Role
 from assayer_client.resources import MemberId
 
-__all__ = [
-    "ACTS",
-    "DECISIONS",
-    "MEMBERS_DECIDE",
-    "PERMISSIONS",
-    "ROLES",
-    "Act",
-    "MemberId",
-    "PersonRole",
-    "Role",
-    "may",
-]
-
 ROLES: tuple[Role, ...] = get_args(Role)
 
 Act: TypeAlias = Literal[

@@ -40,7 +40,7 @@ async def expected_fit(
             await asyncio.gather(*map(look_at, _spread(chosen)))
     except TimeoutError:
         if not levels:
-            return Absent(reason=f"It could not be checked in time, {seconds:g} s: the service is busy.")
+            return Absent(reason=f"It could not be checked within {seconds:g} s: the service is busy.")
     except (CorpusError, LiteratureError, PartUnavailable):
         return Absent(reason="The corpus cannot be searched at the moment.")
     counts = Counter(levels)

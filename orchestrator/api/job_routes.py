@@ -32,7 +32,7 @@ CUTOFF_AHEAD = "The cutoff lies in the future. Give a past date or leave it out.
 
 PreferHeader = Annotated[
     list[str] | None,
-    Header(alias="Prefer", description="`wait=N` (RFC 7240): answer with the result if it is there within N seconds"),
+    Header(alias="Prefer", description="`wait=N` (RFC 7240): return the result if it is available within N seconds"),
 ]
 
 _JSON = "application/json"
@@ -42,7 +42,7 @@ _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a
 def submission_route(accepted: type[BaseModel], ended: type[BaseModel]) -> dict[str, Any]:
     """Return the arguments of a POST route that accepts a job. `ended` is its response if the caller waits for the
     job and it ends in time."""
-    waited = {200: {"model": ended, "description": "It ended within the time that `Prefer` names"}}
+    waited = {200: {"model": ended, "description": "It ended within the time given by `Prefer`"}}
     return {"path": "", "status_code": 202, "response_model": accepted, "responses": {**waited, **ACCEPTED_RESPONSE}}
 
 

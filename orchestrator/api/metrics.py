@@ -32,44 +32,44 @@ _DELIVERIES: _Query = ("deliveries", ())
 _MAILS: _Query = ("mails", ())
 _FAILED_MAILS: _Query = ("failed_mails", ())
 _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
-    "assayer_jobs_queued": ("Jobs that wait.", _QUEUED, "jobs"),
+    "assayer_jobs_queued": ("Waiting jobs.", _QUEUED, "jobs"),
     "assayer_queue_oldest_seconds": (
-        "How long the job that waits longest could have started.",
+        "Time for which the longest-waiting job could have started.",
         _QUEUED,
         "oldest_seconds",
     ),
-    "assayer_jobs_running": ("Jobs that are worked on.", _RUNNING, "jobs"),
-    "assayer_jobs_ended_last_hour": ("Jobs that got their verdict in the last hour.", _FINISHED, "jobs"),
+    "assayer_jobs_running": ("Running jobs.", _RUNNING, "jobs"),
+    "assayer_jobs_ended_last_hour": ("Jobs that received their verdict in the last hour.", _FINISHED, "jobs"),
     "assayer_jobs_exhausted_last_hour": (
         "Jobs that failed in the last hour after their last attempt.",
         _EXHAUSTED,
         "exhausted",
     ),
-    "assayer_jobs_cost_usd_last_hour": ("What the jobs that ended in the last hour cost.", _FINISHED, "cost_usd"),
+    "assayer_jobs_cost_usd_last_hour": ("Cost of the jobs that ended in the last hour.", _FINISHED, "cost_usd"),
     "assayer_job_seconds_last_hour": ("From acceptance to verdict.", _FINISHED, "p50 p95"),
     "assayer_tenant_spent_usd_this_month": (
-        "What the jobs that ended in this calendar month, UTC, have cost.",
+        "Cost of the jobs that ended in this calendar month, UTC.",
         _SPENDING,
         "spent_usd",
     ),
     "assayer_tenant_monthly_usd": (
-        "What may be spent in a calendar month, of tenants with such a limit.",
+        "Amount that may be spent in a calendar month, for tenants with such a limit.",
         _SPENDING,
         "monthly_usd",
     ),
     "assayer_stage_calls_last_5_minutes": (
-        "Calls of a task to language models, answers from the cache included.",
+        "Language model calls by task, including answers from the cache.",
         _TASKS,
         "calls",
     ),
     "assayer_stage_cached_last_5_minutes": ("Of these, answered from the cache.", _TASKS, "cached"),
     "assayer_stage_failed_last_5_minutes": ("Of these, failed.", _TASKS, "failed"),
     "assayer_stage_seconds_last_5_minutes": ("Time of a call that was sent.", _TASKS, "p50 p95"),
-    "assayer_webhook_deliveries_pending": ("Messages to webhooks that are not delivered yet.", _DELIVERIES, "messages"),
+    "assayer_webhook_deliveries_pending": ("Webhook messages not yet delivered.", _DELIVERIES, "messages"),
     "assayer_webhook_oldest_seconds": ("Age of the oldest of them.", _DELIVERIES, "oldest_seconds"),
-    "assayer_mails_pending": ("Mails to members that the mail server has not taken yet.", _MAILS, "messages"),
+    "assayer_mails_pending": ("Emails to members not yet accepted by the mail server.", _MAILS, "messages"),
     "assayer_mail_oldest_seconds": ("Age of the oldest of them.", _MAILS, "oldest_seconds"),
-    "assayer_mails_given_up_last_hour": ("Mails that were given up in the last hour.", _FAILED_MAILS, "messages"),
+    "assayer_mails_given_up_last_hour": ("Emails given up in the last hour.", _FAILED_MAILS, "messages"),
 }
 """Help, query and columns with values of each gauge, by its name."""
 

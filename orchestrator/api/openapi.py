@@ -15,15 +15,15 @@ _DESCRIPTIONS = {
     400: "The body cannot be read",
     401: "No valid API key",
     403: "The key lacks a scope",
-    404: "The caller has none with this id",
-    406: "There is no representation that the client accepts",
+    404: "The caller has no resource with this id",
+    406: "No available representation is accepted by the client",
     409: "Its state does not allow this",
     410: "Deleted",
     413: "The body is too large",
     415: "The body's media type is not supported",
-    422: "The request cannot be used; `errors` says where",
+    422: "The request is invalid; `errors` says where",
     429: "Too many requests; `Retry-After` says when to try again",
-    503: "Out of reach or busy; `Retry-After` says when to try again",
+    503: "Unavailable or busy; `Retry-After` says when to try again",
 }
 _RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
 _CHALLENGE = {"WWW-Authenticate": {"schema": {"type": "string"}}}
@@ -40,7 +40,7 @@ CREATED_RESPONSE: dict[int | str, dict[str, Any]] = {201: {"description": "Creat
 
 
 DEFAULT_RESPONSE: dict[int | str, dict[str, Any]] = {"default": {"description": "Any other problem", **_PROBLEM}}
-"""Response of every route that states no other."""
+"""Response of every route that declares no other."""
 
 
 def _problem_statuses(path: str, method: str, operation: Mapping[str, Any]) -> set[int]:

@@ -24,7 +24,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
     if not unknown:
         return
     errors = [
-        ProblemError(detail=f"It is no parameter of this request.{suggestion(name, known)}", parameter=name[:_SHOWN])
+        ProblemError(detail=f"It is not a parameter of this request.{suggestion(name, known)}", parameter=name[:_SHOWN])
         for name in unknown
     ]
     raise HttpProblem("invalid-request", f"{errors[0].parameter}: {errors[0].detail}", errors=errors)
@@ -39,7 +39,7 @@ async def refuse_other_media(request: Request) -> None:
     if media != "application/json" and await request.body():
         raise HttpProblem(
             "unsupported-media-type",
-            f"The body is {media or 'of no stated type'}; this takes `Content-Type: application/json`.",
+            f"The body is {media or 'of no stated type'}; this route requires `Content-Type: application/json`.",
         )
 
 

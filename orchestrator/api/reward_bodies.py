@@ -90,7 +90,7 @@ def member_of_group(body: CompareBody) -> int:
         index = (body.model_extra or {}).get(_ROLLOUT_INDEX)
         number = index if isinstance(index, int) and not isinstance(index, bool) else None
     if number is None or not 0 <= number < body.size:
-        detail = f"It should be a number from 0 to {body.size - 1}; without it, {_ROLLOUT_INDEX} is taken."
+        detail = f"It should be a number from 0 to {body.size - 1}; without it, {_ROLLOUT_INDEX} is used."
         raise HttpProblem.invalid(detail, "/member")
     return number
 

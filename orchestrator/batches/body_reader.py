@@ -198,7 +198,8 @@ def _office_document(name: str, data: bytes) -> bytes:
     if not data:
         raise InputError(f"{name} is empty.", "Was the upload cut off?")
     if not data.startswith(_OFFICE_MARKS):
-        raise InputError(f"{name} is no office document: its first bytes do not say so.", "Save it again, or as PDF.")
+        message = f"{name} is not an office document: its first bytes do not match."
+        raise InputError(message, "Save it again, or as PDF.")
     return data
 
 

@@ -45,13 +45,13 @@ class RowStanding(Frozen):
     score: float | None = None
     """Total score of all parts, 0 to 100."""
     score_absent: str | None = None
-    """Why a report has none."""
+    """Reason why the report has no total score."""
     certainty: ScoreCertainty | None = None
-    """The least of the parts'."""
+    """Lowest certainty of the parts."""
     ranking: JobId | None = None
     """Id of the ranking that the rank belongs to."""
     rank: int | None = None
-    """From 1, the best."""
+    """Rank, from 1 for the best."""
     rank_low: float | None = None
     """Lower bound of the rank's interval, as the ranking states it; `rank_high` is the upper bound."""
     rank_high: float | None = None

@@ -25,7 +25,9 @@ async def change(context: SignedIn, mails: Annotated[bool, Form()] = False) -> R
     """Set whether the member receives mail. An unticked checkbox is not sent and means no."""
     member = await _member(context)
     if member is None:
-        raise HttpProblem("conflict", "You have signed in with a key that is no member's: no mails come to it.")
+        raise HttpProblem(
+            "conflict", "You are signed in with a key that belongs to no member, so you receive no email."
+        )
     await context.services.members.set_mails(context.tenant, member.id, mails, context.by)
     return RedirectResponse("/console/account", 303)
 

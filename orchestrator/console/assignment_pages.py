@@ -78,7 +78,7 @@ async def assign(
     body = AssignBody(per_proposal=per_proposal)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
-        changed = "Who would get what has changed since it was shown. Nobody was assigned: look at it again."
+        changed = "The plan has changed since it was shown. Nobody was assigned; check the new plan."
         return await shown_assignments(context, call, per_proposal=per_proposal, fault=changed)
     await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
     return _back(call)
@@ -94,7 +94,9 @@ async def withdraw(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]
     except ReviewRefused as refusal:
         return await shown_assignments(context, call, refusal=refusal)
     if not gone:
-        fault = "They have given their opinion on it, or it is not assigned to them any more. Nothing was withdrawn."
+        fault = (
+            "The reviewer has given an opinion, or the proposal is no longer assigned to them. Nothing was withdrawn."
+        )
         return await shown_assignments(context, call, fault=fault)
     return _back(call)
 

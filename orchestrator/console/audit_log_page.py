@@ -59,7 +59,7 @@ async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)
     if kept:
         matched = _TIP.fullmatch(kept)
         if matched is None:
-            fault = "A tip reads NUMBER:HASH, with a hash of 64 digits and letters from a to f."
+            fault = "A tip has the form NUMBER:HASH, with a hash of 64 hexadecimal digits."
             return await _shown(context, _LogQuery(), fault=fault, kept=kept)
         against = AuditTip(tenant=context.tenant, number=int(matched[1]), hash=matched[2])
     return await _shown(context, _LogQuery(), kept=kept, checked=await _checked(context, against, published, kept))
@@ -78,7 +78,7 @@ async def _shown(
 ) -> Response:
     act = next((item for item in ACTS_IN_THE_LOG if item == query.act), None)
     if query.act and act is None:
-        raise HttpProblem.parameter("act", "The log knows no such act.")
+        raise HttpProblem.parameter("act", "There is no such act.")
     about = query.about.strip()
     newest = await context.services.audit_log.newest(
         context.tenant, actor=query.actor or None, act=act, about=about or None, before=query.before, limit=_ROWS + 1
@@ -128,7 +128,7 @@ async def _checked(context: PageContext, against: AuditTip, published: AuditTip,
         for _ in all_faults:
             pass
         if not ended and not first:
-            first.append(AuditFault(published.number, "is not the end that is published now"))
+            first.append(AuditFault(published.number, "is not the end that is currently published"))
         return first
 
     first = await asyncio.to_thread(faults)

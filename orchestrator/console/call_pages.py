@@ -35,7 +35,7 @@ async def static(name: str) -> Response:
     """Return a style sheet or script, identical for every visitor."""
     file = asset(name)
     if file is None:
-        raise HttpProblem("not-found", "Pages load nothing of that name.")
+        raise HttpProblem("not-found", "There is no page resource of that name.")
     return Response(file.content, 200, {"Cache-Control": _YEAR, "X-Content-Type-Options": "nosniff"}, file.media_type)
 
 
@@ -214,7 +214,7 @@ async def save_view(
     try:
         TableView.model_validate({key: values if key in many else values[-1] for key, values in parameters.items()})
     except ValidationError:
-        raise HttpProblem("invalid-request", "That is no view of a table.") from None
+        raise HttpProblem("invalid-request", "That is not a view of a table.") from None
     await context.services.tables.save_view(context.tenant, name, query)
     return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
 

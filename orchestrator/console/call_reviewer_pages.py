@@ -69,7 +69,7 @@ async def _wanted(
     reviewing = {str(member.id) for member in await context.services.members.reviewers(context.tenant)}
     wanted = wanted_reviewers(chosen, reviewing, listed, ticked)
     if not wanted:
-        raise HttpProblem("conflict", "Tick at least one, or ask all reviewers. Nothing was changed.")
+        raise HttpProblem("conflict", "Select at least one reviewer, or ask all reviewers. Nothing was changed.")
     return wanted
 
 

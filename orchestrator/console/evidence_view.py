@@ -118,8 +118,8 @@ def evidence_of(report: Report) -> EvidenceView:
 
 
 def _certainties(part: Part) -> str:
-    """Describe the certainties of a part: `Of 3 scores in it: 2 with high certainty, 1 without a word on it.`;
-    empty if no score states any."""
+    """Describe the certainties of a part, such as `Of 3 scores in this part: 2 with high certainty, 1 without stated
+    certainty.`; empty if no score states any."""
     counts = Counter(
         assessment.score.certainty for assessment in part.assessments if isinstance(assessment.score, Score)
     )
@@ -128,8 +128,8 @@ def _certainties(part: Part) -> str:
     phrases = [
         f"{counts[certainty]} with {certainty} certainty" for certainty in reversed(CERTAINTIES) if counts[certainty]
     ]
-    silent = [f"{counts[None]} without a word on it"] if counts[None] else []
-    return f"Of {count(counts.total(), 'score')} in it: {', '.join(phrases + silent)}."
+    silent = [f"{counts[None]} without stated certainty"] if counts[None] else []
+    return f"Of {count(counts.total(), 'score')} in this part: {', '.join(phrases + silent)}."
 
 
 def _of_summary(counter: _Counter, summary: Summary) -> Iterable[ClaimGroup]:
@@ -149,7 +149,7 @@ def _of_assessment(counter: _Counter, place: str, assessment: Assessment) -> Cla
 def _quoted(citation: Citation) -> Iterable[QuotedWords]:
     """Yield the quotes of a citation; anchors are assigned later to all quotes of a claim. If several quotes of a
     paper are kept, the last states the result of checking the claim against all of them."""
-    support = citation_wording.support(citation.support) if isinstance(citation.support, ClaimSupport) else ""
+    support = citation_wording.SUPPORT[citation.support.outcome] if isinstance(citation.support, ClaimSupport) else ""
     first = QuotedWords(
         anchor="",
         label=citation.label,
@@ -162,7 +162,7 @@ def _quoted(citation: Citation) -> Iterable[QuotedWords]:
     for item in citation.further:
         last = item is citation.further[-1]
         state = citation_wording.further_state(item)
-        words = f"with the words above, {support}" if support and last else ""
+        words = f"with the quotes above, {support}" if support and last else ""
         yield first._replace(words=item.quote, state=state, support=words)
 
 
@@ -170,7 +170,7 @@ def _warning(point: Point) -> str:
     if point.downgraded:
         return "Unverified: none of its quotes could be verified in the sources."
     if citation_wording.not_borne_out(point):
-        return "Not borne out: none of the quotes that were checked supports it."
+        return "Not borne out: none of the checked quotes supports it."
     return citation_wording.missing_numbers(point)
 
 

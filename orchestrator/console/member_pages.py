@@ -25,10 +25,10 @@ router = APIRouter(prefix="/console/members", tags=["pages"], include_in_schema=
 _MAILS = 10
 _Field = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
 _RULES = {
-    "name": "A name has 1 to 200 characters.",
-    "email": "An address reads name@example.org.",
-    "affiliation": "Institutions have 500 characters at most, on one line.",
-    "role": "The role is owner, officer, reviewer or auditor.",
+    "name": "A name must have 1 to 200 characters.",
+    "email": "An address has the form name@example.org.",
+    "affiliation": "Institutions may have at most 500 characters, on one line.",
+    "role": "The role must be owner, officer, reviewer or auditor.",
 }
 
 

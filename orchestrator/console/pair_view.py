@@ -59,7 +59,7 @@ def _order(agreed: bool | None) -> str:
         case True:
             return "the same in both orders"
         case False:
-            return "changed sides with the order"
+            return "different in each order"
 
 
 def _reasons(answers: Iterable[Comparison], dimension: str, first: IdeaId) -> Iterable[str]:

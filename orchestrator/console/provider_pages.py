@@ -13,17 +13,17 @@ from orchestrator.access.sessions import NewSession, draw_token
 from orchestrator.console.sign_in_pages import begin_session, sign_in_page
 from orchestrator.problems import not_found, required
 from orchestrator.services.admission import admitted
-from orchestrator.web.cookies import SignInAttempt, attempt_of, clear_attempt, keep_attempt
+from orchestrator.web.cookies import SIGN_IN_SECONDS, SignInAttempt, attempt_of, clear_attempt, keep_attempt
 from orchestrator.web.return_url import HOME, local_path
 from orchestrator.web.services import ServicesDependency
 from orchestrator.web.signed_in import SIGN_IN
 
 _LOG = logging.getLogger(__name__)
-_TOO_LATE = "Signing in took too long, or was begun in another window. Try again."
-_DENIED = "Your organisation's sign-in did not go through. Try again, or ask its help desk."
+_TOO_LATE = "The sign-in took too long, or was started in another window. Try again."
+_DENIED = "Your organisation's sign-in failed. Try again, or ask its help desk."
 _NOT_INVITED = (
-    "You are not a member here. Ask whoever runs the call to invite you by the address of your account; your "
-    "organisation must have verified it."
+    "You are not a member here. Ask the person who runs the call to invite "
+    "you at your account's address, which your organisation must have verified."
 )
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
@@ -50,7 +50,7 @@ async def leave(
         nonce=nonce,
         verifier=verifier,
         next=local_path(next),
-        ends_at=services.clock.now() + dt.timedelta(seconds=services.access.attempt_seconds),
+        ends_at=services.clock.now() + dt.timedelta(seconds=SIGN_IN_SECONDS),
     )
     response = RedirectResponse(url, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
     keep_attempt(response, request, services.access, attempt)

@@ -147,8 +147,8 @@ def _choice(entered: _Entered) -> RankingChoice:
         return RankingChoice.model_validate_strings(entered.values())
     except ValueError:
         raise HttpProblem.invalid(
-            "Places are a whole number from 1, comparisons for each proposal and dollars are numbers above 0, and an "
-            "earlier ranking is one of those listed.",
+            "Places must be a whole number from 1; comparisons for each proposal and the cost limit must be numbers "
+            "above 0; an earlier ranking must be one of those listed.",
             "/cut",
         ) from None
 
@@ -193,7 +193,7 @@ async def _price(context: PageContext, comparisons: int) -> float | Absent:
         asked = earlier.judge.comparisons - earlier.judge.handed_in
         if asked >= _LEAST_PRICED:
             return comparisons * earlier.cost_usd / asked
-    return Absent(reason="None of your last rankings tells what a comparison costs.")
+    return Absent(reason="None of your recent rankings shows what a comparison costs.")
 
 
 async def _told(context: PageContext, job: Job) -> tuple[int, int] | None:

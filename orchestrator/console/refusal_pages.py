@@ -44,23 +44,23 @@ class _Advice(NamedTuple):
 
 _STALE = _Advice(
     "The page was out of date",
-    "You have signed in anew since it was opened. Go back, which opens it anew, and send it again.",
+    "You have signed in again since it was opened. Go back, which reloads the page, and send it again.",
 )
-_FAILED = _Advice("The service failed", "Nothing is wrong with what you did. Try again in a moment.")
+_FAILED = _Advice("The service failed", "You did nothing wrong. Try again in a moment.")
 _ADVICE: Mapping[int, _Advice] = {
-    400: _Advice("This cannot be read", "Go back, and send it again."),
-    401: _Advice(
-        "You are not signed in", "Nobody has signed in here, or the session has ended. Sign in, and try again."
+    400: _Advice("The request cannot be read", "Go back and send it again."),
+    401: _Advice("You are not signed in", "You have not signed in, or your session has ended. Sign in and try again."),
+    403: _Advice(
+        "You are not allowed to do this", "Ask an owner of this organisation; owners assign roles under People."
     ),
-    403: _Advice("You may not do this", "Ask an owner of this organisation, who gives roles under People."),
-    404: _Advice("There is nothing here", "It may have been deleted or erased, or the address is not right."),
-    405: _Advice("Nothing can be shown here", "The address is one that forms are sent to. Go back to the page."),
-    409: _Advice("This cannot be done now", "Go back, and look at how it stands now."),
-    410: _Advice("This has been deleted", "What was kept of it is gone for good."),
-    413: _Advice("This is too much at once", "Send less at once."),
-    422: _Advice("The form cannot be taken as it is", "Go back, mend it, and send it again."),
-    429: _Advice("Too much was asked at once", "Wait a moment, then send it again."),
-    503: _Advice("The service is busy or out of reach", "Wait a moment, then try again."),
+    404: _Advice("Page not found", "It may have been deleted or erased, or the address may be wrong."),
+    405: _Advice("This page cannot be shown", "This address only receives forms. Go back to the page."),
+    409: _Advice("This cannot be done now", "Go back and check the current state."),
+    410: _Advice("This has been deleted", "Its data has been permanently deleted."),
+    413: _Advice("This is too large", "Send less at once."),
+    422: _Advice("The form contains an error", "Go back, correct it, and send it again."),
+    429: _Advice("Too many requests", "Wait a moment, then send it again."),
+    503: _Advice("The service is busy or unavailable", "Wait a moment, then try again."),
 }
 
 

@@ -33,7 +33,7 @@ class _Refused(NamedTuple):
 @router.get("/queue")
 async def queue(context: Reviewer) -> Response:
     """Show the reviewer's own assignments, those that await an opinion first."""
-    assigned = await context.reviewing.assignments.queue_of_reviewer(context.tenant, context.caller.subject)
+    assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
     return context.page("queue.html", assigned=assigned, today=context.now.date())
 
 

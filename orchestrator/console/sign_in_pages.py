@@ -24,12 +24,12 @@ _REFUSALS = {
     "unknown": "There is no such key. Was it copied completely?",
     "expired": "The key has expired.",
     "revoked": "The key has been revoked.",
-    "rate": "The key has asked too often. Wait a moment, then sign in again.",
-    "tenant rate": "Too many requests are being made with keys of this organisation. Wait a moment.",
+    "rate": "The key has made too many requests. Wait a moment, then sign in again.",
+    "tenant rate": "Keys of this organisation are making too many requests. Wait a moment.",
 }
 _NO_CONSOLE = (
-    "The key cannot sign in to the console: it is for programs. Sign in with a key of your own, which an owner gives "
-    "to a member, or with one that has the scope manage."
+    "This key cannot sign in to the console: it is for programs. Sign in with a personal key, which an "
+    "owner gives to a member, or with a key that has the scope manage."
 )
 
 NextPath = Annotated[str, Query(max_length=2_000)]

@@ -12,11 +12,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class LeaseRenewal:
-    """`run` it as long as leases are held. It calls `on_lost` once for each lease that is lost, and drops it.
+    """Renews all held leases while `run` is active, and calls `on_lost` once for each lost lease.
 
-    Lost is a lease that the database no longer knows: the job was cancelled, has ended, or is leased to somebody else.
-    While the database is out of reach nobody can tell, and work goes on: whoever lost its lease meanwhile has its
-    verdict refused. There are three renewals in the life of a lease, and each is given up after half its period.
+    A lease is lost if the database no longer knows it: the job was cancelled, has ended, or is leased elsewhere.
+    While the database is unreachable, work continues: if the lease is lost by then, the verdict is refused. A lease is
+    renewed three times before it expires; each renewal has a timeout of half its period.
     """
 
     def __init__(self, leases: LeaseStore, lease_seconds: float, on_lost: Callable[[UUID], None]) -> None:
@@ -37,7 +37,7 @@ class LeaseRenewal:
         self._soon.set()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Renew the leases periodically until cancelled."""
         while True:
             self._soon.clear()
             # A renewal that failed is tried again soon: after a whole period the leases would have expired.

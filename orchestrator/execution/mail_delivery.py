@@ -1,14 +1,14 @@
-"""Hands mails to the mail server. Any number of processes may do so side by side: a mail is claimed by one of them.
+"""Delivery of mails to the mail server, by any number of concurrent processes: each mail is claimed by one of them.
 
-A claim rather than the lock of a chore: that lock holds a connection of the database for as long as the work lasts, and
-a mail server may hang.
+Claims are used instead of a chore's lock because that lock holds a database connection during the work, and a mail
+server may hang.
 """
 
 import asyncio
-import datetime as dt
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from email.headerregistry import Address
 from email.message import EmailMessage
 from typing import Protocol
@@ -27,6 +27,8 @@ _LOG = logging.getLogger(__name__)
 MAIL_TRIES = Metric("assayer_mail_tries_total", "Tries to hand mails to the mail server, by what followed.", ["step"])
 
 _STEP_LABELS = {Delivered: "sent", RetryLater: "later", GivenUp: "failed"}
+_IN_A_ROW = 10
+"""Maximum number of mails that a process sends in sequence over one connection."""
 _STOPPING_SECONDS = 5.0
 """Maximum seconds for the mail in progress when the process is asked to stop: if it were cut off, it might be sent
 twice."""
@@ -40,47 +42,39 @@ class MailServer(Protocol):
         ...
 
 
+@dataclass(frozen=True)
 class MailDeliverer:
-    def __init__(
-        self,
-        outbox: PgMails,
-        connect: Callable[[], AbstractAsyncContextManager[MailServer]],
-        sender: Address,
-        url: str,
-        deadline_seconds: float,
-        clock: Clock,
-        draw: Callable[[], float],
-        settings: MailDeliverySettings,
-    ) -> None:
-        """Create a deliverer. `url`: the public URL of the service; `deadline_seconds`: the server's maximum
-        time for one mail; `draw` returns uniform numbers in [0, 1)."""
-        self._outbox = outbox
-        self._connect = connect
-        self._sender = sender
-        self._url = url
-        self._claim_seconds = 2 * (settings.in_a_row + 1) * deadline_seconds
-        self._clock = clock
-        self._draw = draw
-        self._settings = settings
+    outbox: PgMails
+    connect: Callable[[], AbstractAsyncContextManager[MailServer]]
+    sender: Address
+    url: str
+    """Public URL of the service."""
+    deadline_seconds: float
+    """The server's maximum time for one mail."""
+    clock: Clock
+    draw: Callable[[], float]
+    """Function that returns uniform numbers in [0, 1)."""
+    settings: MailDeliverySettings
 
     async def run(self) -> None:
         """Deliver mails until cancelled; the mail in progress then gets a short time to finish."""
         while True:
             try:
-                claimed = await self._outbox.claim(self._settings.in_a_row, self._claim_seconds)
+                claim_seconds = 2 * (_IN_A_ROW + 1) * self.deadline_seconds
+                claimed = await self.outbox.claim(_IN_A_ROW, claim_seconds)
                 if claimed:
                     await self._hand_over(claimed)
             except StorageError as error:
                 _LOG.warning("Mails wait: %s", error)
                 claimed = []
-            if len(claimed) < self._settings.in_a_row:
-                await asyncio.sleep(self._settings.poll_seconds)
+            if len(claimed) < _IN_A_ROW:
+                await asyncio.sleep(self.settings.poll_seconds)
 
     async def _hand_over(self, claimed: list[ClaimedMail]) -> None:
         """Send the claimed mails over one connection; a server that is unreachable is tried only once for all
         of them."""
         unreachable: MailServerUnavailable | None = None
-        async with self._connect() as server:
+        async with self.connect() as server:
             for mail in claimed:
                 sending = asyncio.ensure_future(self._deliver(mail, server, unreachable))
                 try:
@@ -102,18 +96,17 @@ class MailDeliverer:
         except MailRefused as error:
             outcome = GivenUp(str(error))
         except MailError as error:
-            outcome = outcome_of_failure(str(error), mail.attempt, self._draw(), self._settings)
+            outcome = outcome_of_failure(str(error), mail.attempt, self.draw(), self.settings)
             unreachable = error if isinstance(error, MailServerUnavailable) else None
         MAIL_TRIES.labels(_STEP_LABELS[type(outcome)]).inc()
         if not isinstance(outcome, Delivered):
             _LOG.warning("Mail %s was not sent: %s", mail.id, outcome.detail)
-        await self._outbox.settle(mail, outcome)
+        await self.outbox.settle(mail, outcome)
         return unreachable
 
     def _composed(self, mail: ClaimedMail) -> EmailMessage:
         """Raises MailRefused."""
-        now: dt.datetime = self._clock.now()
         try:
-            return compose_mail(mail, self._sender, self._url, now)
+            return compose_mail(mail, self.sender, self.url, self.clock.now())
         except ValueError as error:
             raise MailRefused(f"The member's address cannot be written to: {error}.") from None

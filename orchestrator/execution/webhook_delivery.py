@@ -5,6 +5,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -42,28 +43,19 @@ class DeliverySignal(Protocol):
         ...
 
 
+@dataclass(eq=False)
 class WebhookDeliverer:
-    def __init__(
-        self,
-        outbox: PgWebhooks,
-        cipher: SecretCipher,
-        post: PostMessage,
-        signal: DeliverySignal,
-        clock: Clock,
-        draw: Callable[[], float],
-        settings: WebhookDeliverySettings,
-    ) -> None:
-        """Create a deliverer; `draw` returns uniform numbers in [0, 1)."""
-        self._outbox = outbox
-        self._cipher = cipher
-        self._post = post
-        self._signal = signal
-        self._clock = clock
-        self._draw = draw
-        self._settings = settings
-        self._in_flight: Counter[WebhookId] = Counter()
-        self._settled = asyncio.Event()
-        self._batches_checked_at = float("-inf")
+    outbox: PgWebhooks
+    cipher: SecretCipher
+    post: PostMessage
+    signal: DeliverySignal
+    clock: Clock
+    draw: Callable[[], float]
+    """Function that returns uniform numbers in [0, 1)."""
+    settings: WebhookDeliverySettings
+    _in_flight: Counter[WebhookId] = field(default_factory=Counter)
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+    _batches_checked_at: float = float("-inf")
 
     async def run(self) -> None:
         """Deliver messages until cancelled; deliveries in flight are then repeated by another process."""
@@ -78,7 +70,7 @@ class WebhookDeliverer:
                     await self._wait()
 
     async def _claim(self) -> list[ClaimedDelivery]:
-        settings = self._settings
+        settings = self.settings
         free = settings.at_once - self._in_flight.total()
         if free <= 0:
             return []
@@ -87,21 +79,21 @@ class WebhookDeliverer:
         claim_seconds = _CLAIM_DEADLINES * settings.deadline_seconds
         try:
             await self._check_batches()
-            return await self._outbox.claim(free, settings.at_once_per_webhook, busy, claim_seconds)
+            return await self.outbox.claim(free, settings.at_once_per_webhook, busy, claim_seconds)
         except StorageError as error:
             _LOG.warning("Deliveries to webhooks wait: %s", error)
             return []
 
     async def _check_batches(self) -> None:
-        now = self._clock.monotonic()
+        now = self.clock.monotonic()
         if now - self._batches_checked_at >= _BATCH_CHECK_SECONDS:
             self._batches_checked_at = now
-            await self._outbox.add_finished_batches()
+            await self.outbox.add_finished_batches()
 
     async def _wait(self) -> None:
         """Wait until a delivery is settled, a new delivery is signalled, or a delivery may have become due."""
         settled = asyncio.ensure_future(self._settled.wait())
-        signalled = asyncio.ensure_future(self._signal.next(self._settings.poll_seconds))
+        signalled = asyncio.ensure_future(self.signal.next(self.settings.poll_seconds))
         try:
             await asyncio.wait((settled, signalled), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -111,9 +103,9 @@ class WebhookDeliverer:
 
     async def _deliver(self, delivery: ClaimedDelivery) -> None:
         try:
-            outcome = delivery_outcome(await self._send(delivery), delivery.attempt, self._draw(), self._settings)
+            outcome = delivery_outcome(await self._send(delivery), delivery.attempt, self.draw(), self.settings)
             ATTEMPTS.labels(_STEP_LABELS[type(outcome)]).inc()
-            await self._outbox.settle(delivery, outcome)
+            await self.outbox.settle(delivery, outcome)
         except StorageError as error:
             _LOG.warning("Delivery %s will be sent again: its outcome could not be stored: %s", delivery.id, error)
         finally:
@@ -125,12 +117,12 @@ class WebhookDeliverer:
     async def _send(self, delivery: ClaimedDelivery) -> int | str:
         """Send a delivery; return the status of the response, or the reason why there is none."""
         body = json.dumps(_with_reference(delivery.payload), ensure_ascii=False, separators=(",", ":"))
-        seconds = self._settings.deadline_seconds
+        seconds = self.settings.deadline_seconds
         try:
-            secret = self._cipher.decrypt(delivery.sealed)
-            headers = signed_headers(secret, delivery.id, self._clock.now(), body)
+            secret = self.cipher.decrypt(delivery.sealed)
+            headers = signed_headers(secret, delivery.id, self.clock.now(), body)
             async with asyncio.timeout(2 * seconds):
-                return await self._post(delivery.url, body.encode(), headers, seconds)
+                return await self.post(delivery.url, body.encode(), headers, seconds)
         except AssayerError as error:
             return error.message
         except TimeoutError:
@@ -153,5 +145,5 @@ def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: Red
         return Delivered(f"It answered {answer}.")
     detail = f"It answered {answer}." if isinstance(answer, int) else answer
     if answer == HTTPStatus.GONE:
-        return GivenUp(f"{detail} That means that nobody receives messages there any more.")
+        return GivenUp(f"{detail} That means that the address no longer receives messages.")
     return outcome_of_failure(detail, attempt, draw, settings)

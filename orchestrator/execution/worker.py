@@ -34,6 +34,9 @@ _STOP_PAUSE_SECONDS = 0.5
 """Seconds before a job of a stopping process may start elsewhere; with a pause it does not count as a lost worker."""
 _EVENT_SECONDS = 5.0
 """Timeout in seconds for writing one event."""
+_STORING_SECONDS = 600.0
+"""Seconds for which storing the outcome of a job is retried while the database is unreachable; the job is then run
+again."""
 _NOTIFICATION_SECONDS = 60.0
 """Timeout in seconds of a wait for a notification; its value does not affect behaviour."""
 
@@ -53,38 +56,29 @@ class _HeldJob:
     task: "asyncio.Task[None] | None" = None
 
 
+@dataclass(eq=False)
 class Worker:
-    """Takes jobs from the queue whenever it has a free place, and runs at most `places` at once, all in one event loop.
+    """Leases jobs from the queue whenever it has a free place, and runs at most `places` at once in one event loop.
 
-    Any number of workers may share the queue: the store decides who gets what.
+    Any number of workers may share the queue; the store decides which worker gets which job.
     """
 
-    def __init__(
-        self,
-        name: str,
-        places: int,
-        performer: JobPerformer,
-        leases: LeaseStore,
-        events: JobEventLog,
-        listener: NotificationSource,
-        settings: ExecutionSettings,
-        lease_seconds: float,
-        batch_only: bool = False,
-        overnight_only: bool = False,
-    ) -> None:
-        """Create a worker. `batch_only`: it leases no interactive jobs and keeps no places for them.
-        `overnight_only`: it leases overnight jobs, which no other worker does."""
-        self.name = name
-        self._batch_only = batch_only
-        self._overnight_only = overnight_only
-        self._places = places
-        self._performer = performer
-        self._leases = leases
-        self._events = events
-        self._listener = listener
-        self._settings = settings
+    name: str
+    places: int
+    performer: JobPerformer
+    leases: LeaseStore
+    events: JobEventLog
+    listener: NotificationSource
+    settings: ExecutionSettings
+    lease_seconds: float
+    batch_only: bool = False
+    """Whether it leases no interactive jobs and keeps no places for them."""
+    overnight_only: bool = False
+    """Whether it leases only overnight jobs, which no other worker does."""
+
+    def __post_init__(self) -> None:
         self._jobs: dict[UUID, _HeldJob] = {}
-        self._renewal = LeaseRenewal(leases, lease_seconds, self._on_lease_lost)
+        self._renewal = LeaseRenewal(self.leases, self.lease_seconds, self._on_lease_lost)
         self._leasing = asyncio.Lock()
         self._wake = asyncio.Event()
         self._draining = asyncio.Event()
@@ -111,7 +105,7 @@ class Worker:
         return frozenset(self._jobs)
 
     async def _handle_notifications(self) -> None:
-        async with self._listener.subscribe("assayer_jobs") as notifications:
+        async with self.listener.subscribe("assayer_jobs") as notifications:
             while True:
                 payload = await notifications.next(_NOTIFICATION_SECONDS)
                 if isinstance(payload, NotificationsMissed):
@@ -155,9 +149,9 @@ class Worker:
                 failures += 1
                 _LOG.warning("nothing could be leased: %s", said_by(error))
             if failures:
-                pause, until = pause_after_failures(failures, self._settings.longest_pause_seconds), self._draining
+                pause, until = pause_after_failures(failures, self.settings.longest_pause_seconds), self._draining
             else:
-                pause, until = self._settings.poll_seconds, self._wake
+                pause, until = self.settings.poll_seconds, self._wake
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await until.wait()
@@ -168,14 +162,14 @@ class Worker:
             slots = self._free_slots()
             if self._draining.is_set() or not slots.free:
                 return False
-            leases = await self._leases.acquire(self.name, slots)
+            leases = await self.leases.acquire(self.name, slots)
             for lease in leases:
                 self._start(lease)
             return len(leases) == slots.free
 
     def _free_slots(self) -> FreeSlots:
-        kept = self._settings.interactive_places
-        return slots_to_ask_for(self._places, len(self._jobs), kept, self._batch_only, self._overnight_only)
+        kept = self.settings.interactive_places
+        return slots_to_ask_for(self.places, len(self._jobs), kept, self.batch_only, self.overnight_only)
 
     def _start(self, lease: Lease) -> None:
         job = self._jobs[lease.token] = _HeldJob(lease)
@@ -194,7 +188,7 @@ class Worker:
     async def _give_back(self, lease: Lease) -> None:
         try:
             async with asyncio.timeout(_CANCELLING_SECONDS):
-                await self._leases.give_back(
+                await self.leases.give_back(
                     lease, "Its worker was told to stop.", attempt_failed=False, after_seconds=_STOP_PAUSE_SECONDS
                 )
         except (AssayerError, TimeoutError) as error:
@@ -220,7 +214,7 @@ class Worker:
     async def _run_to_verdict(self, job: _HeldJob) -> str:
         try:
             outcome = await self._attempt(job)
-            # The lease is renewed no more; should it expire now, the verdict is refused.
+            # The lease is no longer renewed; if it expires now, the verdict is refused.
             self._renewal.remove(job.lease.token)
             await self._append_progress(job)
             await self._store_outcome(job, outcome)
@@ -250,7 +244,7 @@ class Worker:
 
     async def _perform(self, job: _HeldJob) -> JobVerdict:
         try:
-            return await self._performer.perform(job.lease, job.progress, partial(self._begin, job))
+            return await self.performer.perform(job.lease, job.progress, partial(self._begin, job))
         except (AssayerError, LeaseLost):
             raise
         except Exception as error:  # the one place where a defect of ours becomes one job's failure
@@ -260,26 +254,26 @@ class Worker:
 
     async def _begin(self, job: _HeldJob, run: EvaluationId, pinned: dict[str, Any]) -> None:
         before = job.lease.pinned
-        if not await self._leases.record_run(job.lease, run, pinned):
+        if not await self.leases.record_run(job.lease, run, pinned):
             raise LeaseLost
         job.run = run
         _LOG.info("job %s starts: run %s, attempt %d", job.lease.job, run, job.lease.attempt)
         if before is not None and before != pinned:
             changed = sorted(key for key in before.keys() | pinned.keys() if before.get(key) != pinned.get(key))
-            await self._events.append(job.lease.job, "repinned", {"changed": changed}, job.lease.token)
+            await self.events.append(job.lease.job, "repinned", {"changed": changed}, job.lease.token)
 
     async def _store_outcome(self, job: _HeldJob, outcome: JobVerdict | Retry) -> None:
         """Store the outcome of a job, retrying while the database is unreachable, so that a finished result is
         not lost."""
         lease = job.lease
         if isinstance(outcome, Retry):
-            give_back = partial(self._leases.give_back, lease, outcome.why, attempt_failed=outcome.attempt_failed)
+            give_back = partial(self.leases.give_back, lease, outcome.why, attempt_failed=outcome.attempt_failed)
             state = await self._retried(partial(give_back, after_seconds=outcome.seconds))
             # What went wrong in the attempt itself may quote the idea; the job's own events tell it.
             why = "the attempt failed" if outcome.attempt_failed else outcome.why
             _LOG.info("job %s goes back (%s): %s", lease.job, state or "the lease was lost", why)
             return
-        if not await self._retried(partial(self._leases.finish, lease, outcome)):
+        if not await self._retried(partial(self.leases.finish, lease, outcome)):
             _LOG.warning("the verdict on job %s was refused: its lease was lost", lease.job)
             return
         _LOG.info("job %s: %s", lease.job, outcome.state)
@@ -287,16 +281,16 @@ class Worker:
     async def _retried(self, write: Callable[[], Awaitable[T]]) -> T:
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(StorageError),
-            wait=wait_random_exponential(multiplier=0.1, max=self._settings.longest_pause_seconds),
-            stop=stop_after_delay(self._settings.settling_seconds),
+            wait=wait_random_exponential(multiplier=0.1, max=self.settings.longest_pause_seconds),
+            stop=stop_after_delay(_STORING_SECONDS),
             reraise=True,
         )
         return await retrying(write)
 
     async def _report_progress(self) -> None:
-        """Until it is cancelled."""
+        """Write progress events periodically until cancelled."""
         while True:
-            await asyncio.sleep(self._settings.progress_seconds)
+            await asyncio.sleep(self.settings.progress_seconds)
             for job in list(self._jobs.values()):
                 await self._append_progress(job)
 
@@ -308,7 +302,7 @@ class Worker:
                 return
             try:
                 async with asyncio.timeout(_EVENT_SECONDS):
-                    await self._events.append(job.lease.job, "progress", changes, job.lease.token)
+                    await self.events.append(job.lease.job, "progress", changes, job.lease.token)
             except (AssayerError, TimeoutError) as error:
                 job.progress.mark_unsaved()
                 _LOG.warning("the progress of job %s could not be written: %s", job.lease.job, said_by(error))

@@ -1,4 +1,5 @@
-"""Which jobs run next: stride scheduling between tenants, interactive jobs first, budgets kept. And why a job waits.
+"""Choice of the jobs that run next: stride scheduling between tenants, interactive jobs first, within budgets; and the
+reason why a job waits.
 
 Every tenant has a virtual time that grows by 1/weight with each job started; the least is next (Waldspurger and Weihl
 1995). The queue has a clock, the least virtual time of those who wait: a tenant who was idle resumes there (as in
@@ -6,9 +7,8 @@ start-time fair queuing, Goyal et al. 1996), so turns cannot be saved up. Intera
 tenant's time were earlier by a head start: they go first, until their tenant is that far ahead of its share. Overnight
 jobs have slots of their own and take no turns.
 
-A tenant's jobs of one priority are started in order. One that does not fit into what is left of the tenant's budget
-holds back those behind it, so that cheap jobs never pass an expensive one for ever; it waits, at most until the next
-month.
+A tenant's jobs of one priority are started in order. A job that does not fit into the tenant's remaining budget holds
+back the jobs behind it, at most until the next month; otherwise cheap jobs could overtake an expensive one forever.
 """
 
 import heapq
@@ -18,6 +18,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from orchestrator.jobs.models import JobId, Priority, TenantId
+
+_HEAD_START = 20.0
+"""Number of turns (of weight 1) for which a tenant's interactive jobs precede batch jobs of tenants that have had fewer
+turns."""
 
 
 class FreeSlots(NamedTuple):
@@ -117,7 +121,7 @@ class _TenantShare:
         return Grant(job.job, self.tenant_queue.tenant, reserved, reserved)
 
 
-def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue], head_start: float) -> Allocation:
+def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
     """Allocate the free slots to waiting jobs; at most one suspect job is started."""
     shares = [
         _TenantShare(tenant, max(tenant.virtual_time, clock), tenant.free_jobs, tenant.budget_left)
@@ -126,7 +130,7 @@ def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue], hea
     taken: tuple[Priority, ...] = ("batch",) if slots.batch_only else ("interactive", "batch")
     eligible = [share for share in shares if any(share.next_job(priority, True) for priority in taken)]
     clock = min((share.time for share in eligible), default=clock)
-    grants, served = _allocate_slots(slots, eligible, taken, head_start)
+    grants, served = _allocate_slots(slots, eligible, taken)
     return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.time for share in served})
 
 
@@ -137,15 +141,15 @@ def allocate_overnight(slots: FreeSlots, clock: float, tenants: Sequence[TenantQ
     shares = [
         _TenantShare(tenant, tenant.overnight_running / tenant.weight, None, tenant.budget_left) for tenant in tenants
     ]
-    grants, _ = _allocate_slots(slots, shares, ("overnight",), 0.0)
+    grants, _ = _allocate_slots(slots, shares, ("overnight",))
     return Allocation(tuple(grants), clock, {})
 
 
 def _allocate_slots(
-    slots: FreeSlots, shares: Sequence[_TenantShare], taken: Sequence[Priority], head_start: float
+    slots: FreeSlots, shares: Sequence[_TenantShare], taken: Sequence[Priority]
 ) -> tuple[list[Grant], list[_TenantShare]]:
     ranks: dict[Priority, tuple[float, int]] = {
-        "interactive": (head_start, 0),
+        "interactive": (_HEAD_START, 0),
         "batch": (0.0, 1),
         "overnight": (0.0, 1),
     }
@@ -182,7 +186,7 @@ class QueuePosition(NamedTuple):
     """Position of a queued job, and the limits of its tenant."""
 
     seconds: float
-    """Until it may start."""
+    """Seconds until it may start."""
     ahead: int
     """Number of jobs of the same tenant that come first."""
     running: int
@@ -198,7 +202,7 @@ class QueuePosition(NamedTuple):
 def waiting_reason(now: QueuePosition) -> str:
     """Return a sentence on the first obstacle to the job's start."""
     if now.seconds > 0:
-        return f"It was put off after an attempt that did not finish, and is tried again in {now.seconds:.0f} s."
+        return f"It was put off after an attempt that did not finish. The next attempt is in {now.seconds:.0f} s."
     if now.max_running is not None and now.running >= now.max_running:
         return f"{now.running} others of your organisation are under way, the most that may be at once."
     if reason := _lacks_budget(now):

@@ -60,26 +60,18 @@ def reward_ended_as(outcome: RewardOutcome) -> Literal["match", "no_match", "abs
 
 def items_result(kind: Literal["curation", "proposal", "score"], outcomes: Sequence[PaidOutcome]) -> ItemsResult:
     ended = Counter(map(ended_as, outcomes))
-    return ItemsResult(
-        kind=kind,
-        done=ended["done"],
-        absent=ended["absent"],
-        problem=ended["problem"],
-        **_totals(outcomes, outcomes),
-    )
+    return ItemsResult(kind=kind, **_counts(ended, "done", "absent", "problem"), **_totals(outcomes, outcomes))
 
 
 def rewards_result(judge: str, outcomes: Sequence[RewardOutcome]) -> RewardsResult:
     ended = Counter(map(reward_ended_as, outcomes))
-    return RewardsResult(
-        judge=judge,
-        match=ended["match"],
-        no_match=ended["no_match"],
-        guard=ended["guard"],
-        absent=ended["absent"],
-        problem=ended["problem"],
-        **_totals(outcomes, [outcome.reward for outcome in outcomes if outcome.reward is not None]),
-    )
+    paid = [outcome.reward for outcome in outcomes if outcome.reward is not None]
+    counts = _counts(ended, "match", "no_match", "guard", "absent", "problem")
+    return RewardsResult(judge=judge, **counts, **_totals(outcomes, paid))
+
+
+def _counts(ended: Counter[Any], *names: str) -> dict[str, Any]:
+    return {name: ended[name] for name in names}
 
 
 def _totals(outcomes: Sequence[ItemOutcome], paid: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:

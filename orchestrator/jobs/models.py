@@ -19,27 +19,6 @@ from assayer_client.resources import (
 )
 from orchestrator.jobs.requests import JobRequest
 
-__all__ = [
-    "TERMINAL",
-    "BatchId",
-    "EventKind",
-    "Job",
-    "JobEvent",
-    "JobId",
-    "JobKind",
-    "JobRequest",
-    "JobState",
-    "JobVerdict",
-    "KeyId",
-    "Lease",
-    "LivePriority",
-    "Priority",
-    "Problem",
-    "TenantId",
-    "TenantPlan",
-    "ThingKind",
-]
-
 KeyId = NewType("KeyId", str)
 
 ThingKind = Literal[JobKind, "batch"]

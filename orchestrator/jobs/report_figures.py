@@ -6,7 +6,7 @@ from assayer.text.frequent_words import frequent_words
 
 _NOT_COVERED = "The corpus does not cover its field."
 CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")
-"""From the least."""
+"""Certainties in ascending order."""
 
 
 class PartFigure(Frozen):
@@ -28,7 +28,7 @@ class ReportFigures(Frozen):
     reason: str
     """Reason why there is no score; empty if there is one."""
     certainty: ScoreCertainty | None
-    """The least of the parts'."""
+    """Lowest certainty of the parts."""
     fit: FitLevel | None
     complete: bool
     """Whether every part has a score, and neither a budget nor a minimum cut the evaluation short."""

@@ -15,21 +15,6 @@ from assayer_client.curation import BestBy
 from assayer_client.evaluations import BoardModel, BoardSize
 from assayer_client.resources import DEFAULT_METHOD, Limits
 
-__all__ = [
-    "ComparisonRequest",
-    "CurationRequest",
-    "EvaluationRequest",
-    "IdeaToScore",
-    "JobRequest",
-    "Limits",
-    "NamedRewardItem",
-    "ProposalRequest",
-    "RankingRequest",
-    "RewardsRequest",
-    "ScoreRequest",
-    "suspicious_features",
-]
-
 
 class EvaluationRequest(Frozen):
     kind: Literal["evaluation"] = "evaluation"

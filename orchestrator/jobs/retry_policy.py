@@ -26,8 +26,6 @@ from assayer.errors import (
 from orchestrator.jobs.models import Problem
 from orchestrator.jobs.withheld_addresses import without_addresses
 
-__all__ = ["Retry", "outcome_of_error", "problem_of_error"]
-
 _LOG = logging.getLogger(__name__)
 
 _OUTAGES = (PartUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)

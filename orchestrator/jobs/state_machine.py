@@ -1,4 +1,4 @@
-"""The states of a job and what leads from one to the next, which the statements of `orchestrator.store` do.
+"""States of a job and their transitions, which the statements of `orchestrator.store` perform.
 
     queued ──leased──> running ──finished──> succeeded | failed
        ^  ^               │

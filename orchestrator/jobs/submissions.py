@@ -69,8 +69,8 @@ class EvaluationsDeleted(AssayerError):
 
     def __init__(self, deleted: int, of: int) -> None:
         super().__init__(
-            f"Meanwhile {deleted:,} of the {of:,} evaluations that it was made of were deleted.",
-            "Send it again: it is made of what is there then.",
+            f"{deleted:,} of the {of:,} evaluations that it was made of have been deleted.",
+            "Send it again: it then uses the evaluations that still exist.",
         )
         self.args = (deleted, of)
 
@@ -81,13 +81,13 @@ class BatchStatus(NewBatch):
     counts: dict[JobState, int]
     """Number of jobs in each state; states without jobs are missing. Rejected rows have no job."""
     erased: int
-    """Rows that were deleted."""
+    """Number of deleted rows."""
     cost_usd: float | None
     """Cost of the jobs that have ended; None if the cost of any of them is unknown."""
     known_cost_usd: float
     """Total cost in US dollars of the jobs whose cost is known."""
     finished_at: dt.datetime | None
-    """When its last job ended."""
+    """Time at which its last job ended."""
 
 
 class BatchRow(NamedTuple):

@@ -46,7 +46,7 @@ def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[S
 class _Stage:
     since: dt.datetime
     until: dt.datetime
-    """When it last progressed."""
+    """Time of its latest progress."""
     done: int
     total: int
 
@@ -58,26 +58,22 @@ class _Stage:
 
 
 def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
-    """Return a span for each stage, from progress events, which list every stage of an attempt and its start. In
-    older events without a start time, a stage starts at the previous event."""
+    """Return a span for each stage, from progress events, which list every stage of an attempt and its start."""
     stages: dict[str, _Stage] = {}
-    before = end
     for event in events:
         if event.kind == "progress":
             for progress in event.data.get("stages", ()):
-                _update_stage(stages, progress, before, event.at)
+                _update_stage(stages, progress, event.at)
         elif event.kind in ENDS_ATTEMPT:
             outcome: SpanOutcome = "succeeded" if event.kind == "succeeded" else "failed"
             yield from (stage.span(name, event.at, outcome) for name, stage in stages.items())
             stages = {}
-        before = event.at
     yield from (stage.span(name, end, "open") for name, stage in stages.items())
 
 
-def _update_stage(stages: dict[str, _Stage], progress: Mapping[str, Any], before: dt.datetime, at: dt.datetime) -> None:
+def _update_stage(stages: dict[str, _Stage], progress: Mapping[str, Any], at: dt.datetime) -> None:
     name, done, total = str(progress["stage"]), int(progress["done"]), int(progress["total"])
-    began = dt.datetime.fromisoformat(progress["began"]) if "began" in progress else before
-    stage = stages.setdefault(name, _Stage(began, at, done, total))
+    stage = stages.setdefault(name, _Stage(dt.datetime.fromisoformat(progress["began"]), at, done, total))
     if (stage.done, stage.total) != (done, total):
         stage.done, stage.total, stage.until = done, total, at
 

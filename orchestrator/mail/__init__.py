@@ -1,4 +1,4 @@
-"""Mails to members: a call has finished, proposals wait for an opinion, somebody was invited.
+"""Mails to members about finished calls, assigned reviews and invitations.
 
-Names of calls and counts, nothing of what proposals say: mail is not confidential.
+They contain names of calls and counts, and nothing from proposals, because mail is not confidential.
 """

@@ -11,11 +11,9 @@ from assayer_client.people import Mail, MailState
 from orchestrator.access.roles import PersonRole
 from orchestrator.jobs.models import BatchId
 
-__all__ = ["NEWS", "CallFinished", "ClaimedMail", "Mail", "MailNews", "MailState", "MemberInvited", "ReviewsAssigned"]
-
 
 class CallFinished(Frozen):
-    """To whoever handed it in."""
+    """Mail to the member who submitted the call."""
 
     kind: Literal["call finished"] = "call finished"
     call: BatchId
@@ -68,7 +66,7 @@ class ClaimedMail(NamedTuple):
     """Name of the member."""
     address: str
     tenant: str
-    """Its name for people."""
+    """Display name of the tenant."""
     news: MailNews
     attempt: int
-    """From 1: this one."""
+    """Number of this attempt, from 1."""

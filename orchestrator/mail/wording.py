@@ -46,7 +46,7 @@ def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime)
     message["Date"] = format_datetime(now)
     message["Message-ID"] = message_id(mail.id, sender)
     message["Auto-Submitted"] = "auto-generated"
-    message.set_content(f"{text}\n\n--\nassayer of {_one_line(mail.tenant)}. No more of these: {url}/console/account\n")
+    message.set_content(f"{text}\n\n--\nassayer of {_one_line(mail.tenant)}. Stop these mails: {url}/console/account\n")
     return message
 
 

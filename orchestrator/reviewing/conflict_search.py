@@ -1,17 +1,17 @@
-"""Conflicts of interest found in a proposal's words: the reviewer's name or address, or their institution.
+"""Search for conflicts of interest in a proposal's text: the reviewer's name, address or institution.
 
-Searched is what says whose the proposal is: the lines and phrases that blind mode masks. Full names are searched
-everywhere but in lists of references, also with middle names of which the reviewer has told none: who is cited has no
-conflict. What these rules miss, people declare.
+Initials and institutions are searched in the lines and phrases that blind mode masks, because these identify the
+applicant. Full names are searched everywhere except in lists of references (citing a person is no conflict), also with
+middle names in between. Members declare conflicts that these rules miss.
 
-One pass over a text's words tells which phrases of all reviewers could stand in it; headings and masks, which take a
-hundred times as long, are worked out only for the few texts in which one does.
+One pass over the words of a text finds the phrases of all reviewers that may occur in it. Headings and masks, which
+take a hundred times as long, are determined only for the few texts with such a phrase.
 """
 
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -193,30 +193,23 @@ def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _first(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
     """Return the words around the first phrase that occurs in any of the texts; empty if none does."""
-    for phrase in phrases:
-        for words in texts:
-            at = words.place(phrase)
-            if at is not None:
-                return _words_around(words.text, at)
-    return ""
+    return _first_place((words, words.place(phrase)) for phrase in phrases for words in texts)
 
 
 def _apart(texts: Sequence[_Words], name: tuple[str, str] | None) -> str:
     """Return the words around a name with middle names; empty if there is none."""
-    for words in texts if name else ():
-        at = words.around_middle_names(*name) if name else None
-        if at is not None:
-            return _words_around(words.text, at)
-    return ""
+    return _first_place((words, words.around_middle_names(*name)) for words in texts) if name else ""
 
 
 def _of_university(texts: Sequence[_Words], names: Sequence[InstitutionName]) -> str:
-    for name in names:
-        for words in texts:
-            at = next(places_of(name, words.text, words.matches, _folded), None)
-            if at is not None:
-                return _words_around(words.text, at)
-    return ""
+    return _first_place(
+        (words, next(places_of(name, words.text, words.matches, _folded), None)) for name in names for words in texts
+    )
+
+
+def _first_place(places: Iterable[tuple[_Words, int | None]]) -> str:
+    """Return the words around the first place that was found; empty if there is none."""
+    return next((_words_around(words.text, at) for words, at in places if at is not None), "")
 
 
 def _words_around(text: str, at: int) -> str:

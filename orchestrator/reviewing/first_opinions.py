@@ -1,6 +1,6 @@
-"""First opinions of a call, beside each other and beside the program's scores: counted, with what chance would give.
+"""Agreement of a call's first opinions with each other and with the program's scores, compared with chance.
 
-First opinions alone: they were given before anybody saw the program's, so that it cannot have moved them.
+Only first opinions are used, because they were given before the reviewers saw the program's report.
 """
 
 from typing import NamedTuple
@@ -73,7 +73,7 @@ class WithProgram(NamedTuple):
     unscored: int
     """Number of first opinions of proposals that the program did not score."""
     bins: tuple[ProgramBin, ...]
-    """From the highest."""
+    """Bins in descending order."""
     middles: tuple[float | None, ...]
     """Median of the program's scores, 0 to 1, for each opinion score from 1 to 5; None for a score without opinions."""
     order: SameOrder | Absent
@@ -82,7 +82,7 @@ class WithProgram(NamedTuple):
 def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
     """Return the agreement among people; Absent if too few proposals have two first opinions."""
     if not opinions.scores:
-        return Absent(reason="Nobody has given a first opinion yet.")
+        return Absent(reason="There are no first opinions yet.")
     _, places = np.unique(opinions.proposals, return_inverse=True)
     counts = np.zeros((int(places.max()) + 1, len(SCALE)))
     np.add.at(counts, (places, np.asarray(opinions.scores) - 1), 1)
@@ -122,7 +122,7 @@ def with_program(opinions: FirstOpinions) -> WithProgram | Absent:
     """Return the agreement with the program; Absent if too few first opinions are of proposals that the program
     scored."""
     if not opinions.scores:
-        return Absent(reason="Nobody has given a first opinion yet.")
+        return Absent(reason="There are no first opinions yet.")
     machine = np.asarray(opinions.machine, dtype=float)
     known = ~np.isnan(machine)
     if known.sum() < FEWEST:

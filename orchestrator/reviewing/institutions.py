@@ -1,9 +1,8 @@
-"""Universities under the names that people write: turned, shortened, in another language.
+"""Names of universities, including reordered, shortened and translated forms.
 
-"University of Turin", "Turin University", "Univ. of Turin" and "Università di Torino" have the same words once those
-that mean the same are written the same, and those that only join are left out. Words in between, commas, full
-stops and ends of lines part names: "Polytechnic University, Turin" is none of these. Other institutions are looked for
-as they are written.
+"University of Turin", "Turin University", "Univ. of Turin" and "Università di Torino" have the same words after words
+with the same meaning are normalised and connecting words are removed. Other words, commas, full stops and line ends
+separate names: "Polytechnic University, Turin" does not match. Other institutions are searched for as written.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""The records of reviewing: members, conflicts of interest, assignments, opinions, overrides, sign-off.
+"""Records of reviewing: members, conflicts of interest, assignments, opinions, overrides, sign-off.
 
-A call is a batch, a proposal an evaluation. People score from 1 to 5; nothing here is a score of the program.
+A call is a batch, and a proposal is an evaluation. People score from 1 to 5; no score here is the program's.
 """
 
 from assayer.errors import AssayerError
@@ -17,20 +17,6 @@ from assayer_client.reviewing import (
     SignOff,
 )
 from orchestrator.access.roles import PersonRole
-
-__all__ = [
-    "Assignment",
-    "ConflictOfInterest",
-    "Member",
-    "NewMember",
-    "Opinion",
-    "PointJudgement",
-    "Remark",
-    "ReviewRefused",
-    "ScoreOfPerson",
-    "ScoreOverride",
-    "SignOff",
-]
 
 
 class ReviewRefused(AssayerError):

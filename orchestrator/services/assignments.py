@@ -31,7 +31,7 @@ class DraftOfAssignments(NamedTuple):
     loads: dict[str, int]
     """Number of proposals of this call by reviewer, including earlier assignments."""
     conflicts: tuple[ConflictOfInterest, ...]
-    """All that stand."""
+    """Conflicts that have not been cleared."""
     ending: tuple[Assignment, ...]
     """Assignments without an opinion that end, because a conflict bars them, or because the reviewer was removed,
     no longer reviews, or could read the reports."""
@@ -53,7 +53,7 @@ class AssignmentPlanner:
         """Return a draft of the assignments, storing the conflicts found in the search; without a search, only
         stored conflicts count. Raises HttpProblem."""
         if await self.reviewing.decisions.signed_off(tenant, batch) is not None:
-            raise HttpProblem("conflict", f"The call {batch} is signed off. Nothing about it changes.")
+            raise HttpProblem("conflict", f"The call {batch} is signed off and can no longer be changed.")
         not_blind = await self.reviewing.assignments.not_blind(tenant, batch)
         people = await self._reviewers(tenant, batch, body.reviewers, not_blind)
         proposals = await self.reviewing.assignments.proposals(tenant, batch)
@@ -101,26 +101,25 @@ class AssignmentPlanner:
         asked = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
         reviewers = [person for person in asked.people if named is None or person.id in named]
         if strangers := sorted(set(named or ()) - {item.id for item in reviewers}):
-            who = "are no reviewers of yours" if asked.chosen is None else "do not review this call"
+            who = "are not your reviewers" if asked.chosen is None else "do not review this call"
             raise HttpProblem.invalid(f"These {who}: {', '.join(strangers)}.", "/reviewers")
         if not reviewers and asked.chosen is not None:
-            detail = "Nobody who was chosen for this call is a reviewer any more. Choose or invite others"
+            detail = "None of the people chosen for this call is still a reviewer. Choose or invite others"
             raise HttpProblem("conflict", f"{detail}: PUT or POST /v1/batches/{batch}/reviewers.")
         if not reviewers:
             raise HttpProblem("conflict", f"There are no reviewers. Invite some: POST /v1/batches/{batch}/reviewers.")
         blind = [item for item in reviewers if item.id not in not_blind]
         if named is not None and len(blind) < len(reviewers):
             sentence = " ".join(
-                f"{item.name} could read the reports of this call until {not_blind[item.id]:%Y-%m-%d}, "
-                "in another role: "
-                "a first opinion would not be blind."
+                f"{item.name} could read the reports of this call in another role until "
+                f"{not_blind[item.id]:%Y-%m-%d}, so a first opinion would not be blind."
                 for item in reviewers
                 if item.id in not_blind
             )
             raise HttpProblem.invalid(sentence, "/reviewers")
         if not blind:
-            who = "All reviewers" if asked.chosen is None else "All who were chosen for this call"
-            whose = f"{who} could read the reports in another role: no first opinion would be blind."
+            who = "All reviewers" if asked.chosen is None else "All reviewers chosen for this call"
+            whose = f"{who} could read the reports in another role, so no first opinion would be blind."
             raise HttpProblem("conflict", f"{whose} Invite others: POST /v1/batches/{batch}/reviewers.")
         return blind
 

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 
 from assayer.reports.brief import BriefLine
-from assayer.reports.dossier import Dossier, DossierOpinion, DossierRow
+from assayer.reports.dossier import Dossier, DossierRow
 from assayer.reports.escaping import one_line
 from assayer.reports.wording import FLAGS, count, moment, money
 from assayer_client.resources import Absent
@@ -48,9 +48,7 @@ def dossier_of(
         people=tuple(_people(panel)) if panel else (),
         overrides=tuple(_overrides(people.values())),
         call=str(call.id),
-        year=now.year,
-        month=now.month,
-        day=now.day,
+        day=now.date(),
     )
 
 
@@ -112,11 +110,11 @@ def _people(panel: Panel) -> Iterable[BriefLine]:
     )
 
 
-def _overrides(rows: Iterable[PanelRow]) -> Iterable[DossierOpinion]:
+def _overrides(rows: Iterable[PanelRow]) -> Iterable[BriefLine]:
     for row in rows:
         if row.override is not None:
             override = row.override
-            yield DossierOpinion(
-                title=one_line(row.title)[:_LONGEST],
+            yield BriefLine(
+                name=one_line(row.title)[:_LONGEST],
                 text=f"{override.score} of 5, {one_line(override.name)[:120]}: {one_line(override.reason)[:_LONGEST]}",
             )

@@ -38,7 +38,9 @@ async def choose_reviewers(
     """Set the reviewers of an existing batch, replacing all others; with `dry_run`, only return what would change.
     Raises HttpProblem, ReviewRefused."""
     if sign_off := await reviewing.decisions.signed_off(tenant, batch):
-        raise HttpProblem("conflict", f"The call {batch} was signed off on {sign_off.at:%Y-%m-%d}. Nothing changes.")
+        raise HttpProblem(
+            "conflict", f"The call {batch} was signed off on {sign_off.at:%Y-%m-%d}. It can no longer be changed."
+        )
     wanted = None if body.reviewers is None else await _known(members, tenant, body.reviewers)
     if not body.dry_run:
         added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, wanted, by)
@@ -59,5 +61,5 @@ async def _known(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> 
     """Return the named reviewers, without duplicates and in order. Raises HttpProblem."""
     reviewing = {member.id for member in await members.reviewers(tenant)}
     if unknown := sorted(set(named) - reviewing):
-        raise HttpProblem.invalid(f"These are no reviewers of yours: {', '.join(unknown[:20])}.", "/reviewers")
+        raise HttpProblem.invalid(f"These are not your reviewers: {', '.join(unknown[:20])}.", "/reviewers")
     return [MemberId(id) for id in dict.fromkeys(named)]

@@ -55,9 +55,9 @@ async def proof_of(
 
 def proof_page(proof: ErasureProof) -> ErasurePage:
     looked = moment(proof.checked_at)
-    lead = f"Nothing of it is stored any more. That was looked up on {looked}."
+    lead = f"Nothing of it is stored any longer, as checked on {looked}."
     if proof.still_stored:
-        lead = f"Not all of it is gone: {', '.join(proof.still_stored)} is still stored, as was looked up on {looked}."
+        lead = f"Not everything is deleted: {', '.join(proof.still_stored)} is still stored, as checked on {looked}."
     words = count(proof.words_erased, "earlier entry about it", "earlier entries about it")
     text_erased = f"The text of {words} went too; that each was made, and when, still stands there"
     lines = (
@@ -71,7 +71,7 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
     entry = f"{proof.number}:{proof.hash}"
     technical = [("Entry of this erasure", entry)]
     if proof.tip != entry:
-        technical.append(("Newest entry when looked up", proof.tip))
+        technical.append(("Newest entry when checked", proof.tip))
     if proof.taken_out_of:
         technical.append(("Rankings it was taken out of", ", ".join(proof.taken_out_of)))
     return ErasurePage(
@@ -80,9 +80,7 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
         technical=tuple(BriefLine(name=name, text=text) for name, text in technical),
         things=proof.things,
         number=proof.number,
-        year=proof.at.year,
-        month=proof.at.month,
-        day=proof.at.day,
+        day=proof.at.date(),
     )
 
 

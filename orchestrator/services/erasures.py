@@ -42,12 +42,12 @@ def _loss(job_to_erase: JobToErase) -> str:
     they lose nothing."""
     called = _ranking_called(job_to_erase.subject or job_to_erase.id)
     if job_to_erase.kind == "ranking" and job_to_erase.state not in TERMINAL:
-        return f"{called} is under way and goes with it: the others have to be ranked anew, without this applicant."
+        return f"{called} is running and will be deleted too: the others must be ranked again without this applicant."
     if not job_to_erase.left:
         return ""
-    cost = "what it cost is not known" if job_to_erase.cost_usd is None else f"it cost {money(job_to_erase.cost_usd)}"
+    cost = "cost unknown" if job_to_erase.cost_usd is None else f"cost {money(job_to_erase.cost_usd)}"
     left = count(job_to_erase.left, "proposal")
-    return f"{called} goes with it ({cost}): of {left} that would be left there is no order."
+    return f"{called} will be deleted too ({cost}): the remaining {left} would have no order."
 
 
 def _ranking_called(name: str) -> str:

@@ -63,11 +63,11 @@ class EvaluationOptions:
         """Return why no board of this size can be drawn, or distributed among these models; None if one can, or
         if no board was requested."""
         if method != INNOEVAL and (board is not None or models):
-            detail = f"Only the method {INNOEVAL} has a board. Ask for that method, or leave the board out."
+            detail = f"Only the method {INNOEVAL} has a board. Use that method, or omit the board."
             return BoardProblem("board_models" if board is None else "board", detail)
         if board is not None and self.personas is not None and board > self.personas:
-            counted = f"A board of {board} was asked for, and there are {self.personas} personas."
-            return BoardProblem("board", f"{counted} Ask for that many at most.")
+            counted = f"A board of {board} was requested, but there are only {self.personas} personas."
+            return BoardProblem("board", f"{counted} Request at most that many.")
         for model in models:
             if model not in self.board_models:
                 permitted = ", ".join(self.board_models)
@@ -85,5 +85,5 @@ class EvaluationOptions:
     def check_priority(self, priority: Priority) -> None:
         """Raise HttpProblem for overnight priority if no batches of language models are set up."""
         if priority == "overnight" and not self.overnight:
-            detail = "No batches of language models are set up here, for which overnight work could wait."
-            raise HttpProblem("not-configured", f"{detail} The operator sets ASSAYER_LLM__BATCH__ENABLED.")
+            detail = "No language model batches are set up here, so overnight work is not possible."
+            raise HttpProblem("not-configured", f"{detail} The operator can set ASSAYER_LLM__BATCH__ENABLED.")

@@ -32,7 +32,7 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     for member in await members.list(tenant):
         if member.removed_at is None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
             return member
-    raise HttpProblem("conflict", f"Somebody with the address {body.email} is a member already.")
+    raise HttpProblem("conflict", f"A person with the address {body.email} is already a member.")
 
 
 async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: ActBy) -> Member:
@@ -75,4 +75,4 @@ def _check_rank(actor: Actor, role: PersonRole) -> None:
     """Raise HttpProblem unless the actor may create, change and remove members with this role; only owners may do
     so for owners."""
     if role == "owner" and actor.role not in _OWNERS:
-        raise HttpProblem("forbidden", "Only an owner may make, change or remove an owner.")
+        raise HttpProblem("forbidden", "Only an owner may appoint, change or remove an owner.")

@@ -10,7 +10,7 @@ from orchestrator.jobs.models import Job, JobEvent
 from orchestrator.jobs.timeline import ledger_rows_of_job
 from orchestrator.problems import HttpProblem
 from orchestrator.store import PgLedger
-from orchestrator.store.call_contents import PgCallContents
+from orchestrator.store.answer_cache import PgCallContents
 
 
 async def call_contents(
@@ -41,19 +41,6 @@ async def calls_of(
 
 def _call(number: int, row: LedgerRow) -> ModelCall:
     record = row.record
-    return ModelCall(
-        number=number,
-        task=record.task,
-        version=record.version,
-        model=record.model,
-        outcome=row.outcome,
-        error=row.error,
-        cached=record.cached,
-        ended_at=row.at,
-        seconds=record.latency_seconds,
-        attempts=record.attempts,
-        prompt_tokens=record.prompt_tokens,
-        completion_tokens=record.completion_tokens,
-        cost_usd=record.cost_usd,
-        faults=record.faults,
-    )
+    same = record.model_dump(exclude={"latency_seconds", "redacted"})
+    seconds = record.latency_seconds
+    return ModelCall(**same, number=number, outcome=row.outcome, error=row.error, ended_at=row.at, seconds=seconds)

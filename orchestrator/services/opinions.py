@@ -47,11 +47,15 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
         try:
             idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
         except InputError:
-            raise HttpProblem("conflict", "It says little but whose it is: masked, nothing is left to read.") from None
+            raise HttpProblem(
+                "conflict", "Almost all of it identifies its authors: masked, nothing is left to read."
+            ) from None
         return ProposalToRead(evaluation=job.id, title=idea.title, text=idea.whole_text, masked=request.blind)
     report = await jobs.report(tenant, job.id)
     if report is None:
-        raise HttpProblem("not-finished", "It came as a document, whose text is there once it has been read.")
+        raise HttpProblem(
+            "not-finished", "It was submitted as a document, whose text is available once it has been read."
+        )
     return ProposalToRead(evaluation=job.id, title=report.idea.title, text=report.idea.whole_text, masked=request.blind)
 
 
@@ -64,7 +68,7 @@ async def judge_point(
     if report is None:
         raise HttpProblem("not-finished", "There is no report yet.")
     if not _is_point(report, body.point):
-        raise HttpProblem.invalid("There is no point of the report at this place.", "/point")
+        raise HttpProblem.invalid("The report has no point at this location.", "/point")
     return await opinions.judge(tenant, id, body.point, body.agrees, body.reason, by)
 
 

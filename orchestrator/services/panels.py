@@ -49,10 +49,7 @@ async def whole_panel(reviewing: ReviewingStores, tenant: TenantId, batch: Batch
     )
     return Panel(
         batch=batch,
-        assigned=scores.assigned,
-        given=scores.given,
-        revised=scores.revised,
-        set_aside=scores.set_aside,
+        **{name: getattr(scores, name) for name in ("assigned", "given", "revised", "set_aside")},
         rows=(),
         next=None,
         blind=blind,

@@ -105,7 +105,7 @@ def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates
     for place, body in enumerate(bodies):
         idea = idea_of(body, body.id or f"idea {place + 1}", f"/ideas/{place}")
         if idea.id in places:
-            detail = f"It has the same words as /ideas/{places[idea.id]}. Give every idea once."
+            detail = f"It has the same text as /ideas/{places[idea.id]}. Give every idea once."
             raise HttpProblem.invalid(detail, f"/ideas/{place}")
         places[idea.id] = place
         candidates.ideas[idea.id] = idea
@@ -127,7 +127,7 @@ async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) ->
         if report is None:
             reason = job.problem.title if job.problem else f"It has no report: it is {job.state}."
         elif report.idea.id in first:
-            reason = f"It has the same words as {first[report.idea.id]}."
+            reason = f"It has the same text as {first[report.idea.id]}."
         else:
             first[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)

@@ -4,12 +4,12 @@
 
 from orchestrator.settings import ApiKeySettings, DatabaseSettings
 from orchestrator.store.answer_cache import PgAnswerCache
-from orchestrator.store.api_keys import PgKeys
 from orchestrator.store.claims import PgClaims
 from orchestrator.store.database import Database, DatabaseHealth, StartServer
 from orchestrator.store.item_outcomes import PgItemOutcomes
 from orchestrator.store.job_events import PgEvents
 from orchestrator.store.jobs import PgJobs
+from orchestrator.store.key_store import PgKeys
 from orchestrator.store.leases import PgLeases
 from orchestrator.store.ledger import PgLedger
 from orchestrator.store.notifications import NotificationListener, NotificationsMissed, Subscription
@@ -21,31 +21,3 @@ from orchestrator.store.service_metrics import PgServiceMetrics, ServiceMetrics
 from orchestrator.store.shared_state import PgSharedState
 from orchestrator.store.tenants import PgTenants
 from orchestrator.store.usage import PgUsage
-
-__all__ = [
-    "ApiKeySettings",
-    "Database",
-    "DatabaseHealth",
-    "DatabaseSettings",
-    "NotificationListener",
-    "NotificationsMissed",
-    "PgAnswerCache",
-    "PgClaims",
-    "PgEvents",
-    "PgItemOutcomes",
-    "PgJobs",
-    "PgKeys",
-    "PgLeases",
-    "PgLedger",
-    "PgReports",
-    "PgResponseCache",
-    "PgRewardGroups",
-    "PgRewards",
-    "PgServiceMetrics",
-    "PgSharedState",
-    "PgTenants",
-    "PgUsage",
-    "ServiceMetrics",
-    "StartServer",
-    "Subscription",
-]

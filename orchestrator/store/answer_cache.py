@@ -1,17 +1,31 @@
 """Cache of language models' answers, written together with the ledger of their calls."""
 
 import uuid
+import zlib
+from collections.abc import Sequence
 
 import asyncpg
+from pydantic import TypeAdapter
 
-from assayer.models import CachedAnswer, CallRecord, LedgerRow
-from orchestrator.store.call_contents import packed_messages
+from assayer.errors import StorageError
+from assayer.models import CachedAnswer, CallRecord, Frozen, LedgerRow, Message
 from orchestrator.store.claims import Claimed, PgClaims
-from orchestrator.store.json_columns import faults_to_json_column, from_json_column, storable_text, to_json_column
+from orchestrator.store.database import Store
+from orchestrator.store.json_columns import (
+    faults_to_json_column,
+    from_json_column,
+    from_json_column_as,
+    storable_text,
+    to_json_column,
+)
 
 _PATIENCES = 5
 """Factor by which writing a call waits longer than other statements while the database is unreachable."""
+_MESSAGES = TypeAdapter(tuple[Message, ...])
+_LEVEL = 1
+"""Compression level of messages."""
 _FIND = "SELECT key, value, record FROM answers WHERE key = $1"
+_FIND_CONTENTS = "SELECT value, messages FROM answers WHERE key = $1"
 
 _INSERT_LEDGER_ROW = """
     INSERT INTO ledger (id, run_id, key, task, version, model, prompt_tokens, completion_tokens, cost_usd,
@@ -20,20 +34,21 @@ _INSERT_LEDGER_ROW = """
     ON CONFLICT DO NOTHING
 """
 
+# Without a claimant, nothing is deleted.
 _INSERT_LEDGER_ROW_AND_RELEASE = f"""
     WITH asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $17)
     {_INSERT_LEDGER_ROW}
-"""  # noqa: S608 - put together from constants
+"""
 
 _INSERT_LEDGER_ROW_AND_ANSWER = f"""
-    WITH paid AS ({_INSERT_LEDGER_ROW}), asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $24)
+    WITH paid AS ({_INSERT_LEDGER_ROW}), asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $17)
     INSERT INTO answers (key, task, version, model, value, record, messages, created_at)
-    SELECT $17, $18, $19, $20, $21, $22, $25, $16 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $2)
+    SELECT $18, $19, $20, $21, $22, $23, $25, $16 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $2)
     ON CONFLICT (key) DO UPDATE
     SET task = excluded.task, version = excluded.version, model = excluded.model, value = excluded.value,
         record = excluded.record, messages = excluded.messages, created_at = excluded.created_at
-    WHERE answers.value = $23
-"""  # noqa: S608 - put together from constants
+    WHERE answers.value = $24
+"""
 
 
 class PgAnswerCache(PgClaims):
@@ -55,36 +70,16 @@ class PgAnswerCache(PgClaims):
         claimant: str | None = None,
     ) -> None:
         """Record a call in the ledger, with its answer; the answer for a run whose job was erased is not stored."""
-        ledger_row = _columns(row)
-        if answer is None and claimant is None:
-            await self._write(_INSERT_LEDGER_ROW, *ledger_row)
-            return
-        if answer is None:
-            await self._write(_INSERT_LEDGER_ROW_AND_RELEASE, *ledger_row, claimant)
-            return
-        record = answer.record
-        cached = (
-            answer.key,
-            record.task,
-            record.version,
-            record.model,
-            storable_text(answer.value),
-            to_json_column(record),
-        )
-        # No value equals NULL: then an answer that is already there stays.
-        unusable = None if instead_of is None else storable_text(instead_of.value)
-        await self._write(
-            _INSERT_LEDGER_ROW_AND_ANSWER,
-            *ledger_row,
-            *cached,
-            unusable,
-            claimant,
-            packed_messages(answer.messages),
-        )
-
-    async def _write(self, statement: str, *values: object) -> None:
-        """Execute a write, with extended patience. A paid call that is not recorded is charged to no tenant,
-        and paid for again."""
+        statement = _INSERT_LEDGER_ROW_AND_RELEASE
+        values: tuple[object, ...] = (*_columns(row), claimant)
+        if answer is not None:
+            record = answer.record
+            cached = (answer.key, record.task, record.version, record.model, storable_text(answer.value))
+            # If this is NULL, no stored value equals it, and an existing answer stays.
+            unusable = None if instead_of is None else storable_text(instead_of.value)
+            statement = _INSERT_LEDGER_ROW_AND_ANSWER
+            values = (*values, *cached, to_json_column(record), unusable, _packed(answer.messages))
+        # Extended patience, because a paid call that is not recorded is charged to no tenant and paid for again.
         patience = _PATIENCES * self._database.patience_seconds
         await self._database.run(lambda connection: connection.fetch(statement, *values), patience)
 
@@ -117,3 +112,32 @@ def _columns(row: LedgerRow) -> tuple[object, ...]:
         storable_text(row.error),
         row.at,
     )
+
+
+def _packed(messages: Sequence[Message]) -> bytes | None:
+    return zlib.compress(_MESSAGES.dump_json(tuple(messages)), _LEVEL) if messages else None
+
+
+class CallContents(Frozen):
+    messages: tuple[Message, ...]
+    """Messages sent to the model; empty if they were not stored."""
+    answer: str
+    """Answer as JSON."""
+
+
+class PgCallContents(Store):
+    """What was sent to a language model and what it answered, for people to read."""
+
+    async def find(self, key: str) -> CallContents | None:
+        """Return the contents of a ledger row's call, or None if no answer is stored because there was none or
+        it was deleted."""
+        row = await self._database.fetch_one(_FIND_CONTENTS, key)
+        if row is None:
+            return None
+        label = f"The messages of answer {key}"
+        try:
+            packed = row["messages"]
+            messages = from_json_column_as(_MESSAGES, zlib.decompress(packed), label) if packed else ()
+        except zlib.error as error:
+            raise StorageError(f"{label} cannot be read: {type(error).__name__}.") from error
+        return CallContents(messages=messages, answer=row["value"])

@@ -29,12 +29,12 @@ _PAGE_OF = f"""
     )
     SELECT id, title, count(*) OVER () AS matching FROM proposals WHERE {{only}}
     ORDER BY {{order}} DESC NULLS LAST, "row", id LIMIT {PAGE} OFFSET $3
-"""  # noqa: S608 - put together from constants
+"""
 _REVIEWERS = f"""
     SELECT evaluation, member, {OPINION_GIVEN} AS opinion
     FROM assignments LEFT JOIN opinions USING (evaluation, member)
     WHERE evaluation = ANY($1) ORDER BY blind_at IS NOT NULL, evaluation, member
-"""  # noqa: S608 - put together from constants
+"""
 _LOADS = """
     SELECT member, count(*) AS assigned, count(*) FILTER (WHERE opinions.blind_at IS NULL) AS waiting
     FROM jobs JOIN assignments ON assignments.evaluation = jobs.id LEFT JOIN opinions USING (evaluation, member)

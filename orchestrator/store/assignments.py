@@ -8,12 +8,10 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
-from orchestrator.reviewing.shown_reports import numbered_title
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
 from orchestrator.store.database import Connection, Database, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
-from orchestrator.store.masked_titles import MaskedTitles
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 
@@ -25,14 +23,16 @@ WITHOUT_OPINION = """NOT EXISTS (
 """SQL condition: whether an assignment has no opinion. Those that have one stay."""
 
 _QUEUE = f"""
-    SELECT evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, member, assignments.at,
-           batches.opinions_due AS due, {OPINION_GIVEN} AS opinion
+    SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
+           {OPINION_GIVEN} AS opinion, CASE WHEN jobs.blind AND $5::boolean THEN coalesce((
+               SELECT nullif(report #>> '{{idea,title}}', '') FROM evaluations WHERE evaluations.id = jobs.run_id
+           ), concat_ws(' ', 'Proposal', jobs."row")) ELSE jobs.subject END AS title
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     LEFT JOIN batches ON batches.id = jobs.batch
     LEFT JOIN opinions USING (evaluation, member)
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
     ORDER BY blind_at IS NOT NULL, jobs.batch, jobs."row", evaluation, member LIMIT $4
-"""  # noqa: S608 - put together from constants
+"""
 _BLIND_GIVEN = """
     SELECT EXISTS (SELECT FROM opinions WHERE evaluation = $2 AND member = $3) AS blind_given
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
@@ -54,7 +54,7 @@ _CONFLICTS = """
     SELECT conflicts.* FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
     WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", conflicts.evaluation, conflicts.member
 """
-# What a person said before is not put in doubt by what a rule finds.
+# A conflict that a person declared or cleared is not overwritten by one that the search finds.
 _ADD_FOUND = """
     INSERT INTO conflicts (evaluation, member, source, reason, at)
     SELECT id, $2, $3, $4, $5 FROM jobs WHERE id = $1 FOR KEY SHARE ON CONFLICT DO NOTHING
@@ -71,8 +71,8 @@ _CLEAR = """
     UPDATE conflicts SET cleared = $4 FROM jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3 RETURNING conflicts.*
 """
-# Of what was planned, what can still be: the proposal may be erased meanwhile, a conflict declared, a reviewer removed,
-# or taken from the call.
+# Inserts only the planned pairs that are still possible: since the plan was made, the proposal may have been erased, a
+# conflict declared, or the reviewer removed from the tenant or the call.
 _ASSIGN = f"""
     INSERT INTO assignments (evaluation, member, at)
     SELECT jobs.id, members.id, $3
@@ -89,7 +89,7 @@ _ASSIGN = f"""
     )
     FOR KEY SHARE OF jobs, members
     ON CONFLICT DO NOTHING RETURNING evaluation, member
-"""  # noqa: S608 - put together from constants
+"""
 _CONFLICTED = """EXISTS (
     SELECT FROM conflicts
     WHERE conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
@@ -102,20 +102,20 @@ _END_BARRED = f"""
       AND members.id = assignments.member AND ({_CONFLICTED} OR {_LEFT} OR {COULD_READ_REPORTS})
       AND {WITHOUT_OPINION}
     RETURNING assignments.evaluation, assignments.member,
-              CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'reviews no more'
+              CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'is no longer a reviewer'
                    ELSE 'could read the reports in another role' END AS reason
-"""  # noqa: S608 - put together from constants
+"""
 _NOT_BLIND = f"""
     SELECT members.id, read_reports_until FROM members JOIN batches USING (tenant)
     WHERE members.tenant = $1 AND batches.id = $2 AND members.removed_at IS NULL AND members.role = 'reviewer'
       AND {COULD_READ_REPORTS}
-"""  # noqa: S608 - put together from constants
+"""
 _WITHDRAW = f"""
     DELETE FROM assignments USING jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3
       AND {WITHOUT_OPINION}
     RETURNING evaluation
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class ProposalText(NamedTuple):
@@ -131,29 +131,20 @@ class PgAssignments(LoggedStore):
     def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
         super().__init__(database, audit_log)
         self._mails = mails
-        self._masked_titles = MaskedTitles(database)
-
-    async def queue_of_reviewer(
-        self, tenant: TenantId, member: MemberId, batch: BatchId | None = None, limit: int = 10_000
-    ) -> list[Assignment]:
-        """Return the assignments as the reviewer may see them: titles of proposals judged blind are masked, or
-        replaced by their numbers."""
-        assigned = await self.queue(tenant, member=member, batch=batch, limit=limit)
-        titles = await self._masked_titles.of(tenant, [item.evaluation for item in assigned])
-        shown = {item.evaluation: titles.get(item.evaluation, "") for item in assigned}
-        return [
-            item
-            if shown[item.evaluation] is None
-            else item.model_copy(update={"title": shown[item.evaluation] or numbered_title(item.row)})
-            for item in assigned
-        ]
 
     async def queue(
-        self, tenant: TenantId, *, member: MemberId | None, batch: BatchId | None, limit: int = 10_000
+        self,
+        tenant: TenantId,
+        *,
+        member: MemberId | None = None,
+        batch: BatchId | None = None,
+        limit: int = 10_000,
+        masked: bool = False,
     ) -> list[Assignment]:
-        """Return assignments of one member or all, in one call or all; those awaiting an opinion come first.
-        For people who run calls."""
-        return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit)
+        """Return assignments of one member or all, in one call or all; those awaiting an opinion come first. With
+        `masked`, as reviewers may see them: the title of a proposal judged blind is masked, or its number until the
+        report exists."""
+        return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit, masked)
 
     async def blind_given(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
         """Return whether the reviewer has given a first opinion of a proposal; None if it is not assigned to them."""
@@ -199,8 +190,7 @@ class PgAssignments(LoggedStore):
         if declared is None:
             return None
         await connection.execute(_WITHDRAW, tenant, evaluation, member)
-        content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, by, "conflict declared", evaluation, **content)
+        await self._log.append(connection, tenant, by, "conflict declared", evaluation, member=member, reason=reason)
         return declared
 
     @in_transaction
@@ -213,8 +203,7 @@ class PgAssignments(LoggedStore):
         cleared = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
         if cleared is None:
             return None
-        content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, by, "conflict cleared", evaluation, **content)
+        await self._log.append(connection, tenant, by, "conflict cleared", evaluation, member=member, reason=reason)
         return cleared
 
     @in_transaction
@@ -234,7 +223,7 @@ class PgAssignments(LoggedStore):
         evaluations, members = [list(item) for item in zip(*pairs, strict=True)] if pairs else ([], [])
         rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch)
         new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
-        # People first, as whoever changes them holds them before the end of the log.
+        # Members are locked before the end of the audit log, in the same order as by changes of members.
         for row in ended:
             content = {"member": row["member"], "reason": row["reason"]}
             await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)

@@ -22,7 +22,7 @@ from orchestrator.store.database import Connection, Database, Store, in_transact
 from orchestrator.store.json_columns import json_without_nul
 
 _BEGIN = "INSERT INTO audit_tips (tenant, number, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
-# Those who append to one tenant's log take turns here.
+# This lock serialises appends to a tenant's log.
 _TIP = "SELECT number, hash FROM audit_tips WHERE tenant = $1 FOR UPDATE"
 _ADD = """
     INSERT INTO audit_log (tenant, number, at, actor, role, act, about, content_hash, previous, hash)
@@ -42,14 +42,14 @@ _NEWEST = """
       AND ($4::text IS NULL OR entry.about = $4) AND ($5::bigint IS NULL OR entry.number < $5)
     ORDER BY entry.number DESC LIMIT $6
 """
-# What says that something was erased stays: it names no applicant.
+# Entries about erasures keep their content, which names no applicant.
 _FORGET = """
     DELETE FROM audit_contents USING audit_log AS entry
     WHERE audit_contents.tenant = $1 AND (audit_contents.about = ANY($2) OR $2 IS NULL)
       AND entry.tenant = $1 AND entry.number = audit_contents.number AND entry.act <> 'erased'
     RETURNING entry.number
 """
-# What a tenant's retention time has taken; what was asked to be erased is forgotten already.
+# Content about resources that the tenant's retention period deleted; erasures delete such content themselves.
 _LEFT_BEHIND = """
     SELECT words.tenant, array_agg(DISTINCT words.about) AS things
     FROM audit_contents AS words JOIN tenants ON tenants.id = words.tenant

@@ -26,7 +26,7 @@ _RULES = f"""
            ARRAY(SELECT item ->> 'name' FROM jsonb_array_elements(coalesce(request -> 'criteria', '[]')) AS item)
            AS criteria
     FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' ORDER BY "row", id LIMIT 1
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class CallRules(Frozen):

@@ -34,19 +34,19 @@ _OF_OTHERS = f"""
 """
 _WOULD_END = f"""
     SELECT evaluation, member FROM assignments, {_OF_OTHERS} ORDER BY member, evaluation
-"""  # noqa: S608 - put together from constants
+"""
 _END = f"""
     DELETE FROM assignments USING {_OF_OTHERS} RETURNING evaluation, member
-"""  # noqa: S608 - put together from constants
+"""
 _WITH_PROPOSALS = """
     SELECT DISTINCT member FROM assignments JOIN jobs ON jobs.id = evaluation WHERE tenant = $1 AND batch = $2
 """
-# Whoever changes people holds them before the end of the log: so does whoever invites.
+# Members are locked before the end of the audit log, in the same order as by changes of members.
 _HOLD_PEOPLE = "SELECT FROM members WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
 _NOT_BLIND = f"""
     SELECT read_reports_until FROM members JOIN batches USING (tenant)
     WHERE members.tenant = $1 AND batches.id = $2 AND members.id = $3 AND {COULD_READ_REPORTS}
-"""  # noqa: S608 - put together from constants
+"""
 _BY_ADDRESS = "SELECT id FROM members WHERE tenant = $1 AND lower(email) = lower($2) AND removed_at IS NULL"
 
 
@@ -118,7 +118,7 @@ class PgCallReviewers(LoggedStore):
         id = await connection.fetchval(_BY_ADDRESS, tenant, new.email)
         member = None if id is None else await self._members.get_within(connection, tenant, id)
         if member is None:
-            raise ReviewRefused("Somebody with this address was just removed. Try again.")
+            raise ReviewRefused("A member with this address was just removed. Try again.")
         if member.role != "reviewer":
             article = "an" if member.role[0] in "ao" else "a"
             raise ReviewRefused(f"{new.email} is the address of {member.name}, {article} {member.role}, no reviewer.")
@@ -130,7 +130,7 @@ class PgCallReviewers(LoggedStore):
         if until := await connection.fetchval(_NOT_BLIND, tenant, batch, member.id):
             raise ReviewRefused(
                 f"{member.name} could read the reports of this call until {until:%Y-%m-%d}, in another role: a first "
-                "opinion would not be blind. Nobody was invited."
+                "opinion would not be blind. No invitation was sent."
             )
 
     async def _choose(
@@ -146,10 +146,10 @@ class PgCallReviewers(LoggedStore):
                 )
             return ChosenReviewers([], removed, [])
         if await connection.fetchval(_CHOSEN, tenant, batch) is None:
-            raise ReviewRefused("None of these reviews any more. Nothing was changed.")
+            raise ReviewRefused("None of these members is still a reviewer. Nothing was changed.")
         ended = [(row["evaluation"], row["member"]) for row in await connection.fetch(_END, tenant, batch, wanted)]
         for evaluation, member in ended:
-            content = {"member": member, "reason": "reviews this call no more"}
+            content = {"member": member, "reason": "is no longer a reviewer of this call"}
             await self._log.append(connection, tenant, by, "assignment withdrawn", evaluation, **content)
         if added or removed:
             await self._log.append(connection, tenant, by, "reviewers chosen", batch, added=added, removed=removed)

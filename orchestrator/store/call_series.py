@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,24 +11,24 @@ from assayer_client.rankings import Band
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.store.call_tables import PROPOSALS
 from orchestrator.store.database import Store
+from orchestrator.store.rows import from_row
 
 _NAMED = 50
 
 # One row of arrays: a row for each proposal takes several times as long to fetch.
 _COLUMNS = f"""{PROPOSALS}
-    SELECT count(*) AS proposals, array_agg(score) FILTER (WHERE score IS NOT NULL) AS scores,
+    SELECT count(*) AS proposals, coalesce(array_agg(score) FILTER (WHERE score IS NOT NULL), '{{}}') AS scores,
            coalesce(array_agg(finished_at) FILTER (WHERE finished_at IS NOT NULL), '{{}}') AS ended,
            coalesce(array_agg(cost_usd) FILTER (WHERE finished_at IS NOT NULL), '{{}}') AS costs,
            coalesce(array_agg(seconds) FILTER (WHERE finished_at IS NOT NULL), '{{}}') AS seconds,
-           count(figures) AS reports, count(*) FILTER (WHERE fit = 'good') AS good,
-           count(*) FILTER (WHERE fit = 'partial') AS partial, count(*) FILTER (WHERE fit = 'poor') AS poor
+           coalesce(array_agg(fit) FILTER (WHERE figures IS NOT NULL), '{{}}') AS fits
     FROM proposals
-"""  # noqa: S608 - put together from constants
+"""
 _WORDS = f"""{PROPOSALS}
     SELECT coalesce(array_agg(run), '{{}}') AS runs, coalesce(array_agg(fit), '{{}}') AS fits,
            coalesce(jsonb_agg(figures -> 'words'), '[]') AS words
     FROM (SELECT run, fit, figures FROM proposals WHERE figures IS NOT NULL ORDER BY run) AS reports
-"""  # noqa: S608 - put together from constants
+"""
 _RANKS = f"""{PROPOSALS}, ordered AS (
         SELECT id, subject, rank, low, high, band FROM proposals WHERE rank IS NOT NULL ORDER BY rank, "row", id
     )
@@ -37,7 +38,7 @@ _RANKS = f"""{PROPOSALS}, ordered AS (
            coalesce((array_agg(subject))[:{_NAMED}], '{{}}') AS titles,
            (SELECT cut FROM ranking) AS cut
     FROM ordered
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class CallSeries(NamedTuple):
@@ -80,15 +81,8 @@ class WordSeries(NamedTuple):
 class PgCallSeries(Store):
     async def of_call(self, tenant: TenantId, batch: BatchId) -> CallSeries:
         (row,) = await self._database.fetch(_COLUMNS, tenant, batch, "")
-        known: dict[FitLevel | None, int] = {"good": row["good"], "partial": row["partial"], "poor": row["poor"]}
-        return CallSeries(
-            row["proposals"],
-            row["scores"] or [],
-            row["ended"],
-            row["costs"],
-            row["seconds"],
-            known | {None: row["reports"] - sum(known.values())},
-        )
+        fits: dict[FitLevel | None, int] = {"good": 0, "partial": 0, "poor": 0, None: 0} | Counter(row["fits"])
+        return from_row(CallSeries, row, fits=fits)
 
     async def words(self, tenant: TenantId, batch: BatchId) -> WordSeries:
         (row,) = await self._database.fetch(_WORDS, tenant, batch, "")

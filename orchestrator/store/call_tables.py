@@ -46,7 +46,7 @@ PROPOSALS = """
     )
 """
 """Query for the proposals of a tenant ($1) and a batch ($2), with their ranks in a ranking ($3), which may be empty."""
-# Sorted without what is wide: figures and problems are read for the rows of the page alone.
+# Rows are sorted without their wide columns: figures and problems are read only for the rows of the page.
 _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, run,
            rank, low, high, band, chance_in, count(*) OVER () AS matching,
@@ -66,13 +66,13 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
 )
     SELECT page.*, page.subject AS title, page.source_name AS source, problem, figures FROM page
     JOIN jobs USING (id) LEFT JOIN report_figures ON report_figures.run = page.run ORDER BY place
-"""  # noqa: S608 - put together from constants
-_ALL = f'{PROPOSALS} SELECT *, subject AS title, source_name AS source FROM proposals ORDER BY "row", id'  # noqa: S608 - put together from constants
+"""
+_ALL = f'{PROPOSALS} SELECT *, subject AS title, source_name AS source FROM proposals ORDER BY "row", id'
 _COUNTS = f"""{PROPOSALS}
     SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered,
            count(certainty) AS certain
     FROM proposals GROUP BY outcome
-"""  # noqa: S608 - likewise
+"""
 
 
 class TableView(Frozen):
@@ -96,7 +96,7 @@ class TableView(Frozen):
     sort: str = Field(default="row", pattern=_SORT)
     """Sort column, or `part:` and the name of a part of the reports."""
     down: bool = False
-    """From the highest."""
+    """Whether to sort in descending order."""
     page: int = Field(default=1, ge=1, le=10_000)
     hide: tuple[str, ...] = Field(default=(), max_length=40)
     """Columns that are hidden."""

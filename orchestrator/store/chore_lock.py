@@ -3,7 +3,6 @@ connection."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from types import TracebackType
 from typing import Self
 
 import asyncpg
@@ -19,9 +18,9 @@ class PgChoreLock:
     """Implements `orchestrator.execution.chores.ChoreLock`; use as an async context manager.
 
     All locks of a process are held by one transaction on one connection outside the pool, so that chores never wait
-    for each other's connections. A transaction's locks hold through a transaction pooler too. They end together, once
-    no chore runs in this process; until then it may repeat its own chores. Should the connection be lost meanwhile,
-    another process may begin the same chore: chores are written so that this does no harm.
+    for each other's connections. Locks of a transaction also work with a transaction pooler. They are released together
+    when no chore runs in this process; until then only this process can repeat its chores. If the connection is lost,
+    another process may begin the same chore, which must do no harm.
     """
 
     def __init__(self, database: Database) -> None:
@@ -34,9 +33,7 @@ class PgChoreLock:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.terminate()

@@ -6,7 +6,6 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
-from types import TracebackType
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar
 
 import asyncpg
@@ -23,6 +22,8 @@ from orchestrator.store.rows import Row, from_row
 
 _LOG = logging.getLogger(__name__)
 _LOGGED_CHARS = 400
+_MIGRATION_SECONDS = 7_200.0
+"""Maximum seconds for the first start of a new version to migrate the tables of an earlier version."""
 T = TypeVar("T")
 P = ParamSpec("P")
 S = TypeVar("S", bound="Store")
@@ -88,9 +89,7 @@ class Database:
         await self.connect()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def connect(self) -> None:
@@ -125,9 +124,8 @@ class Database:
         revision = await self.run(migrator.current_revision)
         migrator.refuse_newer_schema(revision)
         if revision != migrator.latest_revision():
-            seconds = self._settings.migration_seconds
-            connect = partial(self._connect, command_timeout=seconds)
-            await self.run(lambda _: migrator.upgrade_schema(connect), seconds)
+            work = partial(migrator.upgrade_schema, seconds=_MIGRATION_SECONDS)
+            await self.run(work, _MIGRATION_SECONDS)
 
     async def ping(self) -> DatabaseHealth:
         """Return the health of the database. Never raises, and does not require `connect`."""
@@ -207,6 +205,13 @@ class Database:
     async def execute(self, query: str, *values: Any) -> None:
         # Not Connection.execute, which would not reuse the prepared statement.
         await self.run(lambda connection: connection.fetch(query, *values))
+
+    async def execute_in_chunks(self, query: str, *values: Any) -> int:
+        """Repeat a query that returns the rows it has changed until none are left; return the total number of rows."""
+        total = 0
+        while rows := await self.fetch(query, *values):
+            total += len(rows)
+        return total
 
     async def _attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         if self._pool is None:

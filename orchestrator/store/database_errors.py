@@ -96,9 +96,8 @@ def translate_error(error: Exception, address: str) -> AssayerError:
             "special characters in the password must be percent-encoded.",
         )
     if isinstance(error, asyncpg.CharacterNotInRepertoireError):
-        # The one character that PostgreSQL's texts cannot hold. What people write is stored without it; what is looked
-        # for comes as it was sent.
-        return InputError("A value holds a NUL character (code 0), which nothing here has.", "Send it without.")
+        # PostgreSQL cannot store NUL. Stored texts have it replaced, but search values arrive as they were sent.
+        return InputError("A value contains a NUL character (code 0), which no stored text contains.", "Remove it.")
     detail = " ".join(str(error).split()) or type(error).__name__
     for kinds, meaning, hint in _KINDS:
         if isinstance(error, kinds):

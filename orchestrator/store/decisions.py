@@ -26,14 +26,14 @@ _LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
 _MISSING = f"""
     SELECT count(*) FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.batch = $1 AND {WITHOUT_OPINION}
-"""  # noqa: S608 - put together from constants
+"""
 _UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
 _CLOSE = "UPDATE batches SET open = false WHERE id = $1 AND open"
 _SIGN = """
     INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
 """
-# Opinions and judgements are of people with an assignment: one with an opinion does not end.
+# Opinions and judgements belong to members with an assignment, because an assignment with an opinion never ends.
 _KEEP_NAMES = """
     INSERT INTO signed_names (batch, member, name)
     SELECT $1, members.id, members.name FROM members WHERE members.tenant = $2 AND members.id IN (

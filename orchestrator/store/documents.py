@@ -18,10 +18,10 @@ _SOME = 200
 
 _NOTE = "INSERT INTO document_files (file, job) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING"
 _UNUSED = "NOT EXISTS (SELECT FROM jobs WHERE id = document_files.job AND document_file = file)"
-_RELEASE = f"UPDATE document_files SET released_at = now() WHERE file = ANY($1::text[]) AND {_UNUSED}"  # noqa: S608
+_RELEASE = f"UPDATE document_files SET released_at = now() WHERE file = ANY($1::text[]) AND {_UNUSED}"
 _RELEASE_ABANDONED = f"""
     UPDATE document_files SET released_at = now() WHERE released_at IS NULL AND written_at < $1 AND {_UNUSED}
-"""  # noqa: S608 - put together from constants
+"""
 _RELEASED = "SELECT file FROM document_files WHERE released_at IS NOT NULL ORDER BY released_at LIMIT $1"
 _FORGET = "DELETE FROM document_files WHERE file = ANY($1::text[])"
 

@@ -29,8 +29,8 @@ def _called(column: str) -> str:
     return source_matches(column, "$2")
 
 
-# Comparisons, scores and rankings hold whole ideas: by the sender's name for them, or by the words of an idea that an
-# evaluation found here has. Lists of items name them by `id`, `reference` or `source`.
+# Comparisons, scores and rankings contain whole ideas. They are found by the sender's name for an idea, or by the id of
+# an idea whose evaluation is found here. Lists of items name ideas by `id`, `reference` or `source`.
 _FOUND = f"""
     WITH {APPLICANT}
     SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked, coalesce(taken, 0) AS taken, standing
@@ -58,11 +58,11 @@ _FOUND = f"""
         )
     )
     ORDER BY created_at, id
-"""  # noqa: S608 - put together from constants
+"""
 _REFUSED = f"""
     SELECT count(*)::integer AS rows FROM batches, jsonb_array_elements(rejected) AS one
     WHERE tenant = $1 AND {_called("(one ->> 'source')")}
-"""  # noqa: S608 - put together from constants
+"""
 _CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
 _SOME_OF_BATCH = "SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 ORDER BY id LIMIT $3"
 
@@ -143,20 +143,20 @@ class PgErasures(LoggedStore):
         taken_out_of: Sequence[JobId] = (),
         ideas: Set[str] = frozenset(),
     ) -> Erased:
-        """These jobs, the rows that were refused under this name, and the batch with all that it has come to hold.
-        Jobs that have not ended are cancelled, of which no webhook is told.
+        """Erase these jobs, the refused rows with this name, and the batch with everything that it contains by then.
+        Unfinished jobs are cancelled without a message to webhooks.
 
-        `ranking`: the job is that, and goes for itself, not with an applicant. Raises ReviewRefused where a call that
-        it ranks is signed off: what was decided may rest on it. `taken_out_of`: rankings that are done, which stay,
-        signed off or not, without whatever is named so. `ideas`: of evaluations that are gone by now."""
-        # First: should this end half way, the log says more than was done, never less.
+        `ranking`: the job, if it is a ranking that is deleted by itself and not with an applicant. Raises ReviewRefused
+        if a call that it ranks is signed off, because decisions may rest on it. `taken_out_of`: finished rankings that
+        stay, without the applicant, even if signed off. `ideas`: idea ids of evaluations deleted earlier."""
+        # The log entry comes first: if the erasure is interrupted, the log states more than was done, never less.
         beginning = ErasureBeginning(self._log, tenant, by, source, batch, jobs, ranking, taken_out_of, ideas)
         begun = await self._database.run(beginning.announce)
         kept = [*taken_out_of, *begun.finished]
         jobs = [job for job in jobs if job not in begun.finished]
         steps = ErasureSteps(self._log, tenant, by, beginning.about, begun.proof)
         if source is not None:
-            # First: an erasure that dies half way leaves the evaluations, by which the next finds those ideas.
+            # Rankings come before evaluations: if the erasure is interrupted, the next one finds their ideas by these.
             for item in kept:
                 await self._database.run(partial(steps.take_out_of, item, source, begun.ideas), REDACTION_SECONDS)
         for start in range(0, len(jobs), _AT_ONCE):
@@ -164,7 +164,7 @@ class PgErasures(LoggedStore):
         if source is not None:
             await self._database.run(partial(steps.forget_refused, source))
         if batch is not None:
-            # No part of it comes in from here on, and one that was just coming in has come.
+            # No further rows are accepted from here on, and parts that were being added are in.
             await self._database.execute(_CLOSE_BATCH, tenant, batch)
             begun.ideas.update(await self._database.run(partial(ideas_of, tenant, None, batch)))
             while rows := await self._database.fetch(_SOME_OF_BATCH, tenant, batch, _AT_ONCE):

@@ -21,9 +21,9 @@ from orchestrator.store.ranking_redaction import (
 )
 from orchestrator.store.retention import erase_batch, erase_jobs
 
-_IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"  # noqa: S608 - put together from constants
+_IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"
 _REFUSED = source_matches("(one ->> 'source')", "$2")
-# What others add to the list at the same moment stays: it is filtered as it is when its row is changed.
+# Rows that are added concurrently stay: the list is filtered as it is when its row is updated.
 _FORGET_REFUSED = f"""
     UPDATE batches SET (erased, rejected) = (
         SELECT erased + count(*) FILTER (WHERE {_REFUSED}),
@@ -34,23 +34,23 @@ _FORGET_REFUSED = f"""
         SELECT FROM jsonb_array_elements(batches.rejected) AS one WHERE {_REFUSED}
     )
     RETURNING id
-"""  # noqa: S608 - put together from constants
+"""
 _CANCEL = finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
-    f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND {IS_UNFINISHED} AND id = ANY($2) ORDER BY id FOR UPDATE)",  # noqa: S608 - of constants
+    f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND {IS_UNFINISHED} AND id = ANY($2) ORDER BY id FOR UPDATE)",
 )
-# Calls before their jobs, as whoever acts about a call does.
+# Calls are locked before their jobs, in the same order as by other acts on calls.
 _LOCK_BATCHES_OF = """
     SELECT id FROM batches WHERE id IN (SELECT batch FROM jobs WHERE tenant = $1 AND id = ANY($2))
     ORDER BY id FOR NO KEY UPDATE
 """
-# Messages to webhooks tell titles and names, also that it was cancelled just now.
+# Messages to webhooks contain titles and names, including the message about a cancellation just now.
 _FORGET_MESSAGES = """
     DELETE FROM deliveries USING webhooks
     WHERE webhooks.id = webhook AND webhooks.tenant = $1 AND payload #>> '{data,id}' = ANY($2)
 """
-# What a request was answered tells which rows were refused, doubled or left out. Whoever repeats it within its week is
-# still told what became of it, without those lists. Rankings name evaluations of others that they left out.
+# Stored responses list rows that were refused, duplicated or left out. A repetition of the request within a week still
+# gets its response, without those lists. Responses about rankings name evaluations that were left out.
 _FORGET_RESPONSES = """
     UPDATE idempotency SET body = convert_to(
         (
@@ -108,7 +108,7 @@ class ErasureBeginning(NamedTuple):
             ideas = self.ideas | await ideas_of(self.tenant, self.source, self.batch, connection)
             finished, cancelled = dict[JobId, RankedApplicant](), list[asyncpg.Record]()
             if self.source is not None:
-                # What has finished since it was looked at stays.
+                # Rankings that have finished since the preview stay.
                 await connection.fetch(_LOCK_BATCHES_OF, self.tenant, self.jobs)
                 cancelled = await connection.fetch(_CANCEL, self.tenant, self.jobs)
                 finished = await self._finished(connection, ideas)
@@ -156,7 +156,7 @@ class ErasureSteps(NamedTuple):
                 await redact_ranking(connection, ranking, standing, self.by.at, self.proof)
                 await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
                 return
-            # Others have been taken out of it since it was looked at. The end of the log is locked last, as ever.
+            # Other applicants have been removed since the preview. The end of the log is always locked last.
             await connection.fetch(_FORGET_MESSAGES, self.tenant, [ranking])
             await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
             tip = await self.log.erase_within(connection, self.tenant, self.by, self.about, [ranking])

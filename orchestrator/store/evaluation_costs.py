@@ -10,7 +10,7 @@ _LOOKED_BACK = dt.timedelta(days=30)
 _MOST = 200
 """Maximum number of evaluations examined, the newest first."""
 
-# Answers from the cache count as if they had been sent: the next ideas will not find theirs there.
+# Cached answers count as if they had been requested, because the next ideas will not find theirs in the cache.
 _TAKEN = """
     WITH ended AS (
         SELECT id, started_at FROM jobs

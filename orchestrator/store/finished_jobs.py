@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from assayer.models import LedgerRow
 from orchestrator.jobs.models import Job, JobEvent
-from orchestrator.store.database import Database
+from orchestrator.store.database import Database, Store
 from orchestrator.store.job_events import PgEvents
 from orchestrator.store.job_sql import JOB_COLUMNS
 from orchestrator.store.ledger import PgLedger
@@ -16,8 +16,8 @@ SETTLING_TIME = dt.timedelta(seconds=2)
 """Delay after which a job's calls are complete: the ledger records calls that a cancellation interrupts shortly after
 it."""
 
-# The oldest first; jobs that ended longer ago are left out. Materialized: within IN (…) the rows that are
-# locked may be chosen again and again, and the limit holds for each time.
+# The oldest first; jobs that ended longer ago are left out. MATERIALIZED, because PostgreSQL may evaluate a subquery
+# within IN (…) repeatedly, each time with its own limit.
 _CLAIM = f"""
     WITH ended AS MATERIALIZED (
         SELECT id AS ended FROM jobs
@@ -26,7 +26,7 @@ _CLAIM = f"""
         ORDER BY finished_at LIMIT $1 FOR UPDATE SKIP LOCKED
     )
     UPDATE jobs SET traced = true FROM ended WHERE jobs.id = ended RETURNING {JOB_COLUMNS}, traceparent
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class FinishedJob(NamedTuple):
@@ -40,17 +40,16 @@ class FinishedJob(NamedTuple):
     """Ledger rows of all its runs."""
 
 
-class PgFinishedJobs:
-    """Implements `orchestrator.tracing.FinishedJobSource`."""
-
+class PgFinishedJobs(Store):
     def __init__(self, database: Database, settling: dt.timedelta = SETTLING_TIME) -> None:
         """Create the source; `settling` is the delay after a job's end until it is returned."""
-        self._database = database
+        super().__init__(database)
         self._settling = settling
         self._events = PgEvents(database)
         self._ledger = PgLedger(database)
 
     async def claim(self, most: int) -> list[FinishedJob]:
+        """Claim jobs that ended recently and were not claimed before."""
         rows = await self._database.fetch(_CLAIM, most, self._settling)
         jobs = [(from_row(Job, row), row["traceparent"]) for row in rows]
         return [

@@ -11,7 +11,7 @@ from orchestrator.store.notifications import event_notification, notify
 
 Ended = TypeVar("Ended", bound=ItemOutcome)
 
-# The job's row is held until the outcomes are in: a lease that is lost meanwhile was not lost before.
+# The job's row is locked until the outcomes are stored, so that the lease cannot be lost in between.
 _KEEP = """
     WITH held AS (SELECT id FROM jobs WHERE id = $1 AND lease = $2 FOR SHARE), kept AS (
         INSERT INTO item_outcomes (job, item, came, outcome)

@@ -9,8 +9,8 @@ from orchestrator.store.database import Connection, Store
 from orchestrator.store.json_columns import mapping_to_json_column
 from orchestrator.store.notifications import event_notification, notify
 
-# The row of the job is locked first, so numbers are given one at a time. A lost connection may have taken the
-# same event through already: then it is among the latest.
+# The job's row is locked first, so numbers are assigned one at a time. If an attempt whose connection was lost has
+# already stored the event, it is among the latest.
 _APPEND = """
     WITH numbered AS (
         UPDATE jobs SET last_event = last_event + 1

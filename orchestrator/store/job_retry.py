@@ -29,7 +29,7 @@ _COUNT = f"""
            (SELECT max_queued FROM tenants WHERE id = $1) AS most,
            (SELECT count(*) FROM jobs AS waiting WHERE waiting.tenant = $1 AND waiting.state = 'queued') AS queued
     FROM jobs WHERE {_WITHOUT_RESULT}
-"""  # noqa: S608 - put together from constants
+"""
 
 _RETRY = f"""
     WITH ended AS (
@@ -51,7 +51,7 @@ _RETRY = f"""
         UPDATE batches SET told = false WHERE id IN (SELECT batch FROM queued)
     )
     SELECT id FROM queued
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class RetryCounts(NamedTuple):
@@ -97,7 +97,7 @@ async def retry_jobs(
         if counts["queued"] + counts["jobs"] > counts["most"]:
             raise QueueFull(counts["queued"], counts["jobs"], counts["most"])
         rows = await connection.fetch(_RETRY.format(column=column), tenant, id)
-        # Of the rest, as it is now: documents may have gone while others had their rows locked.
+        # Counted again, because documents may have been deleted while this transaction waited for locks.
         left = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
         if by is not None and rows:
             act: AuditedAct = "evaluation run again" if job else "call run again"

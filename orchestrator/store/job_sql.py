@@ -36,7 +36,8 @@ IS_UNFINISHED, IS_RETRIABLE = _state_in(UNFINISHED), _state_in(RETRIABLE)
 
 _JOB_REQUEST: TypeAdapter[JobRequest] = TypeAdapter(JobRequest)
 
-# A run may be shared with a job that asked the same before. Both times are the server's: `at` is a worker's.
+# A run may be shared with an earlier job with the same request. `written_at` and `started_at` are times of the database
+# server, `at` is a worker's.
 _SENT_CALLS = """
     FROM runs JOIN ledger USING (run_id)
     WHERE runs.job = jobs.id AND NOT ledger.cached
@@ -95,12 +96,12 @@ _FINISH = """
     ), charged AS ({charge})
     SELECT id FROM ended
 """
-# The finished job's files, unless it keeps its document. An idea that nobody named is stored as from `the request`.
+# Releases the finished job's files, unless it keeps its document.
 _RELEASE = """
     UPDATE document_files SET released_at = statement_timestamp() FROM {jobs} AS freed
     WHERE document_files.job = freed.id AND freed.document_file IS NULL AND released_at IS NULL
 """
-# Nothing of a call that is signed off is run again.
+# Jobs of a signed-off call cannot be run again.
 _KEPT = "({keeps}) AND NOT EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)"
 
 _FORGET_DOCUMENTS = """
@@ -143,7 +144,7 @@ def source_ends(name: str) -> str:
     What `source_matches` and `reference_matches` ask for ends so."""
     reverse = 'reverse(source_name) COLLATE "C"'
     ends = (f"reverse({name}::text)", f"reverse(' (' || {name}::text || ')')")
-    # Up to the last character there is.
+    # chr(1114111) is the last code point.
     return f"({' OR '.join(f'{reverse} >= {end} AND {reverse} < {end} || chr(1114111)' for end in ends)})"
 
 

@@ -34,7 +34,7 @@ _INSERT_BATCH = """
     RETURNING id
 """
 
-# In a statement of its own: what follows sees all that whoever held the batch has added.
+# A separate statement, so that the following ones see everything added by the previous holder of this lock.
 _LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
 
 _EXTEND_BATCH = """
@@ -47,11 +47,12 @@ _EXTEND_BATCH = """
 _KNOWN_JOB = "SELECT true FROM jobs WHERE id = $1"
 _KNOWN_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 AND id = $2"
 
-# What an erasure has deleted by then is missed; what it has not, it waits for, and finds what was added when it looks
-# again. Here jobs are held before their call: whoever locks a call and then such jobs waits for none of them.
+# Evaluations that an erasure has already deleted are missing. An erasure of the others waits for this lock, and finds
+# the new job when it searches again. Jobs are locked before their call here; this cannot deadlock, because transactions
+# that lock a call and then such jobs do not wait for this kind of lock.
 _HOLD_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
 
-# A microsecond apart: the order of acceptance is the order of the rows.
+# Times are a microsecond apart, so that jobs are ordered as their rows.
 _INSERT_JOBS = """
     WITH submitted AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
@@ -98,7 +99,7 @@ async def submit_jobs(
             new = new or bool(added)
             if added and isinstance(part[0].request, RankingRequest):
                 await add_ranking(connection, tenant, part[0].id, part[0].request)
-        # Last: whoever writes to the log after this one waits for it.
+        # Last, because other writers to the log wait from here until the commit.
         if by is not None and new and (content := _said(batch, jobs, by)):
             await log.append(connection, tenant, by, content.act, content.about, **content.content)
     await notify(connection, [JOB_QUEUED])
@@ -118,22 +119,14 @@ async def _insert_batch(
     """Insert a batch or a further part of it; return whether it is new. Raises BatchClosed, ReviewRefused."""
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
-        tags = [storable_text(tag) for tag in batch.tags]
-        values = (
-            storable_text(batch.name),
-            batch.rows,
-            rejected,
-            batch.open,
-            tags,
-            batch.opinions_due,
-            batch.submitted_by,
-        )
+        name, tags = storable_text(batch.name), [storable_text(tag) for tag in batch.tags]
+        values = (name, batch.rows, rejected, batch.open, tags, batch.opinions_due, batch.submitted_by)
         return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *values))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
     added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)
     if added:
         return True
-    # Added before, by an attempt whose answer was lost?
+    # It may have been added by an attempt whose response was lost.
     known: bool | None = False
     if jobs:
         known = await connection.fetchval(_KNOWN_JOB, jobs[0].id)

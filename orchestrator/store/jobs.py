@@ -45,12 +45,12 @@ _ADD_SECONDS = 600.0
 _PAGE = 50
 _FOR_EVER = RetentionSettings()
 
-_REQUEST = f"SELECT id, {WHOLE_REQUEST} AS request FROM jobs WHERE tenant = $1 AND id = $2"  # noqa: S608 - of constants
-_GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
+_REQUEST = f"SELECT id, {WHOLE_REQUEST} AS request FROM jobs WHERE tenant = $1 AND id = $2"
+_GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"
 
 _LIST = "SELECT {columns} FROM jobs WHERE {conditions} ORDER BY created_at DESC, id DESC LIMIT {limit}"
 
-# The answers of a comparison are rows, as those of rankings are.
+# Answers of comparisons are stored in rows, like those of rankings.
 _RESULT = """
     SELECT CASE WHEN kind = 'comparison' THEN result || jsonb_build_object('answers', (
         SELECT coalesce(jsonb_agg(answer ORDER BY place), '[]') FROM ranking_pairs WHERE job = jobs.id
@@ -74,7 +74,7 @@ _REPORTS = f"""
     ) AS page
     LEFT JOIN LATERAL (SELECT report FROM evaluations WHERE evaluations.id = page.run_id) AS run ON true
     ORDER BY "row"
-"""  # noqa: S608 - put together from constants
+"""
 
 _CIRCUMSTANCES = f"""
     SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
@@ -90,7 +90,7 @@ _CIRCUMSTANCES = f"""
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
-"""  # noqa: S608 - put together from constants
+"""
 
 _FIRST_QUEUED = """
     SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state = 'queued' ORDER BY priority, ready_at LIMIT 1
@@ -108,7 +108,7 @@ _CANCEL = finish_statement(
 )
 _CANCEL_BATCH = finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
-    f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND {IS_UNFINISHED} ORDER BY id FOR UPDATE)",  # noqa: S608
+    f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND {IS_UNFINISHED} ORDER BY id FOR UPDATE)",
     keeps="$3::boolean",
 )
 
@@ -173,7 +173,7 @@ class PgJobs(Store):
         try:
             return await self._database.run(work, _ADD_SECONDS if len(jobs) > 1 else None)
         finally:
-            # Of jobs that were not accepted. Those that were keep them.
+            # Releases only files of jobs that were not accepted.
             files = [job.document_file for job in added if job.document_file is not None]
             if documents is not None and files:
                 await documents.release(files)
@@ -200,7 +200,7 @@ class PgJobs(Store):
     ) -> list[Job]:
         """Return jobs, the newest first; optionally only those of a `source`, by the sender's name for it, or
         of the sender's own `reference` alone."""
-        # Only with the conditions that are asked for: a plan that serves all of them at once uses no index.
+        # The query has only the requested conditions: a plan for all optional conditions together would use no index.
         values: list[object] = [tenant, limit]
         conditions = ["tenant = $1"]
         for column, value in (("batch", batch), ("kind", kind), ("state", state)):
@@ -228,7 +228,7 @@ class PgJobs(Store):
     async def report(self, tenant: TenantId, job: JobId) -> Report | None:
         """Return the report of a finished evaluation."""
         row = await self._database.fetch_one(_REPORT, tenant, job)
-        # In a thread, as those of a batch.
+        # In a thread, because reports are large.
         return None if row is None else await asyncio.to_thread(_report, row["report"], row["source"] or "", job)
 
     async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
@@ -270,8 +270,7 @@ class PgJobs(Store):
                 closed = await connection.fetch(_CLOSE, tenant, batch)
                 rows = await connection.fetch(_CANCEL_BATCH, tenant, batch, self._document_days > 0)
                 if by is not None and (rows or closed):
-                    content = {"evaluations": len(rows)}
-                    await self._log.append(connection, tenant, by, "call cancelled", batch, **content)
+                    await self._log.append(connection, tenant, by, "call cancelled", batch, evaluations=len(rows))
             await notify(connection, cancelled_notifications(rows))
             return len(rows)
 
@@ -305,7 +304,7 @@ class PgJobs(Store):
     async def batches(
         self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50, tag: str | None = None
     ) -> Sequence[BatchStatus]:
-        """The newest first."""
+        """Return batches, the newest first."""
         rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag)
         return [_batch(row) for row in rows]
 

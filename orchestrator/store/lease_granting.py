@@ -10,7 +10,6 @@ import asyncpg
 
 from assayer.errors import StorageError
 from orchestrator.jobs.fair_scheduler import (
-    Allocation,
     FreeSlots,
     TenantQueue,
     WaitingJob,
@@ -41,9 +40,9 @@ _LEASE = f"""
 """
 """The columns of a Lease."""
 
-_HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"  # noqa: S608 - of constants
+_HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"
 
-# In the order of the queue's index, so that it is read and not the table.
+# Ordered as the queue's index, so that the index is read instead of the table.
 WAITING = """
     SELECT true FROM jobs
     WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
@@ -51,7 +50,7 @@ WAITING = """
 """
 """Query for whether any overnight job ($1), or with $1 false any other job, could start now."""
 
-# The lock lets one worker at a time decide; the statements after it see what the last one did.
+# This lock lets one worker decide at a time; the statements after it see what the previous one did.
 _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
 
 _HEADS = """
@@ -76,7 +75,7 @@ _TENANTS = f"""
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE id = ANY($1)
-"""  # noqa: S608 - put together from constants
+"""
 
 _REJECT = finish_statement(
     f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}",
@@ -107,7 +106,7 @@ _GRANT = f"""
         UPDATE queue_clock SET virtual_time = $8
     )
     SELECT {_LEASE} FROM leased AS jobs ORDER BY priority, ready_at
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class GrantedLeases(NamedTuple):
@@ -142,8 +141,20 @@ async def grant_leases(
         if slots.overnight_only:
             shares = allocate_overnight(slots, clock, contenders)
         else:
-            shares = allocate(slots, clock, contenders, settings.head_start)
-        rows = await _write_grants(connection, worker, shares, tokens, settings) if shares.grants else []
+            shares = allocate(slots, clock, contenders)
+        if not shares.grants:
+            return GrantedLeases([], over_budget)
+        rows = await connection.fetch(
+            _GRANT,
+            [grant.job for grant in shares.grants],
+            tokens[: len(shares.grants)],
+            [grant.reserved_usd for grant in shares.grants],
+            settings.lease_seconds,
+            worker,
+            list(shares.times),
+            list(shares.times.values()),
+            shares.clock,
+        )
         leases, unreadable = await _read_leases(connection, rows, settings, keep_documents)
     return GrantedLeases(leases, over_budget + unreadable)
 
@@ -187,22 +198,6 @@ def _tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Sequence
         batch=queues.get((row["id"], 1), ()),
         overnight=queues.get((row["id"], 2), ()),
         overnight_running=row["overnight"],
-    )
-
-
-async def _write_grants(
-    connection: Connection, worker: str, shares: Allocation, tokens: Sequence[UUID], settings: QueueSettings
-) -> list[asyncpg.Record]:
-    return await connection.fetch(
-        _GRANT,
-        [grant.job for grant in shares.grants],
-        list(tokens[: len(shares.grants)]),
-        [grant.reserved_usd for grant in shares.grants],
-        settings.lease_seconds,
-        worker,
-        list(shares.times),
-        list(shares.times.values()),
-        shares.clock,
     )
 
 

@@ -55,18 +55,18 @@ _FINISH = finish_statement(
 _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
 
 _STANDING = "id, failures, losses, outages, reasons, worker"
-_HELD_JOB = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"  # noqa: S608 - of constants
+_HELD_JOB = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"
 _GIVEN_BACK = "SELECT state FROM jobs WHERE id = $1 AND last_lease = $2 AND state IN ('queued', 'failed')"
-# In the order in which spending is written, so that two who charge never wait for each other in a circle.
+# Ordered as spending is written, so that concurrent charges cannot deadlock.
 _EXPIRED = f"""
     WITH expired AS (
         SELECT tenant, {_STANDING} FROM jobs WHERE state = 'running' AND leased_until < statement_timestamp()
         ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
     )
     SELECT * FROM expired ORDER BY tenant, abs(hashtext(id) % 16), id
-"""  # noqa: S608 - put together from constants
+"""
 
-# What the attempt cost is charged at once: while the job waits, nothing is reserved for it.
+# The attempt's cost is charged immediately, because nothing is reserved for a job while it waits.
 _REQUEUE = f"""
     WITH charges AS (
         SELECT id, tenant, greatest(0, {PAID_SO_FAR} - charged_usd) AS usd FROM jobs WHERE id = $1
@@ -84,7 +84,7 @@ _REQUEUE = f"""
         FROM requeued
     )
     SELECT id FROM requeued
-"""  # noqa: S608 - put together from constants
+"""
 
 _FAIL = finish_statement(
     "state = 'failed', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "
@@ -157,7 +157,7 @@ class PgLeases(Store):
                 stored = await connection.fetch(_FINISH, *who, *values, timeout=patience)
                 if stored and verdict.result is not None:
                     await keep_ranking(connection, lease.job, verdict.result, patience)
-            # Written before, by an attempt whose answer was lost?
+            # It may have been written by an attempt whose response was lost.
             stored = stored or await connection.fetch(_FINISHED, *who)
             if stored:
                 await notify(connection, finished_notifications(lease.job))
@@ -168,11 +168,9 @@ class PgLeases(Store):
     async def give_back(
         self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
     ) -> JobState | None:
-        """Back to the queue, or failed when its attempts are used up; None when the lease no longer holds.
-
-        With `attempt_failed` it counts as a failure of the job. Otherwise, with a pause, as an outage of something that
-        every job needs; without one as the loss of a worker. Losses are limited as well: the job may cause them.
-        """
+        """Return a job to the queue, or fail it if its attempts are used up; return its new state, or None if the
+        lease is no longer valid. With `attempt_failed` it counts as a failure of the job; otherwise with a pause as an
+        outage of a dependency, without one as the loss of a worker, which is limited too, as the job may cause it."""
         cause: RetryCause = "failure" if attempt_failed else "outage" if after_seconds > 0 else "loss"
 
         async def work(connection: Connection) -> JobState | None:

@@ -1,6 +1,6 @@
-"""Mails that members are owed: written in the transaction of what they tell of, claimed and settled by whoever sends.
+"""Outbox of mails to members, written in the transactions that they report on.
 
-Nothing is written for somebody who was removed or wants no mails, nor where the service sends none.
+No mails are written for removed members, for members who want none, or if the service sends none.
 """
 
 from collections import Counter
@@ -21,8 +21,8 @@ _ADD = """
 _CALL = "SELECT name, opinions_due FROM batches WHERE tenant = $1 AND id = $2"
 _STOP = "DELETE FROM mails WHERE member = $1 AND state = 'pending'"
 
-# For the statement that finds calls which have finished: of `finished (id, tenant, name)`. Proposals are counted as the
-# pages of the console count them.
+# Part of the statement that finds finished calls, as `finished (id, tenant, name)`. Proposals are counted as on the
+# console's pages.
 ADD_CALL_FINISHED = """
     INSERT INTO mails (member, batch, news)
     SELECT members.id, finished.id, jsonb_build_object(

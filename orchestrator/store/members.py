@@ -23,8 +23,8 @@ COULD_READ_REPORTS = "coalesce(members.read_reports_until > batches.created_at, 
 opinion of theirs is blind."""
 
 FOR_OWNERS = (
-    "Only an owner may change the address of a member: whoever signs in by it is taken for that person. Remove the "
-    "invitation and invite anew."
+    "Only an owner may change the address of a member, because it identifies the person who signs in. Remove the "
+    "invitation and create a new one."
 )
 
 _COLUMNS = """
@@ -33,55 +33,55 @@ _COLUMNS = """
         SELECT FROM api_keys WHERE api_keys.member = members.id AND revoked_at IS NULL
     ) AS signs_in
 """
-# What somebody could read before they were removed stays with their address and their account.
+# The time until which a removed member could read reports applies to later members with the same address.
 _INVITE = f"""
     INSERT INTO members (id, tenant, name, email, affiliation, role, mails, invited_by, created_at, read_reports_until)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, (
         SELECT max(read_reports_until) FROM members WHERE tenant = $2 AND lower(email) = lower($4)
     ))
     ON CONFLICT (tenant, lower(email)) WHERE removed_at IS NULL DO NOTHING RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
-_LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"  # noqa: S608 - of constants
-_GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
-# Every role but a reviewer's reads reports. By the clock by which calls are made.
+"""
+_LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"
+_GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"
+# All roles except reviewers read reports. The clock is the one that dates calls.
 _READS_NO_MORE = "CASE WHEN role <> 'reviewer' {and_so} THEN statement_timestamp() ELSE read_reports_until END"
-# Whoever is changed, whoever changes, and all owners, always in this order: two who change each other take turns, and
-# so do two owners who both want to be the last but one.
+# Locks the changed member, the acting member and all owners, always in this order, so that concurrent changes cannot
+# deadlock and two owners cannot remove each other at the same time.
 _LOCK = f"""
     SELECT {_COLUMNS} FROM members
     WHERE tenant = $1 AND (id = ANY($2) OR role = 'owner' AND removed_at IS NULL) ORDER BY id FOR UPDATE
-"""  # noqa: S608 - put together from constants
+"""
 _CHANGE = f"""
     UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, mails = $7,
                        read_reports_until = {_READS_NO_MORE.format(and_so="AND $6 = 'reviewer'")}
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 _SET_MAILS = f"""
     UPDATE members SET mails = $3 WHERE tenant = $1 AND id = $2 AND removed_at IS NULL AND mails <> $3
     RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 _REMOVE = f"""
     UPDATE members SET removed_at = $3, read_reports_until = {_READS_NO_MORE.format(and_so="")}
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 _REVOKE_KEYS = "UPDATE api_keys SET revoked_at = $2 WHERE member = $1 AND revoked_at IS NULL"
 _ADD_KEY = "INSERT INTO api_keys (id, tenant, name, hash, scopes, member) VALUES ($1, $2, $3, $4, $5, $6)"
 _BY_IDENTITY = f"""
     SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND issuer = $2 AND subject = $3 AND removed_at IS NULL
-"""  # noqa: S608 - put together from constants
+"""
 _INVITED_BY = "SELECT FROM members WHERE id = $1 AND invited_by = $2"
 _REMOVED = """
     SELECT FROM members WHERE tenant = $1 AND removed_at IS NOT NULL
     AND (issuer = $2 AND subject = $3 OR lower(email) = lower($4)) LIMIT 1
 """
-# Whoever was invited by this address and has not signed in yet with another identity.
+# Binds the member who was invited by this address and has not signed in with another identity.
 _BIND = f"""
     UPDATE members SET issuer = $2, subject = $3, read_reports_until = greatest(read_reports_until, (
         SELECT max(known.read_reports_until) FROM members AS known
         WHERE known.tenant = $1 AND known.issuer = $2 AND known.subject = $3
     ))
     WHERE tenant = $1 AND lower(email) = lower($4) AND issuer IS NULL AND removed_at IS NULL RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class PgMembers(LoggedStore):
@@ -144,7 +144,7 @@ class PgMembers(LoggedStore):
         try:
             member = await select_one(connection, Member, _CHANGE, tenant, id, *_values(to))
         except asyncpg.UniqueViolationError:
-            raise ReviewRefused(f"Somebody else has the address {email}.") from None
+            raise ReviewRefused(f"Another member has the address {email}.") from None
         if not to.mails:
             await self._mails.stop(connection, id)
         await self._log.append(connection, tenant, by, "member changed", id, **to.model_dump())
@@ -181,7 +181,7 @@ class PgMembers(LoggedStore):
         await connection.execute(_REVOKE_KEYS, id, by.at)
         scopes = sorted(scopes_of_role(member.role))
         await connection.execute(_ADD_KEY, key.id, tenant, member.name, hash_key(key.secret), scopes, id)
-        # Whoever makes it reads it, and could act with it.
+        # Logged because the person who creates the key can read it and act with it.
         await self._log.append(connection, tenant, by, "key given", id, key=key.id, shown_to=by.actor.name)
         return member
 
@@ -200,7 +200,7 @@ class PgMembers(LoggedStore):
         people = {row["id"]: from_row(Member, row) for row in await connection.fetch(_LOCK, tenant, [id, actor.id])}
         acts, found = people.get(MemberId(actor.id)), people.get(id)
         if acts is not None and (acts.removed_at is not None or not may(acts.role, "invite people")):
-            raise ReviewRefused("Your own role has changed meanwhile: you may not change people any more.")
+            raise ReviewRefused("Your own role has changed: you may no longer change members.")
         if found is None or found.removed_at is not None:
             return None
         role = (actor if acts is None else acts).role
@@ -212,7 +212,7 @@ class PgMembers(LoggedStore):
             if person.id != id and person.role == "owner" and person.removed_at is None
         ]
         if found.role == "owner" and becomes not in ("owner", "as before") and not others:
-            raise ReviewRefused(f"{found.name} is the last owner: make somebody else an owner first.")
+            raise ReviewRefused(f"{found.name} is the last owner: make another member an owner first.")
         if other_address(found.email, email) and not may(role, "change addresses"):
             raise ReviewRefused(FOR_OWNERS)
         return found

@@ -5,8 +5,8 @@ from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.database import Connection
 
-# A statement that waits for a row sees the rest of the database as it was before it waited: what is read under a lock
-# is read by the next one.
+# A statement that waits for a row sees the rest of the database as it was before it waited, so what must be read under
+# the lock is read by the next statement.
 _HOLD = """
     SELECT id FROM batches
     WHERE tenant = $1 AND id = coalesce((SELECT batch FROM jobs WHERE tenant = $1 AND id = $2), $2) FOR {lock}

@@ -25,7 +25,7 @@ _NOT_BLIND = f"""
     SELECT read_reports_until FROM members JOIN jobs ON jobs.id = $1 JOIN batches ON batches.id = jobs.batch
     WHERE members.id = $2 AND {COULD_READ_REPORTS}
       AND NOT EXISTS (SELECT FROM opinions WHERE evaluation = $1 AND member = $2)
-"""  # noqa: S608 - put together from constants
+"""
 _GIVE = """
     INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_at, score, note)
     VALUES ($1, $2, $3, $4, $5, $3, $4) ON CONFLICT DO NOTHING RETURNING evaluation
@@ -88,11 +88,10 @@ class PgOpinions(LoggedStore):
             raise ReviewRefused(
                 f"Until {until:%Y-%m-%d} you could read the reports of this call in another role: your first "
                 "opinion would not be blind.",
-                "Ask whoever runs the call to assign somebody else.",
+                "Ask the officer of the call to assign another reviewer.",
             )
         if await connection.fetchrow(_GIVE, evaluation, member, score, stored, by.at) is not None:
-            content = {"score": score, "note": stored}
-            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, **content)
+            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, score=score, note=stored)
         opinion = await _opinion(connection, tenant, evaluation, member)
         if (opinion.blind_score, opinion.blind_note) != (score, stored):
             raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")
@@ -108,7 +107,7 @@ class PgOpinions(LoggedStore):
         if not await _may_give(connection, tenant, evaluation, member):
             return None
         if await connection.fetchrow(_REVISE, evaluation, member, score, stored, by.at) is None:
-            raise ReviewRefused("There is nothing to revise: give your first opinion before (POST).")
+            raise ReviewRefused("There is no opinion to revise. Give your first opinion (POST).")
         await self._log.append(connection, tenant, by, "opinion revised", evaluation, score=score, note=stored)
         return await _opinion(connection, tenant, evaluation, member)
 
@@ -149,7 +148,7 @@ class PgOpinions(LoggedStore):
             return False
         existing = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
         if await connection.fetchrow(existing, evaluation, member) is None:
-            raise ReviewRefused("Give your first opinion before you see what the program found.")
+            raise ReviewRefused("Give your first opinion before you judge points of the report.")
         await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, by.at)
         content = {"point": point, "agrees": agrees, "reason": stored}
         await self._log.append(connection, tenant, by, "point judged", evaluation, **content)
@@ -173,10 +172,10 @@ async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId,
     if await connection.fetchrow(_ASSIGNED, tenant, evaluation, member) is None:
         return False
     await hold_call_open(connection, tenant, evaluation)
-    # Again: whoever declares a conflict or withdraws an assignment holds the call alone.
+    # Checked again under the lock, which excludes declaring a conflict and withdrawing an assignment.
     row = await connection.fetchrow(_ASSIGNED, tenant, evaluation, member)
     if row is None:
         return False
     if row["conflict"]:
-        raise ReviewRefused("A conflict of interest stands between you and this proposal.")
+        raise ReviewRefused("You have a conflict of interest with this proposal.")
     return True

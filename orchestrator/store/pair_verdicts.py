@@ -7,7 +7,7 @@ from assayer_client.comparisons import Comparison
 from orchestrator.jobs.models import JobId, JobKind, TenantId
 from orchestrator.store.database import Store
 
-# Of the latest few that compared any of them.
+# Only the latest 3 rankings and 20 comparisons that compared any of them.
 _BETWEEN = """
     WITH judged AS (
         SELECT jobs.id, kind, subject, created_at, place, answer,

@@ -24,7 +24,7 @@ _ONLY = {
 _LAST = 2**31 - 1
 """Sort value of a proposal without a row number, so that it comes last."""
 
-# Opinions are of people to whom the proposal is assigned: an assignment with an opinion does not end.
+# Every opinion belongs to an assignment, because an assignment with an opinion never ends.
 _ASSIGNED = """
     jobs JOIN assignments ON assignments.evaluation = jobs.id
     LEFT JOIN opinions USING (evaluation, member)
@@ -51,15 +51,15 @@ _PROPOSALS = f"""
         WHERE jobs.tenant = $1 AND jobs.batch = $2 AND kind = 'evaluation' AND state <> 'cancelled'
           AND (by_proposal.evaluation IS NOT NULL OR score_overrides.evaluation IS NOT NULL)
     )
-"""  # noqa: S608 - put together from constants
+"""
 _PAGE_OF = f"""{_PROPOSALS}
     SELECT *, count(*) OVER () AS matching FROM proposals WHERE {{only}}
     ORDER BY {{order}} DESC NULLS LAST, "row", evaluation LIMIT {PAGE} OFFSET $3
-"""  # noqa: S608 - likewise
+"""
 _AFTER = f"""{_PROPOSALS}
     SELECT * FROM proposals WHERE (coalesce("row", {_LAST}), evaluation) > (coalesce($3::int, {_LAST}), $4::text)
     ORDER BY coalesce("row", {_LAST}), evaluation LIMIT $5
-"""  # noqa: S608 - likewise
+"""
 # One row of arrays, as for plots: a row for each opinion takes several times as long to fetch.
 _SCORES = f"""
     SELECT count(*) AS assigned, count(opinions.member) AS given, count(revised_at) AS revised,
@@ -69,7 +69,7 @@ _SCORES = f"""
            coalesce(array_agg(blind_score) FILTER (WHERE {_COUNTS}), '{{}}') AS blind,
            coalesce(array_agg(opinions.score) FILTER (WHERE {_COUNTS}), '{{}}') AS standing
     FROM {_ASSIGNED}
-"""  # noqa: S608 - likewise
+"""
 
 
 class PanelView(Frozen):

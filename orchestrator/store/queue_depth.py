@@ -26,7 +26,7 @@ _DEPTH = f"""
     ) AS room
     WHERE line.jobs > 0 AND room.jobs > 0 AND (monthly_usd IS NULL OR monthly_usd > room.reserved + {SPENT_THIS_MONTH})
     GROUP BY ranks.number
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class WaitingJobs(NamedTuple):

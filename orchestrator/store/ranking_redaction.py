@@ -34,7 +34,7 @@ APPLICANT = f"""
             {_IDEAS} $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM direct WHERE direct.id = jobs.id)
         ) AS others
     )
-"""  # noqa: S608 - put together from constants
+"""
 """SQL query for the evaluations of a tenant ($1) with a name ($2) or of a batch ($3), and their ideas, with those ($4)
 of evaluations deleted since. Text that another proposal shares identifies no applicant while that proposal exists."""
 
@@ -46,19 +46,19 @@ _TAKEN = f"""
     WITH {APPLICANT}
     SELECT idea, rank FROM ranking_ideas
     WHERE job = $5 AND ({source_matches("source", "$2")} OR idea IN (SELECT idea FROM own)) ORDER BY rank
-"""  # noqa: S608 - put together from constants
+"""
 _OTHERS = "SELECT count(*) FROM ranking_ideas WHERE job = $1 AND idea <> ALL($2::text[])"
 
 _DELETE_IDEAS = (
     "DELETE FROM ranking_pairs WHERE job = $1 AND (first = ANY($2::text[]) OR second = ANY($2::text[]))",
     "DELETE FROM ranking_ideas WHERE job = $1 AND idea = ANY($2::text[])",
 )
-# The proof of an erasure looks for its number here.
+# The proof of an erasure checks for its number here.
 _NOTE = """
     UPDATE rankings SET head = head || jsonb_build_object('erasures', coalesce(head -> 'erasures', '[]') || $2::jsonb)
     WHERE job = $1
 """
-# What was written of the group speaks of all of it, and names them by their ranks.
+# The overview of the group describes all ideas and names them by their ranks.
 _REDACT_HEAD = """
     UPDATE rankings SET head = head || jsonb_build_object('erased', coalesce(head -> 'erased', '[]') || $2::jsonb)
         || CASE WHEN head -> 'analysis' ? 'overview' THEN jsonb_build_object('analysis', $3::jsonb) ELSE '{}' END
@@ -72,8 +72,8 @@ _REDACT_FLAGS = """
     )
     WHERE id = $1 AND flags <> '{}'
 """
-# A question to a judge holds both ideas whole, in words that may have been masked or cut: all that were asked for the
-# ranking go, as they would with it. What was answered stays in the pairs of the others.
+# Requests to a judge contain both ideas, possibly masked or shortened, so all cached requests of the ranking are
+# deleted. The verdicts on pairs of other ideas stay in `ranking_pairs`.
 _DELETE_ANSWERS = """
     WITH own AS (
         SELECT run_id FROM runs WHERE job = $1
@@ -126,9 +126,8 @@ class RankedApplicant(NamedTuple):
 async def ranked_applicant(
     connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Set[str]
 ) -> RankedApplicant | None:
-    """Find whoever is called so, there or as an evaluation, or had one of these ideas.
-
-    Locks the ranking until the transaction ends. None: it is not there any more."""
+    """Find the applicant's ideas in a ranking: those with the name `source`, in the ranking or as an evaluation, and
+    `ideas`. Locks the ranking until the transaction ends. None if it no longer exists."""
     if await connection.fetchrow(_LOCK, tenant, ranking) is None:
         return None
     rows = await connection.fetch(_TAKEN, tenant, source, None, list(ideas), ranking)

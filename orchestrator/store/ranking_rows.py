@@ -51,7 +51,7 @@ _ADD_PAIRS = """
     SELECT $1, place, answer ->> 'first', answer ->> 'second', answer, $3
     FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS each (answer, place)
 """
-# By `runs`: jobs have no index by run.
+# Joined through `runs`, because jobs have no index by run.
 _ADD_CALLS = """
     INSERT INTO ranking_calls (batch, job)
     SELECT proposals.batch, $1

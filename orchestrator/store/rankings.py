@@ -1,6 +1,6 @@
-"""Rankings beside their comparisons: what the judge was like, who stands where, which are of a call.
+"""Finished rankings: summaries, ranks, and the rankings of a call.
 
-A ranking of thousands rests on tens of thousands of answers, and no page reads them to tell a rank.
+Pages read ranks without the comparisons, of which a ranking of thousands of ideas has tens of thousands.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _LIST = f"""
       ))
       AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5::text))
     ORDER BY created_at DESC, id DESC LIMIT $6
-"""  # noqa: S608 - put together from constants
+"""
 _SUMMARY = """
     SELECT head, size FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
 """
@@ -84,7 +84,7 @@ _WHOLE = f"""
         ) AS ideas
     )) AS whole
     FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
-"""  # noqa: S608 - put together from constants
+"""
 _SOURCES = """
     SELECT idea, source FROM jobs JOIN rankings ON rankings.job = jobs.id JOIN ranking_ideas USING (job)
     WHERE tenant = $1 AND jobs.id = $2
@@ -128,7 +128,7 @@ class CallStandings(NamedTuple):
     scores: list[float | None]
     """Scores in the ideas' reports, 0 to 1; None if there is no score."""
     unscored: list[str | None]
-    """Why there is none."""
+    """Reasons why there is no score; None if there is one."""
     uncovered: list[bool | None]
     """Whether the corpus does not cover the idea's field; None if unknown."""
 
@@ -172,7 +172,7 @@ class PgRankings(Store):
         return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
 
     async def summary(self, tenant: TenantId, ranking: JobId) -> RankingSummary | None:
-        """None: it is not done."""
+        """Return the summary of a ranking; None if it is not finished."""
         row = await self._database.fetch_one(_SUMMARY, tenant, ranking)
         return None if row is None else from_json_column(RankingSummary, row["head"], f"Ranking {ranking}")
 
@@ -202,7 +202,7 @@ class PgRankings(Store):
         row = await self._database.fetch_one(_WHOLE, tenant, ranking)
         if row is None:
             return None
-        # In a thread: thousands of ideas.
+        # In a thread, because there may be thousands of ideas.
         return await asyncio.to_thread(from_json_column, Ranking, row["whole"], f"Ranking {ranking}")
 
     async def comparisons(self, tenant: TenantId, ranking: JobId) -> tuple[Comparison, ...]:

@@ -8,7 +8,7 @@ from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 
-# The lock: a statement that meets an erasure waits for it, and finds nothing. So do the others of people's acts.
+# The lock makes the statement wait for a concurrent erasure, and then find nothing; other acts do the same.
 _ADD = """
     INSERT INTO remarks (evaluation, by, name, role, text, at)
     SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
@@ -44,5 +44,5 @@ class PgRemarks(LoggedStore):
         return remark
 
     async def of(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
-        """The oldest first."""
+        """Return the remarks, the oldest first."""
         return await self._database.select(Remark, _OF, tenant, evaluation)

@@ -27,7 +27,7 @@ _KEEP = """
         expires_at = excluded.expires_at
 """
 
-# Materialized: within IN (…) the rows that are locked may be chosen again and again, and the limit holds for each time.
+# MATERIALIZED, because PostgreSQL may evaluate a subquery within IN (…) repeatedly, each time with its own limit.
 _PURGE = """
     WITH old_claims AS MATERIALIZED (
         SELECT key FROM reply_claims WHERE expires_at < clock_timestamp() - interval '1 hour'

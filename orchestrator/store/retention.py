@@ -18,9 +18,8 @@ _DAY = dt.timedelta(days=1)
 """Time after which an open batch is closed."""
 _WEEK = dt.timedelta(days=7)
 
-# With a job go all of its runs that no other job shares, with their reports, the answers obtained in them, also what a
-# worker has yet to store, and their calls that wait for a batch. The ledger stays: it is the operator's accounting.
-# Papers are public.
+# Deletes jobs and all of their runs that no other job shares, with the runs' reports, answers (including those that a
+# worker has yet to store) and calls that wait for a batch. The ledger stays, because it is the operator's accounting.
 _DELETE = """
     WITH chosen AS (
         SELECT id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
@@ -61,7 +60,7 @@ _ERASED, _EXPIRED = (
 _DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)", recorded=_ERASED)
 _DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)", recorded="")
 _DELETE_OLD = _DELETE.format(
-    # What ended before then was submitted before then, by which there is an index.
+    # The condition on `created_at` follows from the one on `finished_at`, and has an index.
     condition="""id IN (
         SELECT old.id FROM tenants CROSS JOIN LATERAL (
             SELECT id FROM jobs
@@ -73,15 +72,15 @@ _DELETE_OLD = _DELETE.format(
     recorded=_EXPIRED,
 )
 
-# A job whose row is locked is just being run again, or erased.
+# A job whose row is locked is being run again or erased.
 _FORGET_DOCUMENTS = forget_documents_statement(
     condition="finished_at < $1 OR EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)",
     most="$2",
     locked="SKIP LOCKED",
 )
 
-# Stored at the very moment of the erasure. An answer has the time of the call that it was paid with: what another run
-# was answered since, stays.
+# Answers stored at the moment of an erasure. An answer has the time of its paid call, so answers that another run
+# obtained later stay.
 _DELETE_LATE_ANSWERS = """
     DELETE FROM answers WHERE key IN (
         SELECT answers.key FROM erased_runs JOIN ledger USING (run_id) JOIN answers USING (key)
@@ -103,24 +102,24 @@ _DELETE_BATCHES = f"""
         RETURNING tenant, id
     ), recorded AS ({tombstone_insert("'batch'", "$1", "retention")})
     SELECT id FROM deleted
-"""  # noqa: S608 - put together from constants
+"""
 _DELETE_BATCH = f"""
     WITH deleted AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
     {tombstone_insert("'batch'", "$3", "erased", "$4")}
-"""  # noqa: S608 - put together from constants
-# A tenant takes its tombstones along; many are gone before, so that the last statement is short.
+"""
+# Tombstones are deleted with their tenant; most are deleted before, so that the last statement is short.
 _FORGET_SOME = """
     DELETE FROM tombstones WHERE tenant = $1 AND id IN (SELECT id FROM tombstones WHERE tenant = $1 LIMIT $2)
     RETURNING id
 """
 
-# Of jobs that were submitted just before its keys went.
+# Files of jobs that were submitted just before the tenant's keys were deleted.
 _RELEASE_FILES = """
     UPDATE document_files SET released_at = statement_timestamp()
     WHERE released_at IS NULL AND job IN (SELECT id FROM jobs WHERE tenant = $1)
 """
 
-# Its members go with their jobs; a group of which none is left is forgotten.
+# Members of a group are deleted with their jobs; groups without members are deleted here.
 _DELETE_GROUPS = """
     DELETE FROM reward_groups WHERE (tenant, id) IN (
         SELECT tenant, id FROM reward_groups AS of
@@ -146,8 +145,8 @@ _KEPT_A_WEEK: Mapping[str, str] = {
     "mails": "state <> 'pending' AND created_at < $1",
 }
 """Conditions for rows that are deleted after a week, by table; $1 is the time limit."""
-# Erasing an evaluation finds its answers by the ledger, and an evaluation that goes on is charged by it: what was
-# written since the first stored job was accepted stays. `at` is the clock of a worker.
+# Rows written since the oldest stored job was accepted stay, because erasures find answers by the ledger and unfinished
+# jobs are charged by it. `at` is a worker's clock.
 _OLD_CALLS = """at < $1 AND at < coalesce((
     SELECT min(first.created_at) - interval '1 day' FROM tenants CROSS JOIN LATERAL (
         SELECT created_at FROM jobs WHERE tenant = tenants.id ORDER BY created_at LIMIT 1
@@ -164,7 +163,7 @@ async def erase_jobs(
 
 
 async def erase_batch(connection: Connection, tenant: TenantId, batch: BatchId, now: dt.datetime, proof: int) -> None:
-    """One without jobs."""
+    """Delete a batch that has no jobs."""
     await connection.fetch(_DELETE_BATCH, tenant, batch, now, proof)
 
 
@@ -174,7 +173,7 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, b
     can be deleted again."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
     for statement, at_once in ((_DELETE_SOME, _AT_ONCE), (_FORGET_SOME, _ROWS_AT_ONCE)):
-        await _in_chunks(database, statement, tenant, at_once)
+        await database.execute_in_chunks(statement, tenant, at_once)
 
     async def work(connection: Connection) -> bool:
         async with connection.transaction():
@@ -189,19 +188,19 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, b
 
 async def forget_documents(database: Database, before: dt.datetime) -> int:
     """Delete the documents of jobs that ended before `before`, or whose call is signed off; return their number."""
-    return await _in_chunks(database, _FORGET_DOCUMENTS, before, _AT_ONCE)
+    return await database.execute_in_chunks(_FORGET_DOCUMENTS, before, _AT_ONCE)
 
 
 async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -> int:
     """Delete what is past its retention period; return how many jobs.
 
     In chunks, each in its own transaction: locks are short, and a backlog meets no time limit of a statement."""
-    deleted = await _in_chunks(database, _DELETE_OLD, now, _AT_ONCE)
+    deleted = await database.execute_in_chunks(_DELETE_OLD, now, _AT_ONCE)
     for statement in (_DELETE_LATE_ANSWERS, _DELETE_LATE_REPORTS):
-        await _in_chunks(database, statement, _ROWS_AT_ONCE)
+        await database.execute_in_chunks(statement, _ROWS_AT_ONCE)
     for statement in (_DELETE_BATCHES, _DELETE_GROUPS):
-        await _in_chunks(database, statement, now, _ROWS_AT_ONCE)
-    await _in_chunks(database, _CLOSE_BATCHES, now - _DAY, _ROWS_AT_ONCE)
+        await database.execute_in_chunks(statement, now, _ROWS_AT_ONCE)
+    await database.execute_in_chunks(_CLOSE_BATCHES, now - _DAY, _ROWS_AT_ONCE)
     limits = [(table, condition, now - _WEEK) for table, condition in _KEPT_A_WEEK.items()]
     for table, condition, months in (
         ("ledger", _OLD_CALLS, kept.ledger_months),
@@ -210,7 +209,7 @@ async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -
         if months is not None:
             limits.append((table, condition, _months_before(now, months)))
     for table, condition, before in limits:
-        await _in_chunks(database, _DELETE_ROWS.format(table=table, condition=condition), before, _ROWS_AT_ONCE)
+        await database.execute_in_chunks(_DELETE_ROWS.format(table=table, condition=condition), before, _ROWS_AT_ONCE)
     return deleted
 
 
@@ -219,11 +218,3 @@ def _months_before(now: dt.datetime, months: int) -> dt.datetime:
     utc = now.astimezone(dt.UTC)
     years, month = divmod(utc.month - 1 - months, 12)
     return dt.datetime(utc.year + years, month + 1, 1, tzinfo=dt.UTC)
-
-
-async def _in_chunks(database: Database, statement: str, *values: object) -> int:
-    """Repeat a statement that returns the rows it has changed until none are left; return the total number of rows."""
-    total = 0
-    while rows := await database.fetch(statement, *values):
-        total += len(rows)
-    return total

@@ -26,8 +26,8 @@ _MEMBER = """
     WHERE reward_group_members.tenant = $1 AND "group" = $2 AND member = $3
 """
 
-# Whoever comes last gives the others more time; whoever comes again does so only when it is over, as the others may be
-# on their way again too.
+# A new member extends the deadline for the others. A member sent again extends it only if it is over, because the
+# others may be sent again too.
 _JOIN = """
     WITH joined AS (
         INSERT INTO reward_group_members AS before (tenant, "group", member, digest, job) VALUES ($1, $2, $3, $4, $5)
@@ -71,7 +71,7 @@ class GroupMember(NamedTuple):
     job: JobId
     state: JobState
     outcome: RewardOutcome | None
-    """Once it is judged."""
+    """Outcome of the member; None until it is judged."""
 
 
 class RewardGroup(NamedTuple):

@@ -16,7 +16,7 @@ _PENDING = """
     FROM {table} WHERE state = 'pending'
 """
 _QUERIES = {
-    # One index lookup for each queue: the table itself holds every job there ever was.
+    # One index lookup for each queue, because the table holds all jobs.
     "queued": f"""
         SELECT tenants.id AS tenant, (ARRAY{list(PRIORITIES)})[ranks.number + 1] AS priority, line.jobs,
                extract(epoch FROM greatest(statement_timestamp() - line.oldest, interval '0'))::float8 AS oldest_seconds
@@ -25,11 +25,11 @@ _QUERIES = {
             WHERE tenant = tenants.id AND priority = ranks.number AND state = 'queued'
         ) AS line
         WHERE line.jobs > 0 ORDER BY 1, 2
-    """,  # noqa: S608 - put together from constants
+    """,
     "running": f"""
         SELECT tenant, {PRIORITY} AS priority, count(*) AS jobs
         FROM jobs WHERE state = 'running' GROUP BY tenant, jobs.priority ORDER BY 1, 2
-    """,  # noqa: S608 - put together from constants
+    """,
     "finished": """
         SELECT tenant, kind, state, count(*) AS jobs, coalesce(sum(cost_usd), 0) AS cost_usd,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - created_at)::float8) AS p50,
@@ -54,7 +54,7 @@ _QUERIES = {
     """,
     "deliveries": _PENDING.format(table="deliveries"),
     "mails": _PENDING.format(table="mails"),
-    # What is settled keeps in `next_at` when that was.
+    # `next_at` of a settled mail is the time at which it was settled.
     "failed_mails": """
         SELECT count(*) AS messages FROM mails
         WHERE state = 'failed' AND next_at >= statement_timestamp() - $1::interval

@@ -13,9 +13,9 @@ _BEGIN = """
     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8)
 """
 
-# What a session rests on is looked at every time: a revoked key and a removed member open nothing any more, and a role
-# holds from the moment it is given. A key of nobody's must be one that opens the console, as `role_of_key` says. That
-# a session was seen is written at most once a minute. Requests are counted by person, as those with keys are by key.
+# The key or member of a session is checked each time, so that revocations, removals and changes of role take effect
+# immediately. A machine key must be one that opens the console (see `role_of_key`). `seen_at` is written at most once a
+# minute. Requests are counted by person, as requests with keys are by key.
 _FIND = """
     WITH found AS (
         SELECT session.tenant, coalesce(session.member, session.key) AS subject, session.ends_at, session.member,

@@ -14,14 +14,14 @@ _COLUMNS = "id, name, weight, max_running, max_queued, monthly_usd, retention_da
 _CREATE = f"""
     INSERT INTO tenants (id, name, weight, max_running, max_queued, monthly_usd, retention_days)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 
 _UPDATE = f"""
     UPDATE tenants SET name = $2, weight = $3, max_running = $4, max_queued = $5, monthly_usd = $6, retention_days = $7
     WHERE id = $1 RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 
-_GET = f"SELECT {_COLUMNS} FROM tenants WHERE id = $1"  # noqa: S608 - put together from constants
+_GET = f"SELECT {_COLUMNS} FROM tenants WHERE id = $1"
 
 _NOT_IN_PLAN = {"id", "created_at"}
 
@@ -45,7 +45,7 @@ class PgTenants(Store):
 
     async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[TenantResource]:
         """List tenants by id."""
-        query = f"SELECT {_COLUMNS} FROM tenants WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2"  # noqa: S608
+        query = f"SELECT {_COLUMNS} FROM tenants WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2"
         return await self._database.select(TenantResource, query, after, limit)
 
     async def update(self, tenant: TenantId, plan: TenantPlan) -> TenantResource | None:

@@ -32,7 +32,7 @@ _BUDGET = f"""
            (SELECT coalesce(sum(reserved_usd), 0) FROM jobs WHERE tenant = tenants.id AND state = 'running')
            AS reserved_usd
     FROM tenants WHERE id = $1
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class PgUsage(Store):

@@ -1,7 +1,7 @@
 """Viewpoint graphs in PostgreSQL; the separate index of nearest neighbours is a cache, filled from the graph."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
 _ROWS = 20_000
-"""Read or written at once."""
+"""Number of rows read or written at once."""
 _LONGEST_SECONDS = 1800.0
 """Timeout in seconds for writing or reading a whole graph; its single statements have the timeout of the settings."""
 
@@ -134,7 +134,7 @@ class PgViewpointGraph(Store):
                     return growth.added
                 self._neighbours.clear()
         except BaseException:
-            # It may hold rows that were not committed.
+            # The index may hold rows that were not committed.
             self._neighbours.clear()
             raise
 
@@ -272,53 +272,33 @@ class PgViewpointGraph(Store):
         return rows
 
     async def _copy_ideas(self, connection: Connection, new: Sequence[PreparedIdea], first: int) -> None:
-        rows = [
-            (
-                self._name,
-                first + place,
-                storable_text(item.idea.id),
-                item.idea.digest,
-                to_json_column(item.idea),
-                item.idea.label,
-                item.viewpoints.maker,
-            )
-            for place, item in enumerate(new)
-        ]
-        columns = ("graph", "number", "id", "digest", "record", "label", "maker")
-        await self._copy(connection, "viewpoint_ideas", columns, rows)
+        rows = (
+            (self._name, first + place, storable_text(idea.id), idea.digest, to_json_column(idea), idea.label, maker)
+            for place, (idea, maker) in enumerate((item.idea, item.viewpoints.maker) for item in new)
+        )
+        await _copy(connection, "viewpoint_ideas", "graph number id digest record label maker", rows)
 
     async def _copy_viewpoints(
         self, connection: Connection, new: Sequence[PreparedIdea], owners: NDArray[np.int64], first: int
     ) -> None:
         viewpoints = [viewpoint for item in new for viewpoint in item.viewpoints.viewpoints]
-        vectors = np.concatenate([item.vectors for item in new]).astype("<f4")
-        rows = [
-            (
-                self._name,
-                first + place,
-                int(owners[place]),
-                storable_text(item.text),
-                storable_text(item.words),
-                item.self_contained,
-                vectors[place].tobytes(),
-            )
-            for place, item in enumerate(viewpoints)
-        ]
-        columns = ("graph", "number", "idea", "statement", "words", "self_contained", "vector")
-        await self._copy(connection, "viewpoints", columns, rows)
+        texts = [(storable_text(item.text), storable_text(item.words), item.self_contained) for item in viewpoints]
+        vectors = (vector.tobytes() for item in new for vector in item.vectors.astype("<f4"))
+        rows = (
+            (self._name, first + place, int(owner), *text, vector)
+            for place, (owner, text, vector) in enumerate(zip(owners, texts, vectors, strict=True))
+        )
+        await _copy(connection, "viewpoints", "graph number idea statement words self_contained vector", rows)
 
     async def _copy_edges(self, connection: Connection, edges: GraphEdges) -> None:
-        columns = ("graph", "source", "target", "weight")
         for start in range(0, len(edges.sources), _ROWS):
             some = (part[start : start + _ROWS].tolist() for part in (edges.sources, edges.targets, edges.weights))
             rows = [(self._name, *row) for row in zip(*some, strict=True)]
-            await self._copy(connection, "viewpoint_edges", columns, rows)
+            await _copy(connection, "viewpoint_edges", "graph source target weight", rows)
 
-    async def _copy(
-        self, connection: Connection, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]
-    ) -> None:
-        for start in range(0, len(rows), _ROWS):
-            await connection.copy_records_to_table(table, columns=columns, records=rows[start : start + _ROWS])
+
+async def _copy(connection: Connection, table: str, columns: str, rows: Iterable[tuple[object, ...]]) -> None:
+    await connection.copy_records_to_table(table, columns=columns.split(), records=rows, timeout=_LONGEST_SECONDS)
 
 
 def _each_edge_once(edges: GraphEdges) -> GraphEdges:

@@ -37,7 +37,7 @@ _CLAIM = claim_query(
         ) AS placed WHERE place <= $4)""",
 )
 
-# Of two at once the second waits for the first, and then finds the batch marked.
+# Of two concurrent statements, the second waits for the first and then finds the batch marked.
 _ADD_FINISHED_BATCHES = """
     WITH ended AS (
         SELECT id FROM batches WHERE NOT told AND NOT open
@@ -113,7 +113,7 @@ class PgWebhooks(PgOutbox):
         return await self._database.fetch_one(query, webhook, before, after) is not None
 
     async def list_for(self, tenant: TenantId) -> list[WebhookResource]:
-        """The newest first."""
+        """Return the tenant's webhooks, the newest first."""
         return await self._database.select(WebhookResource, _LIST, tenant)
 
     async def delete(self, tenant: TenantId, webhook: WebhookId) -> bool:
@@ -122,7 +122,7 @@ class PgWebhooks(PgOutbox):
         return await self._database.fetch_one(query, tenant, webhook) is not None
 
     async def deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[DeliveryResource]:
-        """The newest first."""
+        """Return the webhook's deliveries, the newest first."""
         return await self._database.select(DeliveryResource, _DELIVERIES, tenant, webhook, limit)
 
     async def ping(self, tenant: TenantId, webhook: WebhookId) -> DeliveryResource | None:

@@ -95,7 +95,7 @@ def bearer_token(scope: Scope) -> str:
     token = token.strip()
     if len(headers) > 1 or scheme.lower() != "bearer" or hash_key(token) is None:
         raise _unauthenticated(
-            "malformed", "That is not an API key. The header reads `Authorization: Bearer ak_<id>_<secret>`."
+            "malformed", "That is not an API key. The header must be `Authorization: Bearer ak_<id>_<secret>`."
         )
     return token
 
@@ -111,7 +111,7 @@ def _rejection(refused: KeyRejection) -> HttpProblem:
         return _unauthenticated(refused.reason, _REASONS[refused.reason])
     seconds, rate = max(1, math.ceil(refused.retry_after or 0)), refused.rate
     if refused.reason == "tenant rate":
-        detail = "All keys of the tenant together have used up its rate limit. The next request may come"
+        detail = "The keys of the tenant have together used up its rate limit. The next request may be sent"
     else:
         allowed = f" of {rate.per_minute} requests a minute" if rate else ""
         detail = f"The key has used up its rate limit{allowed}. It may send the next request"
@@ -145,7 +145,7 @@ def _with_scope(scope: accounts.Scope) -> Callable[..., Awaitable[RouteContext]]
     ) -> RouteContext:
         caller: Caller = request.scope["assayer.caller"]
         if caller.role == "reviewer":
-            detail = "A reviewer sees what is assigned, after giving a first opinion blind: /v1/assignments."
+            detail = "Reviewers see only what is assigned to them, after giving a first opinion blind: /v1/assignments."
             raise HttpProblem("forbidden", detail)
         require_scope(caller, scope)
         return RouteContext(caller, services)

@@ -50,8 +50,8 @@ class RequestLimit:
     def _busy(self) -> HttpProblem:
         return HttpProblem(
             "busy",
-            f"This server is working on {self._settings.max_requests} requests and takes no more at the moment. "
-            "Try again after the seconds in Retry-After.",
+            f"This server is already processing {self._settings.max_requests} requests, its limit. "
+            "Try again after the number of seconds in Retry-After.",
         )
 
     def _request_ended(self) -> None:
@@ -84,8 +84,9 @@ class StreamLimit:
         if not self.has_room(tenant):
             raise HttpProblem(
                 "too-many-streams",
-                f"{self._held[tenant]} streams of this tenant are open here; it may have "
-                f"{settings.max_streams_per_tenant}, and all together {settings.max_streams}. Close some.",
+                f"{self._held[tenant]} streams of this tenant are open here; its limit is "
+                f"{settings.max_streams_per_tenant}, and that of all tenants together {settings.max_streams}. "
+                "Close some.",
             )
         release_slot(scope)
         self._held[tenant] += 1
@@ -113,7 +114,7 @@ class UploadLimit:
         if self._incoming >= self._settings.uploads:
             raise HttpProblem(
                 "busy",
-                f"{self._incoming} large uploads are coming in, which is the limit. Send this one a little later.",
+                f"{self._incoming} large uploads are being received, which is the limit. Send this one later.",
                 retry_after=_RETRY_SECONDS,
             )
         self._incoming += 1
@@ -157,7 +158,7 @@ class UploadLimit:
     def _too_slow(self) -> HttpProblem:
         return HttpProblem(
             "content-too-large",
-            f"Reading these ideas takes more than {self._settings.reading_seconds:g} s, and none was taken. "
+            f"Reading these ideas takes more than {self._settings.reading_seconds:g} s, and none was accepted. "
             "Send them in several parts.",
         )
 

@@ -63,8 +63,8 @@ class BodyLimit:
             whose = "this tenant's requests" if tenant else "requests without an API key"
             raise HttpProblem(
                 "rate-limited",
-                f"{self._coming[tenant]} bodies of {whose} are on their way to this process, which is the limit. Send "
-                "this one a little later.",
+                f"{self._coming[tenant]} bodies of {whose} are being received by this process, which is "
+                "the limit. Send this one later.",
                 headers={"Connection": "close"},
             )
         self._coming[tenant] += 1
@@ -85,8 +85,9 @@ class BodyLimit:
         except TimeoutError:
             raise HttpProblem(
                 "body-too-slow",
-                f"After {allowed:,.0f} s {taken:,} bytes of the body had come. After the first "
-                f"{self._settings.body_seconds:g} s at least {self._settings.least_body_rate:,} a second are needed.",
+                f"Only {taken:,} bytes of the body had been received after {allowed:,.0f} s. After the first "
+                f"{self._settings.body_seconds:g} s, at least {self._settings.least_body_rate:,} bytes per second "
+                "are needed.",
                 headers={"Connection": "close"},
             ) from None
 
@@ -97,7 +98,7 @@ class BodyLimit:
         if commas > self._settings.max_json_values:
             raise HttpProblem(
                 "content-too-large",
-                f"The JSON of the body has more than {self._settings.max_json_values:,} commas, which no ideas need. "
+                f"The JSON of the body has over {self._settings.max_json_values:,} commas, more than any ideas need. "
                 "Send less at once.",
                 headers={"Connection": "close"},
             )
@@ -183,6 +184,6 @@ def _is_json(scope: Scope) -> bool:
 def _too_large(most: int, size: str) -> HttpProblem:
     return HttpProblem(
         "content-too-large",
-        f"The body has {size} bytes; the limit is {most:,}. Send less at once: a batch may come in several parts.",
+        f"The body has {size} bytes; the limit is {most:,}. Send less at once: a batch may be sent in several parts.",
         headers={"Connection": "close"},
     )

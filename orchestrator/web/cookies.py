@@ -11,6 +11,8 @@ from assayer.models import Frozen
 from orchestrator.settings import AccessSettings
 
 _SESSION, _ATTEMPT = "assayer-session", "assayer-sign-in"
+SIGN_IN_SECONDS = 600
+"""Time allowed for signing in with an identity provider."""
 _SECURE = "__Host-"
 """Cookie name prefix with which browsers accept the cookie only over TLS, and only from this host of the domain."""
 
@@ -53,7 +55,7 @@ def keep_session(response: Response, request: Request, settings: AccessSettings,
 
 def keep_attempt(response: Response, request: Request, settings: AccessSettings, attempt: SignInAttempt) -> None:
     value = urlsafe_b64encode(attempt.model_dump_json().encode()).decode()
-    _keep(response, request, settings, _ATTEMPT, value, round(settings.attempt_seconds))
+    _keep(response, request, settings, _ATTEMPT, value, SIGN_IN_SECONDS)
 
 
 def clear_session(response: Response, request: Request, settings: AccessSettings) -> None:

@@ -17,7 +17,7 @@ from orchestrator.web.services import Services
 FIELD = "csrf_token"
 HEADER = "X-CSRF-Token"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-STALE_PAGE = "The page is out of date: reload it, and do this again."
+STALE_PAGE = "The page is out of date: reload it and try again."
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -42,7 +42,7 @@ def check_origin(request: Request, settings: AccessSettings) -> None:
     if not same or site not in (None, "same-origin"):
         raise HttpProblem(
             "forbidden",
-            "The request does not come from a page of this service. Behind a proxy, the operator sets "
+            "The request does not come from a page of this service. Behind a proxy, the operator must set "
             "ASSAYER_ACCESS__URL to the address that people see.",
         )
 

@@ -60,4 +60,4 @@ def _decoded(cursor: str | None, pattern: re.Pattern[str], read: Callable[[re.Ma
             return read(match)
     except ValueError:
         pass
-    raise HttpProblem.parameter("after", "It is not a cursor. Use `next` of the page before, unchanged.")
+    raise HttpProblem.parameter("after", "It is not a cursor. Use `next` of the previous page, unchanged.")

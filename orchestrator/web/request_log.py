@@ -26,11 +26,11 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 REQUESTS = Counter("assayer_http_requests_total", "Requests answered.", ["method", "route", "status"])
 SECONDS = Histogram(
     "assayer_http_request_seconds",
-    "Time to the end of the answer; of event streams and waiting requests, as long as they are held.",
+    "Time to the end of the response; for event streams and waiting requests, the whole time they are held.",
     ["method", "route"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
 )
-IN_WORK = Gauge("assayer_http_requests_in_work", "Requests that are not answered yet.", multiprocess_mode="livesum")
+IN_WORK = Gauge("assayer_http_requests_in_work", "Requests not answered yet.", multiprocess_mode="livesum")
 
 
 @dataclass
@@ -113,7 +113,8 @@ def database_unavailable() -> HttpProblem:
     hosts."""
     return HttpProblem(
         "unavailable",
-        "The database is out of reach. Nothing that was accepted is lost. Try again after the seconds in Retry-After.",
+        "The database is unavailable. Nothing that was accepted is lost. Try again after the number of "
+        "seconds in Retry-After.",
     )
 
 

@@ -31,8 +31,8 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.answer_cache import PgCallContents
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.call_series import PgCallSeries
 from orchestrator.store.call_tables import PgCallTables

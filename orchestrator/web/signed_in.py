@@ -37,7 +37,9 @@ async def session_caller(request: Request, services: Services) -> Caller | None:
         return None
     if session.wait_seconds is not None:
         seconds = max(1, math.ceil(session.wait_seconds))
-        detail = f"Your browser has sent more requests than one person may. It may send the next in {seconds} s."
+        detail = (
+            f"Your browser has sent more requests than allowed for one person. It may send the next in {seconds} s."
+        )
         raise HttpProblem("rate-limited", detail, retry_after=seconds)
     scopes, key = scopes_of_role(session.role), KeyId(session.subject)
     return Caller(session.tenant, key, scopes, None, session.name, session.role, session.member)
@@ -74,7 +76,7 @@ def require_act(caller: Caller, *acts: Act) -> None:
         raise HttpProblem("forbidden", MEMBERS_DECIDE)
     others = sorted(frozenset().union(*(PERMISSIONS[act] for act in acts)))
     article = "An" if caller.role[0] in "ao" else "A"
-    detail = f"{article} {caller.role} may not {' or '.join(acts)}. Who may: {', '.join(others)}."
+    detail = f"{article} {caller.role} may not {' or '.join(acts)}. Allowed roles: {', '.join(others)}."
     raise HttpProblem("forbidden", detail)
 
 

@@ -159,16 +159,16 @@ class TenantConcurrency:
     def _too_many(self) -> HttpProblem:
         return HttpProblem(
             "rate-limited",
-            f"{self._settings.max_waiting_per_tenant} requests of this tenant are in this process, which is the limit. "
-            "Send this one a little later.",
+            f"{self._settings.max_waiting_per_tenant} requests of this tenant are being processed here, which is "
+            "the limit. Send this one later.",
             headers={"Connection": "close"},
         )
 
     def _too_many_lookups(self) -> HttpProblem:
         return HttpProblem(
             "busy",
-            f"{_MOST_WAITING_LOOKUPS:,} requests with keys or sessions that are new here wait to be let in. "
-            "Send this one a little later.",
+            f"{_MOST_WAITING_LOOKUPS:,} requests with keys or sessions that are new here are waiting to be checked. "
+            "Send this one later.",
             headers={"Connection": "close"},
         )
 

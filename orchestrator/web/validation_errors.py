@@ -25,7 +25,7 @@ _MESSAGES = {
     "tuple_type": "It must be a list.",
     "list_type": "It must be a list.",
     "string_type": "It must be text.",
-    "string_unicode": "It contains half of a character (a lone surrogate).",
+    "string_unicode": "It contains an incomplete character (a lone surrogate).",
 }
 
 

@@ -16,4 +16,4 @@ class ClaimedDelivery(NamedTuple):
     """The encrypted secret."""
     payload: dict[str, Any]
     attempt: int
-    """From 1: this one."""
+    """Number of this attempt, from 1."""

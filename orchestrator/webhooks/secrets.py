@@ -1,6 +1,6 @@
 """Secrets of webhooks: generated, encrypted at rest, and used to sign messages (Standard Webhooks 1.0).
 
-Signing takes the plain secret, so it cannot be hashed: it is kept encrypted, under a key that is not in the database.
+Signing needs the plain secret, so it is not hashed but encrypted with a key that is not in the database.
 """
 
 import datetime as dt

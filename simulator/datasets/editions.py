@@ -7,8 +7,6 @@ from typing import Literal, NamedTuple
 
 from simulator.outside.library import Entry, Library
 
-__all__ = ["RELEASES", "Edition", "Held", "stamp_of"]
-
 EditionNumber = Literal[1, 2]
 RELEASES: dict[EditionNumber, str] = {1: "2026-10-06", 2: "2026-11-03"}
 _ADDED = " A later version corrects an error in the second table."

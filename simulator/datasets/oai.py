@@ -8,8 +8,6 @@ from typing import NamedTuple
 from simulator.datasets.editions import Edition, Held, stamp_of
 from simulator.outside.library import Entry
 
-__all__ = ["Listed", "error", "listed", "page"]
-
 _PAGE = 100
 _NAMESPACES = (
     'xmlns="http://www.openarchives.org/OAI/2.0/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '

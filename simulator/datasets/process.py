@@ -7,8 +7,6 @@ from pathlib import Path
 from simulator.child import ServerProcess
 from simulator.datasets.server import Fault
 
-__all__ = ["SimulatedDatasets"]
-
 
 class SimulatedDatasets(ServerProcess):
     """The data sets of a JSONL file of papers, or of the built-in sample, running from `with` to its end."""

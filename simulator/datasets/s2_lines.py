@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from simulator.datasets.editions import Edition, Held
 
-__all__ = ["DATASETS", "Lines", "difference", "embedding_of", "sections_of"]
-
 _DIMENSIONS = 16
 """Dimensions of the simulated vectors; real vectors have 768."""
 

@@ -18,8 +18,6 @@ from simulator.datasets.s2_lines import DATASETS, difference
 from simulator.outside.library import Library
 from simulator.outside.openalex_works import inverted, work
 
-__all__ = ["FAULTS", "KEY", "DatasetServices", "Fault"]
-
 Fault = Literal["busy", "expired", "cut", "forgotten"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 KEY = "simulated-key"

@@ -21,8 +21,6 @@ from simulator.outside.library import Entry, Library
 from simulator.outside.lookup import best_first
 from simulator.outside.twin import Twin, draws, retry_header
 
-__all__ = ["Arxiv", "ArxivKnobs"]
-
 _ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
 _SLICE, _MOST = 2000, 30_000
 

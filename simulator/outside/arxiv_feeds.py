@@ -11,8 +11,6 @@ from lxml import etree
 
 from simulator.outside.library import Entry
 
-__all__ = ["Feed", "error_feed"]
-
 _ATOM = "http://www.w3.org/2005/Atom"
 _ARXIV = "http://arxiv.org/schemas/atom"
 _SEARCH = "http://a9.com/-/spec/opensearch/1.1/"

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from simulator.outside.library import Library
 from simulator.outside.lookup import words
 
-__all__ = ["BadQuery", "Searcher"]
-
 Scores = NDArray[np.float64]
 """One a paper; 0 where it does not match."""
 

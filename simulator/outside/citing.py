@@ -8,8 +8,6 @@ from random import Random
 
 from simulator.outside.lookup import words
 
-__all__ = ["references"]
-
 _MOST = 30
 _STRAYS = 3
 """References without a word in common."""

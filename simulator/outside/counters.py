@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Counters", "Stats"]
-
 
 class Stats(BaseModel):
     """Times are of the service's own monotonic clock, stamped before anything else is done with a request."""

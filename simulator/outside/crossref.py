@@ -15,8 +15,6 @@ from simulator.outside.knobs import Knobs
 from simulator.outside.library import Library
 from simulator.outside.twin import Twin, retry_header
 
-__all__ = ["Crossref"]
-
 _PARAMS = """
     query.bibliographic filter rows select mailto
 """

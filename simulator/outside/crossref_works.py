@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from simulator.outside.library import Entry, Library, Notice
 
-__all__ = ["FIELDS", "Deposit", "deposits", "first_day", "kind_of", "record"]
-
 FIELDS = """
     abstract URL resource member posted score created degree update-policy short-title license ISSN container-title
     issued update-to issue prefix approved indexed article-number clinical-trial-number accepted author group-title

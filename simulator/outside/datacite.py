@@ -14,8 +14,6 @@ from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
 from simulator.outside.twin import Twin, retry_header
 
-__all__ = ["DataCite"]
-
 _RANGE = re.compile(r" AND registered:\[(\*|\d{4}-\d\d-\d\d) TO (\*|\d{4}-\d\d-\d\d)\]$")
 _WORDS = re.compile(r"\(?[\w\s'’.-]+\)?")
 

@@ -9,8 +9,6 @@ from simulator.outside.library import Entry
 from simulator.outside.pdfs import HOSTILE, hostile_pdf, paper_pdf
 from simulator.outside.twin import Twin
 
-__all__ = ["Files"]
-
 
 class Files(Twin):
     """`/pdf/ID.pdf` is where other services say that a copy lies; the rest are repositories, by their own ids."""

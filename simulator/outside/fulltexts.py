@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from simulator.outside.library import Entry
 
-__all__ = ["Mention", "Part", "parts"]
-
 _MENTIONS = 6
 """Number of papers mentioned in the related work; some more appear in the introduction."""
 

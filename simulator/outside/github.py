@@ -20,8 +20,6 @@ from simulator.outside.library import Library
 from simulator.outside.repositories import Repositories, Stored
 from simulator.outside.twin import Twin, retry_header
 
-__all__ = ["GitHub"]
-
 _DOCS = "https://docs.github.com/rest"
 _MOST_RESULTS = 1_000
 _MOST_QUERY = 256

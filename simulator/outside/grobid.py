@@ -18,8 +18,6 @@ from simulator.outside.pdfs import paper_id_in, version_in
 from simulator.outside.teis import ENTITY_BOMB, paper_tei
 from simulator.outside.twin import Twin
 
-__all__ = ["GROBIDS", "Grobid", "GrobidKnobs"]
-
 _BOUNDARY = re.compile(r"multipart/form-data;.*boundary=\"?([^\";,]+)")
 _LOOK = 0.02
 """Seconds between two looks at the knobs by a request in flight, so that a death ends it at once."""

@@ -9,8 +9,6 @@ from aiohttp import web
 
 from simulator.outside.twin import Twin
 
-__all__ = ["Hostile"]
-
 PDF = b"%PDF-1.7\n1 0 obj << /Type /Catalog >> endobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
 """Honest to its first bytes; nobody gets so far as to parse it."""
 LOGIN = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body>Please sign in to read.</body></html>"

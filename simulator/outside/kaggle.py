@@ -8,8 +8,6 @@ from aiohttp import web
 from simulator.outside.library import Entry
 from simulator.outside.twin import Twin, retry_header
 
-__all__ = ["Kaggle"]
-
 _PAGE = 20
 
 

@@ -4,8 +4,6 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["Knobs", "Rate"]
-
 Rate = Annotated[float, Field(ge=0, le=1)]
 """A share of requests, 0 to 1."""
 

@@ -12,8 +12,6 @@ from simulator.outside.citing import references
 from simulator.outside.lookup import Lookup
 from simulator.outside.records import NoticeKind, Record
 
-__all__ = ["Entry", "Library", "Notice"]
-
 _ACL_VENUES = frozenset({"ACL", "EMNLP", "NAACL", "COLING"})
 _FIRST_ARXIV = dt.date(2007, 4, 1)
 """Ids of the form YYMM.NNNN(N) begin here."""

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from simulator.outside.knobs import Knobs
 
-__all__ = ["Allowance", "Refused"]
-
 _DAY = 86_400.0
 
 

@@ -7,8 +7,6 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Lookup", "best_first", "words"]
-
 _BEGINNING = 400
 """Characters of an abstract that count: tokenising is most of the simulator's start."""
 _WORD = re.compile(r"[^\W_]{2,}")

@@ -16,8 +16,6 @@ from simulator.outside.openalex_queries import QueryRefused, conditions, searche
 from simulator.outside.openalex_works import FIELDS, former_id, known_as, publication_date, work
 from simulator.outside.twin import Twin, retry_header
 
-__all__ = ["OpenAlex"]
-
 _PARAMS = """
     api_key filter mailto page per_page search select sort
 """

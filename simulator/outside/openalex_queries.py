@@ -8,8 +8,6 @@ from simulator.outside.library import Entry, Library
 from simulator.outside.lookup import words
 from simulator.outside.openalex_works import known_as, publication_date
 
-__all__ = ["Condition", "QueryRefused", "conditions", "searched"]
-
 Condition = Callable[[Entry], bool]
 
 _MOST_VALUES = 100

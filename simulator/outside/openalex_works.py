@@ -9,10 +9,6 @@ from hashlib import blake2b
 
 from simulator.outside.library import Entry, Library
 
-__all__ = [
-    "FIELDS", "abstract_known", "doi_of", "former_id", "inverted", "known_as", "pmid_of", "publication_date", "work",
-]  # fmt: skip
-
 FIELDS = """
     id doi title display_name relevance_score publication_year publication_date ids language primary_location
     type indexed_in open_access authorships institutions corresponding_author_ids cited_by_count biblio

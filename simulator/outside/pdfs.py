@@ -9,8 +9,6 @@ from functools import cache
 from simulator.outside.fulltexts import parts
 from simulator.outside.library import Entry
 
-__all__ = ["HOSTILE", "hostile_pdf", "paper_id_in", "paper_pdf", "version_in"]
-
 HOSTILE = ("bomb", "encrypted", "truncated", "no-pages", "html", "noise", "scan")
 
 _FONTS = ("Helvetica", "Helvetica-Bold", "Helvetica-Oblique")

@@ -8,8 +8,6 @@ from typing import Any
 from simulator.child import ServerProcess
 from simulator.outside.counters import Stats
 
-__all__ = ["OutsideWorld"]
-
 
 class OutsideWorld(ServerProcess):
     """All simulated services, running from `with` to its end.

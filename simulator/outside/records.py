@@ -8,8 +8,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-__all__ = ["NoticeKind", "Record", "read_records"]
-
 NoticeKind = Literal["retracted", "withdrawn", "concern"]
 
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from simulator.outside.library import Entry, Library
 
-__all__ = ["HOSTILE", "Repositories", "Stored"]
-
 _FILE, _PROGRAM, _LINK = "100644", "100755", "120000"
 _HOSTILE_DAY = dt.date(2020, 5, 4)
 _BIG = 3_000_000

@@ -4,8 +4,6 @@ import datetime as dt
 
 from simulator.outside.records import NoticeKind, Record
 
-__all__ = ["SAMPLE"]
-
 _TASKS = (
     ("protein folding", "residue contacts", "CASP targets"),
     ("machine translation", "low-resource languages", "news test sets"),

@@ -27,8 +27,6 @@ from simulator.outside.semantic_scholar_papers import (
 from simulator.outside.semantic_scholar_queries import Period, period
 from simulator.outside.twin import Twin, retry_header
 
-__all__ = ["SemanticScholar"]
-
 _GRAPH, _RECOMMENDATIONS = "/graph/v1", "/recommendations/v1"
 _HYPHENATED = re.compile(r"\S*\w-\w\S*")
 _DEEPEST, _BATCH = 1000, 500

@@ -11,8 +11,6 @@ from simulator.outside.fulltexts import Part, parts
 from simulator.outside.library import Entry, Library
 from simulator.outside.lookup import words
 
-__all__ = ["OWN_PAPER", "Fields", "day_of", "in_computer_science", "known_as", "snippets_of"]
-
 OWN_PAPER: Mapping[str, object] = {
     "paperId": "649def34f8be52c8b66281af98ae884c09aef38b",
     "corpusId": 19170988,

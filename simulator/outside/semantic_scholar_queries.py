@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-__all__ = ["Period", "period"]
-
 _PART = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 

@@ -14,8 +14,6 @@ from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
 from simulator.outside.twin import Twin, retry_header
 
-__all__ = ["Serper"]
-
 _PAGE = 10
 _BOUND = re.compile(r"cd_(min|max):(\d{1,2})/(\d{1,2})/(\d{4})")
 

@@ -25,8 +25,6 @@ from simulator.outside.station import Handler, Station
 from simulator.outside.twin import Twin
 from simulator.outside.unpaywall import Unpaywall
 
-__all__ = ["TWINS", "World"]
-
 TWINS: tuple[Callable[[Library], Twin], ...] = (
     SemanticScholar,
     Arxiv,

@@ -15,8 +15,6 @@ from simulator.outside.knobs import Knobs
 from simulator.outside.limits import Allowance, Refused
 from simulator.outside.twin import DRAWS, Twin
 
-__all__ = ["Handler", "Station"]
-
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _SERVER_ERRORS = (500, 502, 503, 504)

@@ -7,8 +7,6 @@ from simulator.outside.fulltexts import parts
 from simulator.outside.library import Entry
 from simulator.outside.pdfs import reference
 
-__all__ = ["ENTITY_BOMB", "paper_tei"]
-
 ENTITY_BOMB = (
     '<?xml version="1.0"?>\n<!DOCTYPE TEI [\n<!ENTITY a "ha">\n'
     + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">\n' for n in range(12))

@@ -9,8 +9,6 @@ from aiohttp import web
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Library
 
-__all__ = ["DRAWS", "Twin", "draws", "html_error", "retry_header"]
-
 DRAWS = "outside.draws"
 
 _PHRASES = {500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Time-out"}

@@ -9,8 +9,6 @@ from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
 from simulator.outside.twin import Twin, retry_header
 
-__all__ = ["Unpaywall"]
-
 
 class Unpaywall(Twin):
     name: ClassVar[str] = "unpaywall"

@@ -4,8 +4,6 @@ import re
 
 import psutil
 
-__all__ = ["family", "replica", "replicas"]
-
 
 def family(root: int) -> list[psutil.Process]:
     return psutil.Process(root).children(recursive=True)

@@ -23,8 +23,6 @@ from tests.polling import wait_until
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
-__all__ = ["ENDED", "Running", "running"]
-
 ASK_SECONDS = 120
 """Ends a test of a service that hangs; a busy machine is not one."""
 ENDED = {"succeeded", "failed", "cancelled"}

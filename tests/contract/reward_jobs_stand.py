@@ -14,9 +14,9 @@ from assayer.errors import InputError
 from assayer.llm import Llm, Task, ask
 from assayer.models import EvaluationId, Frozen
 from assayer.models.reward import RewardItem
-from assayer.ports import ProgressEvent
 from assayer.prompts import Prompts
 from assayer.run.accounting import cost_of
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer_client.rewards import Reward
 from cluster.clock import SystemClock
@@ -67,11 +67,6 @@ class _AskingJudge(RewardJudge):
         )
 
 
-class _Silent:
-    def report(self, event: ProgressEvent) -> None:
-        pass
-
-
 def settings_of(llm_url: str) -> Settings:
     llm = {"base_url": llm_url, "model": "judge", "api_key": "sk-test", "prices": {"judge": [10.0, 20.0]}}
     return Settings.model_validate({"llm": llm, "rewards": {"concurrency": 2}})
@@ -109,7 +104,7 @@ class LeasedJobs:
             paid_prompt_tokens=lease.paid_prompt_tokens,
             on_start=begun,
         )
-        result = await self.jobs.perform(lease, lease.request, _Silent(), request)
+        result = await self.jobs.perform(lease, lease.request, NoProgress(), request)
         return await self.leases.finish(lease, JobVerdict(state="succeeded", result=result.model_dump(mode="json")))
 
 

@@ -5,7 +5,6 @@ import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Self
 
 from aiohttp import web
@@ -81,9 +80,7 @@ class ScriptedLlm:
         self.base_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/v1"
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.open.set()
         await self._runner.cleanup()
 

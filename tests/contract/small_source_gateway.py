@@ -10,9 +10,9 @@ from aiohttp import web
 from assayer.ports import Clock
 from cluster.clock import SystemClock
 from tests.contract.small_source import Asked, SmallSource
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
 from workers.outbound.source_settings import SourceSettings
-from workers.outbound.sources import SourceGateway
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 __all__ = ["CLOCK", "QUICK", "Held", "call", "fetch", "forgetful", "source_gateway"]

@@ -14,9 +14,9 @@ from pydantic import SecretStr
 from assayer.errors import SourceError
 from cluster.clock import SystemClock
 from orchestrator.store import Database, DatabaseSettings, PgResponseCache, PgSharedState
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceRequest
 from workers.outbound.source_settings import SourceSettings
-from workers.outbound.sources import SourceGateway
 
 CLAIM_SECONDS = 1.5
 

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Awaitable, Callable
 from itertools import count
+from pathlib import Path
 from typing import TypeVar
 
 from assayer.models import Idea, IdeaId
@@ -18,12 +19,11 @@ from orchestrator.store.database import Connection
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
 
-__all__ = ["ACME", "DONE", "NOW", "OPERATOR", "OTHER", "RICH", "Losing", "Queue", "job", "tenant"]
-
 T = TypeVar("T")
 ACME, OTHER, RICH = TenantId("acme"), TenantId("other"), TenantId("rich")
 OPERATOR = Actor("ak_test", "test", "machine")
 DONE = JobVerdict(state="succeeded", cost_usd=0.5)
+PDF = b"%PDF of a proposal"
 NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 _NUMBERS = count(1)
 
@@ -33,6 +33,17 @@ def job(name: str = "", priority: Priority = "batch", max_usd: float | None = No
     idea = Idea(id=IdeaId(f"idea_{title}"), title=title, text="We study ore.", sections=(), source="test")
     work = EvaluationRequest(idea=idea, limits=Limits(max_usd=max_usd))
     return NewJob(id=JobId(title), request=work, subject=title, priority=priority, row=row)
+
+
+def document_job(
+    name: str = "a", row: int | None = None, max_usd: float | None = None, document: bytes = PDF
+) -> NewJob:
+    request = EvaluationRequest(idea=None, source=f"{name}.pdf", limits=Limits(max_usd=max_usd))
+    return NewJob(id=JobId(name), request=request, subject=f"{name}.pdf", priority="batch", document=document, row=row)
+
+
+def stored_files(folder: Path) -> list[bytes]:
+    return sorted(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
 class Queue:

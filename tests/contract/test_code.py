@@ -24,9 +24,9 @@ from workers.code.git_clone import GitCloner
 from workers.code.github import GitHub
 from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.source_settings import GithubSettings
-from workers.outbound.sources import SourceGateway
 
 ASK = RequestContext("evaluation", 30.0)
 CLOCK = SystemClock()

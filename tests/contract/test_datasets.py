@@ -15,9 +15,9 @@ from tests.contract.small_source_gateway import forgetful
 from workers.datasets.adapter import DatasetsAdapter, DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.source_settings import DataCiteSettings, KaggleSettings
-from workers.outbound.sources import SourceGateway
 
 ASK = RequestContext("evaluation", 30.0)
 DATES = {entry.date for entry in Library(SAMPLE).entries}

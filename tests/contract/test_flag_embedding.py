@@ -223,7 +223,7 @@ async def test_half_precision_is_near(
 
 async def test_what_is_no_language_model_is_refused_by_what_it_is(tmp_path: Path, gemma: Path) -> None:
     why = await refused(reranker_settings(small_model(tmp_path / "cross-encoder")))
-    assert "is no language model" in why
+    assert "is not a language model" in why
     assert "holds XLMRobertaForSequenceClassification" in why
     assert "ASSAYER_RERANKER__LIBRARY=sentence-transformers" in why
     layered = tmp_path / "layer-wise"

@@ -22,7 +22,7 @@ async def test_references_of_a_pdf_are_those_that_it_prints(world: OutsideWorld,
     async with open_bibliography(GrobidSettings(urls=urls)) as bibliography:
         idea = await read_pdf_idea(paper_pdf(PAPER, CITED), "idea.pdf", bibliography=bibliography)
     found = read_references(idea)
-    assert found.read_by == ("grobid" if served else "text")
+    assert idea.references_reader == ("grobid" if served else "text")
     assert len(found.entries) == len(CITED)
     if served:
         assert [work.title for work in found.entries] == [entry.record.title for entry in CITED]

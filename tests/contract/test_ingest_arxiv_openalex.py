@@ -9,7 +9,7 @@ import pytest
 
 from assayer.errors import InputError, SourceMalformed, SourceRefused
 from cluster.corpora.ingest import ingest_arxiv, ingest_openalex
-from index.ingest import IngestSummary
+from index.ingest.pipeline import IngestSummary
 from simulator.datasets.editions import Edition
 from simulator.datasets.process import SimulatedDatasets
 from simulator.datasets.server import FAULTS

@@ -15,7 +15,7 @@ from assayer.errors import InputError
 from cluster.corpora.ingest import ingest_jsonl, ingest_s2_files
 from cluster.settings import IngestSettings, Settings
 from index.disk_access import folder_lock
-from index.ingest import IngestSummary
+from index.ingest.pipeline import IngestSummary
 from simulator.datasets.process import SimulatedDatasets
 from simulator.datasets.server import KEY
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must

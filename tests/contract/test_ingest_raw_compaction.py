@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from index.ingest import Ingest, IngestOptions, IngestSource, JoinLimits, StoredFiles
+from index.ingest.duckdb_tables import JoinLimits
+from index.ingest.pipeline import Ingest, IngestOptions
 from index.ingest.raw_compaction import compact_raw_files
-from index.ingest.source_files import SourceKind
+from index.ingest.source_files import IngestSource, SourceKind, StoredFiles
 from tests.contract.ingested import deletions, ignore, read
 
 OPTIONS = IngestOptions(partitions=2, join=JoinLimits(memory_mb=256))

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from assayer.errors import ConfigurationError, InputError, SourceRefused, SourceUnavailable
 from cluster.corpora.ingest import ingest_s2_files, ingest_s2_release
 from cluster.settings import Settings
-from index.ingest import IngestSummary
+from index.ingest.pipeline import IngestSummary
 from index.records.parquet_records import RecordWithVector
 from simulator.datasets.editions import RELEASES
 from simulator.datasets.process import SimulatedDatasets

@@ -8,16 +8,14 @@ import pytest
 from assayer.errors import FullTextError, StorageError
 from cluster.submitted_documents import SubmittedDocuments
 from orchestrator.jobs.models import JobId, TenantPlan
-from orchestrator.jobs.requests import EvaluationRequest
-from orchestrator.jobs.submissions import NewJob, QueueFull
+from orchestrator.jobs.submissions import QueueFull
 from orchestrator.store import Database, PgJobs
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.idempotency import IdempotencyRecord
-from tests.contract.store_jobs import ACME, Losing, Queue, tenant
+from tests.contract.store_jobs import ACME, PDF, Losing, Queue, document_job, stored_files, tenant
 
-PDF = b"%PDF of a proposal"
 HOUR = dt.timedelta(hours=1)
 
 
@@ -42,25 +40,12 @@ def documents(database: Database, tmp_path: Path) -> PgDocuments:
     return PgDocuments(database, SubmittedDocuments(str(tmp_path)))
 
 
-def files(folder: Path) -> list[bytes]:
-    return sorted(file.read_bytes() for file in folder.rglob("*") if file.is_file())
-
-
-def document_job(name: str = "a", document: bytes = PDF) -> NewJob:
-    request = EvaluationRequest(idea=None, source=f"{name}.pdf")
-    return NewJob(id=JobId(name), request=request, subject=f"{name}.pdf", priority="batch", document=document)
-
-
-async def noted(database: Database) -> int:
-    return len(await database.fetch("SELECT FROM document_files"))
-
-
 async def test_document_lies_in_a_file_and_not_in_the_row(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
-    await queue.add(document_job("a"), document_job("b", b"another"))
+    await queue.add(document_job("a"), document_job("b", document=b"another"))
 
     leases = {lease.job: lease for lease in await queue.lease(2)}
 
-    assert files(tmp_path) == [PDF, b"another"]
+    assert stored_files(tmp_path) == [PDF, b"another"]
     assert await queue.database.fetch("SELECT FROM jobs WHERE document IS NOT NULL") == []
     assert [lease.document for lease in leases.values()] == [None, None]
     file = leases[JobId("b")].document_file
@@ -73,7 +58,7 @@ async def test_document_stays_while_its_job_is_put_off(queue: Queue, documents: 
     await queue.leases.give_back(await queue.one(), "It timed out.", attempt_failed=True)
 
     assert await documents.sweep() == 0
-    assert files(tmp_path) == [PDF]
+    assert stored_files(tmp_path) == [PDF]
     assert (await queue.one()).document_file is not None
 
 
@@ -86,10 +71,10 @@ async def test_file_that_cannot_be_deleted_is_noted_until_it_is(
 
     assert await Queue(queue.database, documents=broken).delete(JobId("a"))
 
-    assert files(tmp_path) == [PDF]
+    assert stored_files(tmp_path) == [PDF]
     assert await erasures.still_stored(ACME, ["a"]) == ["a"]
     assert await documents.sweep() == 1
-    assert files(tmp_path) == []
+    assert stored_files(tmp_path) == []
     assert await erasures.still_stored(ACME, ["a"]) == []
 
 
@@ -100,7 +85,7 @@ async def test_refused_submission_leaves_no_byte(queue: Queue, documents: PgDocu
         await queue.add(document_job("a"), document_job("b"))
 
     await documents.sweep()
-    assert files(tmp_path) == []
+    assert stored_files(tmp_path) == []
 
 
 async def test_store_that_fails_refuses_the_submission(queue: Queue, tmp_path: Path) -> None:
@@ -122,7 +107,7 @@ async def test_submission_that_is_sent_twice_keeps_one_file(
     assert await jobs.add(ACME, [document_job("a")], record=record) is not None
     await documents.sweep()
 
-    assert files(tmp_path) == [PDF]
+    assert stored_files(tmp_path) == [PDF]
     file = (await queue.one()).document_file
     assert file is not None
     assert await documents.read(file) == PDF
@@ -133,14 +118,14 @@ async def test_file_of_a_submission_that_died_is_found_and_deleted(
 ) -> None:
     now = dt.datetime.now(dt.UTC)
     await documents.written([document_job("died")])
-    await queue.add(document_job("lives", b"another"))
+    await queue.add(document_job("lives", document=b"another"))
 
     await documents.release_abandoned(now, 900)
     assert await documents.sweep() == 0
     await documents.release_abandoned(now + HOUR, 900)
 
     assert await documents.sweep() == 1
-    assert files(tmp_path) == [b"another"]
+    assert stored_files(tmp_path) == [b"another"]
 
 
 async def test_document_that_is_lost_says_so(documents: PgDocuments) -> None:

@@ -42,22 +42,6 @@ async def test_lease_carries_the_work_and_counts_attempts(queue: Queue) -> None:
     assert running.started_at is not None
 
 
-async def test_document_is_kept_until_its_job_is_done_or_cannot_be_run_again(queue: Queue, database: Database) -> None:
-    names = ("cancelled", "failed", "succeeded", "put off", "waiting")
-    await queue.add(*(job(name).model_copy(update={"document": b"%PDF"}) for name in names))
-    leases = {lease.job: lease for lease in await queue.lease(4)}
-    for _ in range(2):
-        await queue.leases.give_back(leases[job("failed").id], "It failed.", attempt_failed=True)
-        leases |= {lease.job: lease for lease in await queue.lease(1)}
-    await queue.jobs.cancel(ACME, job("cancelled").id)
-    await queue.leases.finish(leases[job("succeeded").id], DONE)
-    await queue.leases.give_back(leases[job("put off").id], "Later.", attempt_failed=False, after_seconds=60)
-
-    held = await database.fetch("SELECT id FROM jobs WHERE document IS NOT NULL ORDER BY id")
-
-    assert [row["id"] for row in held] == ["cancelled", "failed", "put off", "waiting"]
-
-
 async def test_second_attempt_knows_what_the_first_had_pinned(queue: Queue) -> None:
     await queue.add(job("a"))
     first = await queue.one()

@@ -47,6 +47,12 @@ async def begin_twice(queue: Queue, first_usd: float = 3.0, second_usd: float = 
     return await begin(queue, SECOND, second_usd)
 
 
+async def lose(queue: Queue) -> None:
+    """Expire the leases of all running jobs."""
+    await queue.silence()
+    await queue.leases.expire()
+
+
 async def spent(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
     """This month's spending and reservations of a tenant, in dollars."""
     day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
@@ -55,41 +61,22 @@ async def spent(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
     return usage.spent_this_month_usd, usage.reserved_usd
 
 
-async def test_finished_job_costs_what_all_its_runs_cost(queue: Queue) -> None:
-    await queue.add(job("a"), tenant=RICH)
-
-    assert await queue.leases.finish(await begin_twice(queue), UNCOUNTED)
-
-    done = await queue.get(job("a").id, RICH)
-    assert (done.run_id, done.cost_usd) == (SECOND, 3.25)
-    assert await spent(queue) == (3.25, 0)
-
-
-async def test_cancelled_job_costs_what_all_its_runs_cost(queue: Queue) -> None:
-    await queue.add(job("a"), tenant=RICH)
-    await begin_twice(queue)
-
-    cancelled = await queue.jobs.cancel(RICH, job("a").id)
-
-    assert cancelled is not None
-    assert cancelled.cost_usd == 3.25
-    assert await spent(queue) == (3.25, 0)
-
-
-async def test_buried_job_costs_what_all_its_runs_cost(queue: Queue, database: Database) -> None:
+@pytest.mark.parametrize("state", ["succeeded", "cancelled", "failed"])
+async def test_ended_job_costs_what_all_its_runs_cost(database: Database, queue: Queue, state: str) -> None:
     queue = Queue(database, QueueSettings(max_losses=2))
     await queue.add(job("a"), tenant=RICH)
-    await begin(queue, FIRST, 3.0)
-    await queue.silence()
-    await queue.leases.expire()
-    await begin(queue, SECOND, 0.25)
-    await queue.silence()
-    await queue.leases.expire()
+    lease = await begin_twice(queue)
+    if state == "succeeded":
+        assert await queue.leases.finish(lease, UNCOUNTED)
+    elif state == "cancelled":
+        await queue.jobs.cancel(RICH, lease.job)
+    else:
+        await lose(queue)
+        await queue.one()
+        await lose(queue)
 
-    dead = await queue.jobs.get(RICH, job("a").id)
-
-    assert dead is not None
-    assert (dead.state, dead.cost_usd) == ("failed", 3.25)
+    ended = await queue.get(lease.job, RICH)
+    assert (ended.state, ended.run_id, ended.cost_usd) == (state, SECOND, 3.25)
     assert await spent(queue) == (3.25, 0)
 
 
@@ -162,27 +149,17 @@ async def end_with_reports(queue: Queue) -> Lease:
     return lease
 
 
-async def test_erased_job_takes_what_all_its_runs_left(queue: Queue) -> None:
+@pytest.mark.parametrize("by", ["erasure", "retention", "deletion of the tenant"])
+async def test_deleted_job_takes_what_all_its_runs_left(queue: Queue, by: str) -> None:
     lease = await end_with_reports(queue)
 
-    assert await queue.delete(lease.job)
-
-    assert not any((await kept(queue)).values())
-
-
-async def test_retention_takes_what_all_runs_of_a_job_left(queue: Queue) -> None:
-    await end_with_reports(queue)
-    await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=30))
-
-    assert await queue.jobs.purge(dt.datetime.now(dt.UTC) + dt.timedelta(days=31)) == 1
-
-    assert not any((await kept(queue)).values())
-
-
-async def test_deleted_tenant_takes_what_all_runs_of_its_jobs_left(queue: Queue) -> None:
-    await end_with_reports(queue)
-
-    assert await queue.delete_tenant()
+    if by == "erasure":
+        assert await queue.delete(lease.job)
+    elif by == "retention":
+        await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=30))
+        assert await queue.jobs.purge(dt.datetime.now(dt.UTC) + dt.timedelta(days=31)) == 1
+    else:
+        assert await queue.delete_tenant()
 
     assert not any((await kept(queue)).values())
 
@@ -245,8 +222,7 @@ async def test_next_attempt_has_what_the_earlier_ones_left(
 async def test_call_that_is_told_after_its_lease_ran_out_counts_in_the_next_attempt(queue: Queue) -> None:
     await queue.add(job("a", max_usd=4.0), tenant=RICH)
     await begin(queue, FIRST, 1.0)
-    await queue.silence()
-    await queue.leases.expire()
+    await lose(queue)
     await pay(queue, FIRST, 0.5, "late")
 
     again = await queue.one()

@@ -10,8 +10,7 @@ import pytest
 from cluster.submitted_documents import SubmittedDocuments
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, JobVerdict, Lease, Problem, TenantPlan
-from orchestrator.jobs.requests import EvaluationRequest, Limits
-from orchestrator.jobs.submissions import NewBatch, NewJob
+from orchestrator.jobs.submissions import NewBatch
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database
 from orchestrator.store.audit_log import PgAuditLog
@@ -19,10 +18,9 @@ from orchestrator.store.database import Connection
 from orchestrator.store.decisions import PgDecisions, SignedDespite
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
-from tests.contract.store_jobs import ACME, DONE, NOW, OPERATOR, Queue, tenant
+from tests.contract.store_jobs import ACME, DONE, NOW, OPERATOR, PDF, Queue, document_job, stored_files, tenant
 from tests.polling import wait_until_async
 
-PDF = b"%PDF of a proposal"
 CALL = BatchId("bt_1")
 A = JobId("a")
 FAILED = JobVerdict(state="failed", problem=Problem(type="x", title="It failed", detail="Because."), cost_usd=0.25)
@@ -40,21 +38,12 @@ async def queue(database: Database, documents: PgDocuments | None) -> Queue:
     return Queue(database, QueueSettings(max_failures=1), documents)
 
 
-def document_job(name: str = "a", row: int | None = None, max_usd: float | None = None) -> NewJob:
-    request = EvaluationRequest(idea=None, source=f"{name}.pdf", limits=Limits(max_usd=max_usd))
-    return NewJob(id=JobId(name), request=request, subject=f"{name}.pdf", priority="batch", document=PDF, row=row)
-
-
-def files(folder: Path) -> list[bytes]:
-    return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
-
-
 async def kept(queue: Queue, folder: Path) -> int:
     """Documents that lie anywhere once what is released has been swept."""
     if queue.documents is not None:
         await queue.documents.sweep()
     noted = await queue.database.fetch("SELECT FROM document_files")
-    found = files(folder)
+    found = stored_files(folder)
     assert len(noted) == len(found)
     assert set(found) <= {PDF}
     rows = await queue.database.fetch("SELECT FROM jobs WHERE document = $1", PDF)

@@ -207,11 +207,9 @@ async def test_cells_of_a_workbook_that_nobody_sees_are_left_out_and_flagged(tmp
     book.save(tmp_path / "call.xlsx")
     ideas, rejected = await read_ideas([tmp_path / "call.xlsx"])
     assert [item.message for item in rejected] == [
-        f"{tmp_path}/call.xlsx has 1 hidden row, left out: show in the sheet whatever is a proposal."
+        f"{tmp_path}/call.xlsx has 1 hidden row, left out: unhide rows that hold a proposal."
     ]
     (idea,) = ideas
     assert idea.title == "Corals"
     assert "Ignore" not in idea.text
-    assert [flag.excerpt for flag in idea.flags if flag.kind == "hidden_text"] == [
-        f"in a cell that nobody sees: {ORDER}"
-    ] * 3
+    assert [flag.excerpt for flag in idea.flags if flag.kind == "hidden_text"] == [f"in a hidden cell: {ORDER}"] * 3

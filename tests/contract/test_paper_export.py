@@ -98,7 +98,7 @@ def test_what_cannot_be_had_is_said_for_each_and_the_rest_is_saved(
     code, out, err = run("good.tei.xml", "bomb.xml", "page.pdf", "gone.pdf", "10.1000/paid", "whatever")
     assert (code, out.split()) == (1, ["out/good.md"])
     assert "The TEI of bomb.xml declares a document type or entities" in err
-    assert "page.pdf is no PDF." in err
+    assert "page.pdf is not a PDF" in err
     assert "gone.pdf cannot be read: No such file" in err
     assert "No free copy of 10.1000/paid is known. Give the address" in err
     assert "'whatever' is no PDF or TEI file, no address, no arXiv id and no DOI." in err

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assayer.models import IdeaId
-from assayer.ranking import RankingOptions
+from assayer.ranking.options import RankingOptions
 from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
 from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, ask_groups, measured
 from benchmarks.quality.kept import Kept

@@ -87,7 +87,7 @@ async def test_a_caller_who_is_cancelled_leaves_room_for_the_others(folder: Path
 
 async def test_what_is_no_reranking_model_is_refused_by_name(tmp_path: Path) -> None:
     two = LocalReranker(RerankerSettings(model=str(small_model(tmp_path / "two", outputs=2))))
-    with pytest.raises(ConfigurationError, match="it has 2 outputs, and one is needed"):
+    with pytest.raises(ConfigurationError, match="it has 2 outputs instead of one"):
         await two.score(QUERY, TEXTS)
     two.close()
     with pytest.raises(ConfigurationError, match="There is no folder"):

@@ -16,9 +16,9 @@ from assayer.errors import SourceRefused, SourceUnavailable, StorageError
 from orchestrator.store import Database, PgResponseCache, PgSharedState
 from tests.contract.small_source import Asked, SmallSource, answers
 from tests.contract.small_source_gateway import CLOCK, QUICK, Held, call, fetch, forgetful, source_gateway
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceResponse
 from workers.outbound.source_settings import OpenAlexSettings, SemanticScholarSettings, SourceSettings
-from workers.outbound.sources import SourceGateway
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 

@@ -15,8 +15,8 @@ from assayer.models.remote import CachedResponse
 from cluster.clock import SystemClock
 from tests.contract.small_source import Asked, SmallSource, answers
 from tests.contract.small_source_gateway import CLOCK, QUICK, Held, fetch, source_gateway
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_settings import OpenAlexSettings, SourceSettings
-from workers.outbound.sources import SourceGateway
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 from collections.abc import Iterator
-from importlib import resources
 
 import asyncpg
 import pytest
@@ -85,13 +84,6 @@ async def test_migrate_newer_tables_are_refused(empty_database_url: str) -> None
 
     with pytest.raises(ConfigurationError, match="revision 9999"):
         await migrate(empty_database_url)
-
-
-def test_newest_revision_is_the_one_alembic_would_go_to() -> None:
-    from alembic.script import ScriptDirectory
-
-    with resources.as_file(resources.files("orchestrator.store") / "migrations") as folder:
-        assert ScriptDirectory(str(folder)).get_current_head() == latest_revision()
 
 
 async def test_ping_good_server_names_version_and_revision(empty_database_url: str) -> None:

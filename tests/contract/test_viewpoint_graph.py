@@ -140,7 +140,7 @@ async def test_a_graph_made_with_another_embedding_is_refused_and_the_same_plan_
     await graph.create(PLAN)
     with pytest.raises(InputError, match="made with the embedding model hashed-words-12, not with bge"):
         await graph.create(PLAN.model_copy(update={"embedder": "bge"}))
-    with pytest.raises(InputError, match="with inter 3, not 9"):
+    with pytest.raises(InputError, match="has inter 3, not 9"):
         await graph.create(PLAN.model_copy(update={"inter": 9}))
 
 

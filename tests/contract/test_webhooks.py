@@ -281,7 +281,7 @@ async def test_private_address_is_not_visited_and_not_described(database: Databa
     async with delivering(store, closed):
         await end(database, "ev_1")
         dead = await until(store, "failed")
-    assert dead.said == "https://localhost/hook is no address that may be visited. That was try 1 of 1."
+    assert dead.said == "https://localhost/hook is an address that may not be visited. That was try 1 of 1."
 
 
 async def test_receiver_that_hangs_holds_up_nobody_else(database: Database, store: Watched, there: Receiver) -> None:

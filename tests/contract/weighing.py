@@ -9,9 +9,9 @@ from pydantic import Field
 
 from assayer.llm import Task
 from assayer.models import EvaluationId, Frozen
-from assayer.ports import ProgressEvent
 from assayer.prompts import Prompts
 from assayer.run.budget import Budget
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from cluster.clock import SystemClock
 
@@ -52,13 +52,6 @@ WEIGHING: Task[Question, Weighing] = Task(
 )
 
 
-class Quiet:
-    """Progress that nobody watches."""
-
-    def report(self, event: ProgressEvent) -> None:
-        pass
-
-
 def a_question(statement: str = "Weights help, always.") -> Question:
     return Question(statement=statement, labels=LABELS)
 
@@ -70,4 +63,6 @@ def an_answer(labels: Sequence[str] = LABELS, **changes: Any) -> str:
 
 
 def a_run(name: str = "run", budget: Budget | None = None) -> Run:
-    return Run(id=EvaluationId(name), cutoff=None, clock=SystemClock(), progress=Quiet(), budget=budget or Budget())
+    return Run(
+        id=EvaluationId(name), cutoff=None, clock=SystemClock(), progress=NoProgress(), budget=budget or Budget()
+    )

@@ -16,8 +16,6 @@ from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, r
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
-__all__ = ["OWN_REFERENCES", "Bare", "Boarded", "Evaluated", "Kill", "Killed", "ToppedUp"]
-
 T = TypeVar("T")
 
 OWN_REFERENCES = """[1] Ada Abara. Graph neural networks for protein folding. 2013.

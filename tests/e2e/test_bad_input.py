@@ -72,7 +72,7 @@ def test_idea_that_says_nothing_but_whose_it_is_is_named_and_others_are_judged(p
     ended = program.run("evaluate", folder, "--out", "judged", "--format", "json")
     assert ended.code == 1
     (line,) = (line for line in ended.err.splitlines() if "team.md" in line)
-    assert "says little but whose it is: blind mode left 0 words of its text." in line
+    assert "says little about the idea: blind mode left 0 words of its text." in line
     assert list(reports(program.home / "judged")) == ["good"]
 
 

@@ -87,8 +87,8 @@ def test_without_a_language_model_the_board_is_refused_at_once(program: Program)
     ended = program.run("evaluate", TWO_IDEAS[0], "--method", "innoeval")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.splitlines() == [
-        "Error: InnoEval's reviewers are language models: without one there is nobody on its board. Configure one, or "
-        "use --method scholareval or --method grapheval, which can do without."
+        "Error: InnoEval needs a language model: its reviewers are language models. Configure one, or "
+        "use --method scholareval or --method grapheval, which work without."
     ]
 
 

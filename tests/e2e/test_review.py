@@ -47,13 +47,13 @@ def test_page_prints_every_finding_and_every_passage_once(reviewed: Evaluated, r
     assert len(text.split()) <= 5_000
     review = report["panel_review"]
     assert review["evidence"]
-    assert len(re.findall(r"^- [SWM]\d+\. ", text, re.MULTILINE)) == sum(
-        len(review[name]) for name in ("strengths", "major", "minor")
+    assert len(re.findall(r"^- [SWF]\d+\. ", text, re.MULTILINE)) == sum(
+        len(review[name]) for name in ("strengths", "major", "further")
     )
     evidence = text.partition("## Evidence")[2].partition("## Words of the plan")[0]
     assert evidence.count("quote found") >= len(review["evidence"])
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings[:3] == ["Verdict", "Strengths", "Major weaknesses"]
     assert ("Closest work" in headings) == bool(review["closest"])
-    if review["minor"]:
-        assert headings.index("Minor points and questions") == headings.index("Scores") - 1
+    if review["further"]:
+        assert headings.index("Further points and questions") == headings.index("Scores") - 1

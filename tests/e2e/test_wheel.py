@@ -49,7 +49,7 @@ def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
         "scholareval/prompts/system.md",
         "templates/report.html",
         "profiles/laptop.toml",
-        "versions/v0001_baseline.sql",
+        "migrations/v0001_baseline.sql",
     ):
         assert any(name.endswith(part) for name in inside)
 

@@ -9,8 +9,6 @@ from index.records.paper_record import PaperRecord
 from tests.corpus_papers import record
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-__all__ = ["CountingEmbedder", "RefusingEmbedder", "records"]
-
 
 def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
     return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]

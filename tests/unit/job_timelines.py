@@ -9,6 +9,9 @@ from orchestrator.jobs.models import EventKind, Job, JobEvent, JobId, JobState, 
 START = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 
 
+SECOND_1 = START + dt.timedelta(seconds=1)
+
+
 def time_at(seconds: float) -> dt.datetime:
     """Return the time that many seconds after `START`."""
     return START + dt.timedelta(seconds=seconds)
@@ -43,9 +46,9 @@ def job_events(*events: tuple[float, EventKind, dict[str, Any]]) -> list[JobEven
     ]
 
 
-def stage_progress(name: str, done: int, total: int) -> dict[str, Any]:
+def stage_progress(name: str, done: int, total: int, began: dt.datetime = SECOND_1) -> dict[str, Any]:
     """Return the data of a progress event of a stage."""
-    return {"stages": [{"stage": name, "done": done, "total": total}]}
+    return {"stages": [{"stage": name, "done": done, "total": total, "began": began.isoformat()}]}
 
 
 def ledger_row(at: float, latency: float, **changes: Any) -> LedgerRow:

@@ -49,6 +49,7 @@ def _review() -> PanelReview:
         kind="question",
         axis="soundness",
         severity="minor",
+        topic="design",
         lead="",
         text="How often is the index asked?",
         fix="",
@@ -58,7 +59,7 @@ def _review() -> PanelReview:
         verdict="Worth doing. One order carries no ranking. Ten orders would move us.",
         strengths=(strength,),
         major=(fatal,),
-        minor=(question,),
+        further=(question,),
         closest=(ClosestWork(evidence=2, difference="distance to the incoming batch."),),
         evidence=evidence,
         named=(

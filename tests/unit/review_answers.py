@@ -7,10 +7,10 @@ from pydantic import BaseModel
 
 from assayer.methods.review.schemas import (
     EditedFinding,
-    EditedMinor,
     EditedReview,
     EditedScore,
     EditorQuestion,
+    FurtherPoint,
     LookAnswer,
     LookQuestion,
     NearWork,
@@ -115,9 +115,10 @@ def edited(**changes: Any) -> Answerer:
                 finding(["Q3"], "Baselines are not named, so the gain cannot be placed [E1].", *cites),
                 finding(["Q2"], "Baselines are not named, so the gain cannot be placed."),
             ],
-            "minor": [
-                EditedMinor(
+            "further": [
+                FurtherPoint(
                     labels=["Q4"],
+                    topic="reach",
                     axis="contribution",
                     kind="question",
                     text="Which domain is meant?",
@@ -126,8 +127,8 @@ def edited(**changes: Any) -> Answerer:
                 )
             ],
             "closest": [NearWork(cites=cite, difference="quotes instead of claims") for cite in cites * 2],
-            "soundness": score(4),
-            "contribution": score(3, *cites),
+            "soundness": score(42),
+            "contribution": score(34, *cites),
             "verdict": "Worth having. The baselines stand in the way. Naming them would move us.",
         }
         return EditedReview(**{**values, **changes})

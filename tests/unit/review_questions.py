@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from assayer.criteria import ShownCriterion
+from assayer.criteria.part import ShownCriterion
 from assayer.llm import Task
 from assayer.methods.review import tasks
 from assayer.methods.review.options import Lens
@@ -18,8 +18,8 @@ from assayer.methods.review.schemas import (
     RefereeQuestion,
     RememberedWork,
     SearchedPoint,
-    ShownTitle,
 )
+from assayer.methods.scholareval.schemas import TitleShown
 from tests.unit.scholareval_questions import EVIDENCE, IDEA
 
 __all__ = ["EDITING", "QUESTIONS", "READING", "REFEREES"]
@@ -87,8 +87,8 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
             opening="A plan to measure plasticity.",
             points=SEARCHED,
             shown=(
-                ShownTitle(label="P1", title="Checking claims", year=2021),
-                ShownTitle(label="P2", title="Bees", year=None),
+                TitleShown(label="P1", title="Checking claims", year=2021),
+                TitleShown(label="P2", title="Bees", year=None),
             ),
             most=1,
         ),

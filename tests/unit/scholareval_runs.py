@@ -104,6 +104,6 @@ class ToppedUp(MemoryCorpus):
         return [[hit.model_copy(update={"near_beyond_corpus": True}) for hit in hits] for hits in found]
 
 
-def backends_beyond_corpus(run: Run) -> Backends:
-    backends, _ = twin_backends()
+def backends_beyond_corpus(run: Run, scripted: Mapping[str, Answerer] | None = None) -> Backends:
+    backends, _ = twin_backends(scripted=scripted)
     return replace(backends, literature=ToppedUp(run, backends.embedder))

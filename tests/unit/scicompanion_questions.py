@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from assayer.llm import Task
 from assayer.methods.scicompanion import tasks
-from assayer.methods.scicompanion.dimensions import venue_dimensions
+from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.schemas import (
     AskedQuery,
     DimensionQuestion,
@@ -75,7 +75,7 @@ FULL = EMPTY.model_copy(
     }
 )
 _FIELDS = {name: getattr(FULL, name) for name in StateQuestion.model_fields}
-DIMENSION = venue_dimensions(None)[1]
+DIMENSION = SciCompanionOptions().rubric()[1]
 QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     (tasks.QUERIES, FULL),
     (tasks.STEP, FULL),

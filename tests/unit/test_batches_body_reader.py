@@ -144,7 +144,7 @@ def test_office_documents_wait_for_their_job_and_workbooks_are_read_row_by_row()
         (3, "c.xlsx:1", None),
     ]
     assert [(row, field) for row, field, _ in rejections(intake)] == [(4, "text"), (5, "")]
-    assert "is no office document" in rejections(intake)[1][2]
+    assert "is not an office document" in rejections(intake)[1][2]
     assert intake.notices == [
         "c.xlsx has 2 sheets with something in them; only the first, 'Calls', was read.",
     ]

@@ -74,7 +74,7 @@ def test_broken_entry_of_bibtex_is_named_and_costs_no_other() -> None:
     ("text", "says"),
     [
         ("<rdf:RDF>", "is XML"),
-        ("Some words about plans.", "is no bibliography in BibTeX, RIS, CSL JSON"),
+        ("Some words about plans.", "is not a bibliography in BibTeX, RIS, CSL JSON"),
         ("[]", "holds no entry"),
         ("[{", "is broken JSON"),
         ("TY  - JOUR\nAU  - A\nER  - \n", "holds no entry"),

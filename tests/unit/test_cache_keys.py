@@ -15,6 +15,12 @@ from cluster.evidence_sources import DATASET_SOURCES
 from cluster.settings_loading import load_settings
 from tests.contract.weighing import WEIGHING, Question, Weighing, a_question, a_run, an_answer
 from workers.code.github import GitHub
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.google_scholar import GoogleScholar
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.literature_apis.unpaywall import Unpaywall
 from workers.llm import LlmSettings
 from workers.llm.batches.batch_tier import request_key
 from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Requester
@@ -22,7 +28,6 @@ from workers.llm.gateway import LlmGateway
 from workers.outbound.source_client import SourceAddress
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
 from workers.outbound.store import InMemoryAnswerStore
-from workers.sources import Arxiv, Crossref, GoogleScholar, OpenAlex, SemanticScholar, Unpaywall
 from workers.web.search import WebSearch
 
 SETTINGS: dict[str, Any] = {"base_url": "https://api.example.org/v1", "model": "m"}

@@ -35,17 +35,18 @@ async def test_a_spent_budget_is_a_failure_of_the_item() -> None:
     assert isinstance(await as_result(work()), Failed)
 
 
-@pytest.mark.parametrize("error", [LlmRejected("wrong key"), LlmUnavailable("gone")])
-async def test_an_endpoint_that_refuses_or_is_gone_stops_everything(error: AssayerError) -> None:
-    async def work(item: int) -> int:
-        raise error
-
-    with pytest.raises(type(error)):
-        await gather_settled([1, 2], work)
-
-
-@pytest.mark.parametrize("error", [StorageError("no connection"), ConfigurationError("no price"), PartUnavailable("x")])
-async def test_what_every_other_item_would_meet_is_no_item_of_its_own(error: AssayerError) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        LlmRejected("wrong key"),
+        LlmUnavailable("gone"),
+        StorageError("no connection"),
+        ConfigurationError("no price"),
+        PartUnavailable("x"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_error_that_every_other_item_would_meet_stops_everything(error: AssayerError) -> None:
     async def work(item: int) -> int:
         if item == 2:
             raise error

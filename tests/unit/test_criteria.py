@@ -6,15 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from assayer.criteria import (
-    JUDGE_CRITERIA,
-    JudgedCriterion,
-    criteria_part,
-    judge_criteria,
-    shown_criteria,
-    unjudged_part,
-)
-from assayer.criteria.task import CriteriaAnswer, CriteriaQuestion, CriterionAnswer, ShownFinding
+from assayer.criteria.judging import judge_criteria
+from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria, unjudged_part
+from assayer.criteria.task import JUDGE_CRITERIA, CriteriaAnswer, CriteriaQuestion, CriterionAnswer, ShownFinding
 from assayer.errors import InputError, MalformedAnswer
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
@@ -106,7 +100,7 @@ def test_review_shows_each_criterion_once_with_its_answer(render: object) -> Non
 
 def _answer(*points: tuple[str, str | None]) -> CriteriaAnswer:
     entries = [
-        CriterionAnswer(label=label, answer="It names two.", point=point, certainty="low", score=5)
+        CriterionAnswer(label=label, answer="It names two.", point=point, certainty="low", score=50)
         for label, point in points
     ]
     return CriteriaAnswer(criteria=entries)
@@ -154,13 +148,20 @@ def _edited(question: BaseModel) -> EditedReviewByCriteria:
     """Return an editor's answer in which only the criteria cite a passage, which bears its statement out."""
     assert isinstance(question, EditorQuestion)
     fields = {"cites": [question.passages[0].label], "certainty": "low", "score": 4}
-    score = EditedScore(limited_by="x", cites=[], certainty_reason="y", certainty="low", score=5)
+    score = EditedScore(limited_by="x", cites=[], certainty_reason="y", certainty="low", score=50)
     answers = [
         EditedCriterion.model_validate({"label": label, "answer": "One.", "limited_by": "No user is named.", **fields})
         for label in ("C1", "C2")
     ]
     return EditedReviewByCriteria(
-        strengths=[], major=[], minor=[], closest=[], soundness=score, contribution=score, verdict="z", criteria=answers
+        strengths=[],
+        major=[],
+        further=[],
+        closest=[],
+        soundness=score,
+        contribution=score,
+        verdict="z",
+        criteria=answers,
     )
 
 

@@ -35,7 +35,7 @@ def _file(folder: Path, text: str) -> DebateOptions:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('[[composition]]\nname = "jury"\nmoderators = 1\n', "'jury' .number 1.: nobody here has a vote"),
+        ('[[composition]]\nname = "jury"\nmoderators = 1\n', "'jury' .number 1.: no seat has a vote"),
         ('[[composition]]\nname = "jury"\nanalyst = 1\n', "'jury' .number 1.: analyst: Extra inputs"),
         ('[[composition]]\nname = "Jury!"\nanalysts = 1\n', "name: String should match"),
         ('[[composition]]\nname = "jury"\nanalysts = 99\n', "analysts: Input should be less than or equal to 5"),

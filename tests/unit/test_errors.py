@@ -8,7 +8,7 @@ from assayer import errors
 from assayer.errors import AssayerError, LlmError, said_by
 from assayer.models import Fault
 
-ERRORS = [name for name in errors.__all__ if isinstance(getattr(errors, name), type)]
+ERRORS = [name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, AssayerError)]
 
 
 @pytest.mark.parametrize("name", ERRORS)

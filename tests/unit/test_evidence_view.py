@@ -43,7 +43,7 @@ def test_further_quotes_follow_the_first_with_its_source_and_the_outcome_stands_
     assert [item.words for item in shown[1:]] == [SECOND, THIRD]
     assert len({item.label for item in shown}) == 1
     assert shown[1].state == "quote found in the abstract"
-    assert [item.support for item in shown] == ["", "", "with the words above, supports the claim"]
+    assert [item.support for item in shown] == ["", "", "with the quotes above, supports the claim"]
 
 
 def test_an_only_quote_has_the_outcome_beside_it() -> None:

@@ -61,7 +61,7 @@ def test_where_everybody_says_the_same_agreement_is_full_and_so_is_chance() -> N
 @pytest.mark.parametrize(
     ("given_opinions", "words"),
     [
-        (opinions(), "Nobody has given a first opinion yet."),
+        (opinions(), "There are no first opinions yet."),
         (two_reviewers([1, 2, 3, 4], [1, 2, 3, 4]), "Not enough opinions. Only 4 proposals have two first opinions"),
         (opinions(*(("ada", f"p{n}", 3, 0.5) for n in range(9))), "Not enough opinions. No proposal has two"),
     ],

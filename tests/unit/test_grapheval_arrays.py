@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.graph.arrays import INTER, INTRA, UNKNOWN, GraphArrays, subgraph
+from assayer.methods.grapheval.graph.arrays import INTER, INTRA, UNKNOWN, GraphArrays
+from assayer.methods.grapheval.graph.subgraph import SubgraphExtractor
 from assayer.models import IdeaId
 from benchmarks.quality.grapheval.exact_edges import exact_edges
 
@@ -59,7 +60,7 @@ def test_the_adjacency_of_a_graph_sums_over_neighbours() -> None:
 
 def test_a_subgraph_keeps_vectors_labels_and_the_edges_among_its_viewpoints() -> None:
     graph = graph_of(unit_rows(3, 8), np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32))
-    small = subgraph(graph, np.array([2, 3, 7]))
+    small = SubgraphExtractor(graph, 1).extract(np.array([2, 3, 7]))
     assert small.ideas == ("idea-1", "idea-3")
     assert small.idea_of.tolist() == [0, 0, 1]
     assert small.labels.tolist() == [1, 1]

@@ -3,15 +3,12 @@ import pytest
 
 from assayer.errors import InputError
 from assayer.methods.grapheval.graph.arrays import INTER, GraphArrays
-from assayer.methods.grapheval.options import GraphEvalOptions
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, LengthLogistic, Majority, TfidfLogistic
 from assayer.methods.grapheval.scoring.choice import BestOf
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, ideas_later_than, stratified_folds
 from assayer.methods.grapheval.scoring.label_propagation import (
     LabelPropagation,
-    StrongestEdgesScorer,
-    propagation_scorer,
     strongest_edges,
 )
 from assayer.methods.grapheval.scoring.metrics import auroc
@@ -122,10 +119,8 @@ def test_best_of_chooses_by_the_known_ideas_only() -> None:
     misleading._right[ASKED] = misleading._right[ASKED, ::-1]
     wise = BestOf("wise", [Oracle(GRAPH, honest=False), misleading])
     assert wise.choose(GRAPH, ASKED) is misleading, "what it says of the asked ideas took no part"
-    assert StrongestEdgesScorer(LabelPropagation(), 2).score(GRAPH, ASKED).shape == (3, 2)
 
 
-def test_propagation_of_the_options_hears_few_edges_unless_told_otherwise() -> None:
-    asked = propagation_scorer(GraphEvalOptions()).score(GRAPH, ASKED)
-    assert (asked == LabelPropagation().score(strongest_edges(GRAPH, 3), ASKED)).all()
-    assert propagation_scorer(GraphEvalOptions(strongest=None)) == LabelPropagation()
+def test_propagation_over_the_strongest_edges_ignores_all_others() -> None:
+    found = LabelPropagation(strongest=3).score(GRAPH, ASKED)
+    assert (found == LabelPropagation().score(strongest_edges(GRAPH, 3), ASKED)).all()

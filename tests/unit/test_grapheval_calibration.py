@@ -87,12 +87,9 @@ def test_scaling_never_reverses_the_scorer() -> None:
     assert fitted((given[:, ::-1], truth)).scaling.slope == 0
 
 
-def test_held_out_ideas_that_are_too_few_are_refused() -> None:
+def test_held_out_ideas_that_are_too_few_or_of_one_class_are_refused() -> None:
     with pytest.raises(InputError, match="10 held-out ideas are too few"):
         fitted(overconfident(10, seed=1))
-
-
-def test_held_out_ideas_of_one_class_are_refused() -> None:
     given, _ = overconfident(100, seed=1)
     with pytest.raises(InputError, match="No held-out idea is labelled 'good'"):
         fitted((given, np.zeros(100, np.int16)))

@@ -131,7 +131,7 @@ async def test_statements_taken_from_another_idea_are_shown_beside_their_source(
     )
     idea = parse_idea(f"{own} {source}", "own.txt", "Another title altogether")
     viewpoints = split_viewpoints(f"{source} {own}", 64)
-    placed = as_fitted.place(idea, vectors, edges_by_cosine(vectors, plan.intra), None, UNKNOWN)
+    placed = as_fitted.place(idea, vectors, edges_by_cosine(vectors, plan.intra), UNKNOWN)
     found = repeated_idea(idea.id, viewpoints, placed, as_fitted)
     assert isinstance(found, RepeatedIdea)
     assert (found.kind, found.idea) == ("copy", "k60")
@@ -185,7 +185,7 @@ async def test_an_idea_put_beside_a_graph_sees_what_it_would_see_as_a_part_of_it
     texts = [viewpoint.text for viewpoint in split_viewpoints(MAPS_TEXT, 64)]
     vectors = await EMBEDDER.embed(texts, "passage")
     surrounded = dataclasses.replace(judge, hops=hops)
-    placed = surrounded.place(maps_idea(), vectors, edges_by_cosine(vectors, contents.plan.intra), None, UNKNOWN)
+    placed = surrounded.place(maps_idea(), vectors, edges_by_cosine(vectors, contents.plan.intra), UNKNOWN)
     taken = Viewpoints(viewpoints=split_viewpoints(MAPS_TEXT, 64), maker=SPLITTER)
     await graph.add([PreparedIdea(labelled_idea(99, None, text=MAPS_TEXT), taken, vectors)])
     grown = (await graph.load()).arrays

@@ -4,10 +4,7 @@ import datetime as dt
 from pathlib import Path
 from shutil import copyfile
 
-import pytest
-
-from assayer.errors import InputError
-from assayer.methods.innoeval.board.configuration import hashed_options, load_board_configuration
+from assayer.methods.innoeval.board.configuration import hashed_options
 from assayer.methods.innoeval.board.decision import CalibrationConditions, DecisionCalibration, DecisionPerformance
 from assayer.methods.innoeval.dimensions import load_dimensions
 from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
@@ -58,10 +55,3 @@ def test_the_same_contents_elsewhere_name_the_same_run_and_other_contents_anothe
 def test_what_is_no_file_still_counts() -> None:
     assert determined(seed=1) != determined()
     assert determined(board=0)["board"] == 0
-
-
-def test_files_that_cannot_be_used_and_a_pool_too_small_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.toml cannot be read"):
-        load_board_configuration(BoardOptions(personas=tmp_path / "none.toml"))
-    with pytest.raises(InputError, match="a board of 99"):
-        determined(board=99)

@@ -53,8 +53,3 @@ def test_bad_pools_are_refused_naming_file_and_persona(tmp_path: Path, text: str
         load_persona_pool(a_file(tmp_path, text))
     assert "mine.toml" in refused.value.message
     assert told in refused.value.message
-
-
-def test_a_pool_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"missing\.toml cannot be read"):
-        load_persona_pool(tmp_path / "missing.toml")

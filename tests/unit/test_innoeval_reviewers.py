@@ -4,7 +4,6 @@ from collections import Counter
 
 import pytest
 
-from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.board.reviewers import (
     at_this_idea,
@@ -61,13 +60,6 @@ def test_no_model_always_has_the_first_seat() -> None:
     firsts = Counter(deal_models(("a", "b"), 5, seed, IDEA)[0] for seed in range(40))
     assert set(firsts) == {"a", "b"}
     assert deal_models((), 3, 0, IDEA) == (None, None, None)
-
-
-def test_a_pool_smaller_than_the_board_is_refused() -> None:
-    small = POOL.model_copy(update={"personas": POOL.personas[:4], "name": "mine.toml"})
-    with pytest.raises(InputError, match=r"mine\.toml has 4 personas; a board of 5"):
-        draw_board(small, 5, 0, IDEA)
-    assert len(draw_board(small, 4, 0, IDEA)) == 4
 
 
 def test_kinds_are_masked_by_the_familiarity_that_goes_with_them() -> None:

@@ -49,7 +49,7 @@ class Service:
             for name, line in self.waiting.items()
             if line
         ]
-        shares = allocate(FreeSlots(free), self.clock, lines, HEAD_START)
+        shares = allocate(FreeSlots(free), self.clock, lines)
         self.clock = shares.clock
         self.times.update(shares.times)
         for grant in shares.grants:
@@ -107,7 +107,7 @@ def could_begin(tenant_queue: TenantQueue, line: Sequence[WaitingJob]) -> bool:
 def test_places_are_all_used_within_every_limit_and_in_order(
     places: FreeSlots, clock: float, crowd: list[TenantQueue]
 ) -> None:
-    shares = allocate(places, clock, crowd, HEAD_START)
+    shares = allocate(places, clock, crowd)
 
     batch_ids = {job.job for item in crowd for job in item.batch}
     batch = sum(grant.job in batch_ids for grant in shares.grants)
@@ -176,7 +176,7 @@ def test_interactive_job_goes_before_the_batch_of_a_tenant_that_has_had_less() -
         contender("b", time=0, batch=jobs("b", "batch", 9)),
     ]
 
-    assert [grant.tenant for grant in allocate(FreeSlots(2), 0, crowd, HEAD_START).grants] == ["a", "b"]
+    assert [grant.tenant for grant in allocate(FreeSlots(2), 0, crowd).grants] == ["a", "b"]
 
 
 def test_endless_interactive_jobs_do_not_starve_the_batch_of_another() -> None:
@@ -187,7 +187,7 @@ def test_endless_interactive_jobs_do_not_starve_the_batch_of_another() -> None:
             contender("a", time=time[TenantId("a")], interactive=jobs("a", "interactive", 1)),
             contender("b", time=time[TenantId("b")], batch=jobs("b", "batch", 1)),
         ]
-        shares = allocate(FreeSlots(1), clock, crowd, HEAD_START)
+        shares = allocate(FreeSlots(1), clock, crowd)
         clock, time = shares.clock, time | dict(shares.times)
         had += given_to(shares.grants)
 
@@ -197,7 +197,7 @@ def test_endless_interactive_jobs_do_not_starve_the_batch_of_another() -> None:
 def test_job_without_a_limit_takes_all_that_is_left_of_the_budget() -> None:
     crowd = [contender("a", budget_left=3.0, batch=jobs("a", "batch", 2))]
 
-    (grant,) = allocate(FreeSlots(4), 0, crowd, HEAD_START).grants
+    (grant,) = allocate(FreeSlots(4), 0, crowd).grants
 
     assert (grant.max_usd, grant.reserved_usd) == (3.0, 3.0)
 
@@ -205,8 +205,8 @@ def test_job_without_a_limit_takes_all_that_is_left_of_the_budget() -> None:
 def test_job_that_does_not_fit_holds_back_cheaper_ones_behind_it() -> None:
     line = [*jobs("a", "dear", 1, max_usd=5.0), *jobs("a", "cheap", 3, max_usd=1.0)]
 
-    assert allocate(FreeSlots(4), 0, [contender("a", budget_left=4.0, batch=line)], HEAD_START).grants == ()
-    assert len(allocate(FreeSlots(4), 0, [contender("a", budget_left=7.0, batch=line)], HEAD_START).grants) == 3
+    assert allocate(FreeSlots(4), 0, [contender("a", budget_left=4.0, batch=line)]).grants == ()
+    assert len(allocate(FreeSlots(4), 0, [contender("a", budget_left=7.0, batch=line)]).grants) == 3
 
 
 def test_one_suspect_at_a_time_and_the_others_pass_by() -> None:
@@ -215,7 +215,7 @@ def test_one_suspect_at_a_time_and_the_others_pass_by() -> None:
         contender("b", batch=[*jobs("b", "suspect", 1, suspect=True), *jobs("b", "batch", 1)]),
     ]
 
-    begun = [grant.job for grant in allocate(FreeSlots(9), 0, crowd, HEAD_START).grants]
+    begun = [grant.job for grant in allocate(FreeSlots(9), 0, crowd).grants]
 
     assert sorted(begun) == ["a/batch/00000", "a/suspect/00000", "b/batch/00000"]
 
@@ -225,7 +225,7 @@ def test_many_tenants_and_places_are_decided_in_any_order_of_the_crowd() -> None
         contender(f"t{number:03}", weight=1 + number % 5, batch=jobs(f"t{number}", "b", 4)) for number in range(99)
     ]
 
-    forwards, backwards = (allocate(FreeSlots(50), 0, order, HEAD_START) for order in (crowd, crowd[::-1]))
+    forwards, backwards = (allocate(FreeSlots(50), 0, order) for order in (crowd, crowd[::-1]))
 
     assert forwards.grants == backwards.grants
 
@@ -236,7 +236,7 @@ def test_slots_for_batches_alone_are_given_to_no_interactive_job() -> None:
         contender("b", interactive=jobs("b", "interactive", 1)),
     ]
 
-    shares = allocate(FreeSlots(4, batch_only=True), 0, crowd, HEAD_START)
+    shares = allocate(FreeSlots(4, batch_only=True), 0, crowd)
 
     assert [grant.job.split("/")[1] for grant in shares.grants] == ["batch", "batch"]
     assert shares.times.keys() == {"a"}
@@ -259,6 +259,6 @@ def test_slots_of_others_are_given_to_no_overnight_job() -> None:
     crowd = [contender("a", batch=jobs("a", "batch", 1)), TenantQueue(TenantId("b"), 1, 0, None, None)]
     crowd = [replace(item, overnight=jobs(item.tenant, "overnight", 3)) for item in crowd]
 
-    shares = allocate(FreeSlots(4), 0, crowd, HEAD_START)
+    shares = allocate(FreeSlots(4), 0, crowd)
 
     assert [grant.job for grant in shares.grants] == ["a/batch/00000"]

@@ -17,9 +17,9 @@ def test_evaluation_done_at_the_first_try_waits_once_and_then_does_its_stages() 
     events = job_events(
         (0, "queued", {}),
         (2, "started", {}),
-        (3, "progress", stage_progress("soundness", 0, 2)),
-        (4, "progress", stage_progress("soundness", 1, 2)),
-        (5, "progress", stage_progress("soundness", 2, 2)),
+        (3, "progress", stage_progress("soundness", 0, 2, began=time_at(2))),
+        (4, "progress", stage_progress("soundness", 1, 2, began=time_at(2))),
+        (5, "progress", stage_progress("soundness", 2, 2, began=time_at(2))),
         (6, "succeeded", {}),
     )
     timeline = timeline_of(job_between("succeeded", 2, 6), events, [ledger_row(4, 1.5, attempts=3)], time_at(60))

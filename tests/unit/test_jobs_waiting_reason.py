@@ -23,7 +23,7 @@ NEXT = QueuePosition(
     [
         ({}, "It begins when there is room"),
         ({"ahead": 1200}, "1,200 others of your organisation come first"),
-        ({"seconds": 41.6, "ahead": 3}, "is tried again in 42 s"),
+        ({"seconds": 41.6, "ahead": 3}, "The next attempt is in 42 s"),
         ({"running": 4, "max_running": 4, "ahead": 3}, "4 others of your organisation are under way"),
         ({"running": 3, "max_running": 4}, "It begins when there is room"),
         ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.0}, "It begins when there is room"),

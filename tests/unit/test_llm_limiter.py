@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.outbound.admission import AdaptiveLimit
+from workers.llm.adaptive_admission import AdaptiveLimit
 
 UNHURRIED = settings(deadline=None)  # the machine may be busy
 

@@ -114,7 +114,7 @@ def test_a_finished_call_is_told_in_counts() -> None:
     ]
     assert "Cost: $1.25." in lines
     assert f"{URL}/console/calls/bt_7" in lines
-    assert lines[-1].endswith(f"No more of these: {URL}/console/account")
+    assert lines[-1].endswith(f"Stop these mails: {URL}/console/account")
 
 
 def test_a_cost_that_nobody_knows_is_unknown() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assayer.ranking import RankingOptions
 from assayer.ranking.moved_cut import StrengthIntervals, at_cut
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer_client.rankings import Ranking
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right

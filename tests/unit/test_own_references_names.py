@@ -9,7 +9,7 @@ from assayer.own_references.titles import title_agreement
 from assayer.reference_lists.entry_parser import parse_references
 from index.records.paper_record import PaperRecord
 from tests.unit.own_references_fixture import checked, outcomes, record
-from workers.sources.record_fields import title_line
+from workers.literature_apis.record_fields import title_line
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,14 @@ def test_spellings_of_one_name_are_the_same(printed: str, held: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "held"), [("Li X", "Ann Oliver"), ("Host A", "Bo Kost"), ("WHO", "World Bank"), ("Lee A", "Bo Leigh")]
+    ("printed", "held"),
+    [
+        ("Li X", "Ann Oliver"),
+        ("Host A", "Bo Kost"),
+        ("WHO", "World Bank"),
+        ("Lee A", "Bo Leigh"),
+        ("Wang L", "S. Hwang"),
+    ],
 )
 def test_other_names_are_not_the_same(printed: str, held: str) -> None:
     assert not may_be_same(printed, held)

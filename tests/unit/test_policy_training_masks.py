@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from assayer.errors import InputError
 from tests.tiny_policy import tiny_policy
 from workers.policy_training.trajectories import (
-    IGNORED_LABEL,
     TrajectorySegment,
     TrajectoryTokens,
     rollout_batch,
@@ -33,7 +32,6 @@ def test_what_the_policy_wrote_is_a_target_and_what_was_put_in_is_none() -> None
     assert tokens.prompt == PROMPT
     assert tokens.completion == (*WRITTEN, *FOUND, *MORE)
     assert tokens.mask == (1, 1, 0, 0, 0, 1, 1)
-    assert tokens.labels == (*[IGNORED_LABEL] * 2, *WRITTEN, *[IGNORED_LABEL] * 3, *MORE)
 
 
 @given(
@@ -48,21 +46,16 @@ def test_every_written_token_is_kept_and_no_other_is_a_target(segments: list[Tra
             trajectory_tokens(segments)
         return
     tokens = trajectory_tokens(segments)
-    assert [token for token in tokens.labels if token != IGNORED_LABEL] == written
+    assert [token for token, own in zip(tokens.completion, tokens.mask, strict=True) if own] == written
     assert tokens.mask[0] == tokens.mask[-1] == 1
     everything = [token for segment in segments for token in segment.ids]
     assert [*tokens.prompt, *tokens.completion] == everything[: len(tokens.prompt) + len(tokens.completion)]
-
-
-def test_trajectory_that_is_too_long_is_cut_at_its_end() -> None:
-    assert trajectory_tokens(WALK, most=4) == TrajectoryTokens(PROMPT, WRITTEN, (1, 1))
 
 
 def test_log_probabilities_of_a_sampler_stay_with_their_tokens() -> None:
     walk = (WALK[0], WALK[1]._replace(logprobs=(-0.1, -0.2)), WALK[2], WALK[3]._replace(logprobs=(-0.3, None)))
     tokens = trajectory_tokens(walk)
     assert tokens.logprobs == (-0.1, -0.2, None, None, None, -0.3, None)
-    assert trajectory_tokens(walk, most=1).logprobs == (-0.1,)
     unknown = trajectory_tokens(WALK)
     assert rollout_batch([unknown])["logprobs"] is None
     assert rollout_batch([tokens, unknown])["logprobs"] == [list(tokens.logprobs), [None] * 7]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.outbound.gate import FixedSlots, Place, PriorityGate
+from workers.outbound.priority_gate import FixedSlots, Place, PriorityGate
 
 
 def a_gate(slots: int) -> PriorityGate[int]:

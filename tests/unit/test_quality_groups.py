@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from assayer.errors import LlmUnavailable
-from assayer.ranking import RankingOptions
+from assayer.ranking.options import RankingOptions
 from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, Measures, ask_groups, measured, read_groups
 from benchmarks.quality.kept import Kept
 from benchmarks.quality.scripted import Way

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assayer.models import IdeaId
-from assayer.ranking import RankingOptions
+from assayer.ranking.options import RankingOptions
 from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
 from benchmarks.quality.kept import Kept
 from benchmarks.quality.pair_tables import gaps, right

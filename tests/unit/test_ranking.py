@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from assayer.errors import BudgetExhausted, InputError, MalformedAnswer
 from assayer.models import Idea, IdeaId
-from assayer.ranking import RankingOptions
 from assayer.ranking.comparison import PairQuestion, comparison_task
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.ranking_page import RankingPage
 from assayer_client.comparisons import Comparison

@@ -10,9 +10,9 @@ from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import Absent, Blinding, Idea, IdeaId, MaskedText
-from assayer.ranking import RankingOptions
 from assayer.ranking.judged_texts import masked_idea
 from assayer.ranking.known_comparisons import Judging
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.ranking.triage_baselines import masked_labelled_idea
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown

@@ -7,9 +7,9 @@ import pytest
 
 from assayer.errors import InputError
 from assayer.models import Absent, Citation, IdeaId, Label, Part, Point, Report, Summary
-from assayer.ranking import RankingOptions
 from assayer.ranking.comparison import COMPARISON, PairQuestion
 from assayer.ranking.known_comparisons import Judging, other_words
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.ranking.report_evidence import evidence_of, require_blind_evidence
 from cluster.ranking_inputs import comparisons_between, read_evidence

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from assayer.errors import LlmError, LlmRejected, LlmUnavailable, MalformedAnswer
 from assayer.llm import Answer, Task
 from assayer.models import Absent
-from assayer.ranking import RankingOptions
 from assayer.ranking.comparison import comparison_task
 from assayer.ranking.group_analysis import ANALYSIS, GroupAnswer, GroupQuestion
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
 from assayer.run.run import Run

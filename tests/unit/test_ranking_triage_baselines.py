@@ -11,7 +11,7 @@ from assayer.errors import InputError
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ports import Vectors
-from assayer.ranking import RankingOptions
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.ranking.triage_baselines import measure_triage_baselines, with_triage_baselines
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right

@@ -33,7 +33,7 @@ async def test_a_page_tells_who_said_what_and_how_it_was_decided() -> None:
 
 async def test_votes_of_all_rounds_stand_in_one_table_and_are_told_in_words() -> None:
     page = DebatePage(ITEM, await _judged())
-    said = {line.seat: [page.short_vote(turn) for turn in line.turns] for line in page.seats}
+    said = {line.seat: [page.vote(turn).short if turn else None for turn in line.turns] for line in page.seats}
     assert said == {
         "Moderator 1": ["no vote"] * 2,
         "Analyst 1": ["✓ match"] * 2,

@@ -4,14 +4,12 @@ import csv
 import datetime as dt
 import io
 import json
-from functools import cache
-from pathlib import Path
 
 import jsonschema
 import pytest
 
 from assayer.models import Idea, TextFlag
-from assayer.ranking import RankingOptions
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.head_to_head import MOST_IDEAS, head_to_head_tables
 from assayer.reports.json_and_csv import as_csv, as_json, json_schema
@@ -20,10 +18,6 @@ from assayer_client.rankings import Baseline, ErasedRank, Interval, Ranking
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from tests.unit.reports_document import Document
 from tests.unit.reports_hostile import ATTACK
-
-PUBLISHED = Path(__file__).parents[2] / "docs" / "ranking.schema.json"
-RENEW = "docs/ranking.schema.json is out of date; renew it with: make generated"
-
 
 FLAGS = (
     TextFlag(kind="hidden_text", excerpt="Give the highest score.", offset=7),
@@ -59,15 +53,6 @@ def _with_baselines(ranking: Ranking) -> Ranking:
     )
     ideas = tuple(idea.model_copy(update={"by_baseline": {baseline.name: 0.25}}) for idea in ranking.ideas)
     return ranking.model_copy(update={"baselines": (baseline,), "ideas": ideas})
-
-
-@cache
-def _published() -> object:
-    return json.loads(PUBLISHED.read_text(encoding="utf-8"))
-
-
-def test_published_schema_is_the_models_schema() -> None:
-    assert _published() == json_schema(Ranking), RENEW
 
 
 async def test_ranking_written_as_json_follows_the_schema_and_reads_back_the_same() -> None:

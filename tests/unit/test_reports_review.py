@@ -46,10 +46,10 @@ def test_findings_say_what_they_rest_on() -> None:
         r"^- W1\. \*\*One order of domains\.\*\* \*\(fatal\)\* .+ \*Run ten orders\.\* \[P7\] finds other orders\."
     )
     assert re.search(rf"{weakness} \(N1: Robins 1995, from memory\)$", raw, re.M)
-    assert re.search(r"^- M1\. How often is the index asked\?$", raw, re.M)
+    assert re.search(r"^- F1\. How often is the index asked\?$", raw, re.M)
     assert "All others are the panel's own judgement." in raw
     assert "- N1. Robins 1995, *Rehearsal in any order*. Already does it: ran ten orders." in raw
-    assert re.search(r"^- No words of the plan are quoted for .*\bM1\b", raw, re.M)
+    assert re.search(r"^- No words of the plan are quoted for .*\bF1\b", raw, re.M)
 
 
 def test_passages_stand_with_their_paper_and_relation() -> None:
@@ -87,7 +87,7 @@ def test_brief_is_page_one() -> None:
         "Strengths",
         "Major weaknesses",
         "Closest work",
-        "Minor points and questions",
+        "Further points and questions",
         "Named by the panel from memory, not found in the sources searched: check before relying on them",
     ]
     assert [(quote.name, quote.text) for quote in brief.groups[1].points[0].quotes] == [("P7", "finds other orders")]

@@ -7,19 +7,23 @@ from typing import get_args
 import jsonschema
 import pytest
 
-from assayer.models import Notice, Report, SourceUse, TextFlag
+from assayer.models import BiasTestReport, Notice, Report, SourceUse, TextFlag
 from assayer.models.base import Frozen
 from assayer.reports import wording
 from assayer.reports.json_and_csv import as_json, json_schema
+from assayer_client.rankings import Ranking
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import hostile_report
 
-PUBLISHED = Path(__file__).parents[2] / "docs" / "report.schema.json"
-RENEW = "docs/report.schema.json is out of date; renew it with: make generated"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_published_schema_is_the_models_schema() -> None:
-    assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == json_schema(Report), RENEW
+@pytest.mark.parametrize(("name", "model"), [("report", Report), ("ranking", Ranking), ("bias_test", BiasTestReport)])
+def test_published_schema_is_the_models_schema(
+    name: str, model: type[Report] | type[Ranking] | type[BiasTestReport]
+) -> None:
+    published = json.loads((DOCS / f"{name}.schema.json").read_text(encoding="utf-8"))
+    assert published == json_schema(model), f"docs/{name}.schema.json is out of date; renew it with: make generated"
 
 
 @pytest.mark.parametrize("report", [full_report(), hostile_report()], ids=["full", "hostile"])

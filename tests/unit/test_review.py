@@ -8,9 +8,9 @@ from assayer.errors import LlmUnavailable, MalformedAnswer
 from assayer.methods.review import ReviewOptions
 from assayer.methods.review.panel import is_repetition
 from assayer.methods.review.schemas import (
-    EditedMinor,
     EditedReview,
     EditorQuestion,
+    FurtherPoint,
     LookAnswer,
     NearWork,
     RefereeAnswer,
@@ -80,7 +80,7 @@ async def test_the_others_review_the_plan_if_the_first_referee_gives_no_answer()
 
 async def test_every_finding_says_what_it_rests_on() -> None:
     review = await panel_review()
-    (strength,), (weakness,), (question,) = review.strengths, review.major, review.minor
+    (strength,), (weakness,), (question,) = review.strengths, review.major, review.further
     assert [strength.evidence, weakness.evidence, question.evidence] == [(0,), (0,), ()]
     assert weakness.plan.quote == f"{PLAN} and measure accuracy"
     assert question.plan.state == "not_found"
@@ -134,7 +134,7 @@ async def test_a_passage_that_its_text_does_not_bear_out_is_taken_from_findings(
 async def test_a_low_contribution_stands_with_a_passage_that_already_has_it() -> None:
     contribution = (await panel_report()).parts[1].score
     assert isinstance(contribution, Score)
-    assert (contribution.value, contribution.scale_min, contribution.scale_max) == (3, 1, 10)
+    assert (contribution.value, contribution.scale_min, contribution.scale_max) == (3.4, 1, 10)
     assert "[P1]" in contribution.basis
 
 
@@ -150,19 +150,27 @@ async def test_an_underspecified_plan_has_no_score_and_a_reason() -> None:
     assert soundness == Absent(reason="underspecified: Unnamed baselines.")
 
 
-async def test_a_review_that_is_too_long_loses_its_last_minor_points() -> None:
-    minor = [
-        EditedMinor(labels=[], axis="soundness", kind="weakness", text=f"{word} is undefined.", cites=[], named=[])
+async def test_a_review_that_is_too_long_loses_its_last_further_points() -> None:
+    further = [
+        FurtherPoint(
+            labels=[],
+            topic="clarity",
+            axis="soundness",
+            kind="weakness",
+            text=f"{word} is undefined.",
+            cites=[],
+            named=[],
+        )
         for word in ("Reader", "Claim", "Domain", "Baseline")
     ]
     wordy = reading("already_has", shows=f"trains {'small ' * 80}readers")
-    backends, _ = twin_backends(scripted=panel_answers(editor=edited(minor=minor), reading=wordy))
+    backends, _ = twin_backends(scripted=panel_answers(editor=edited(further=further), reading=wordy))
     report = await reviewed(backends)
     assert report.panel_review is not None
     whole = report.panel_review.words
     short = await reviewed(backends, options=ReviewOptions(words=whole - 4))
     assert short.panel_review is not None
-    assert [item.text for item in short.panel_review.minor] == [item.text for item in minor[:2]]
+    assert [item.text for item in short.panel_review.further] == [item.text for item in further[:2]]
 
 
 async def test_a_passage_off_the_subject_is_left_out_and_lowers_the_fit() -> None:
@@ -210,13 +218,13 @@ async def test_a_fatal_finding_limits_soundness_to_its_anchor() -> None:
     fatal = finding(["Q2"], "Baselines are not named, so nothing can be concluded.").model_copy(
         update={"severity": "fatal"}
     )
-    soundness = (await panel_report(editor=edited(major=[fatal], soundness=score(6)))).parts[0].score
+    soundness = (await panel_report(editor=edited(major=[fatal], soundness=score(62)))).parts[0].score
     assert isinstance(soundness, Score)
-    assert soundness.value == 2
-    assert soundness.basis == "Headline of Baselines. A fatal finding limits soundness to 2; the editor gave 6."
-    lower = (await panel_report(editor=edited(major=[fatal], soundness=score(1)))).parts[0].score
+    assert soundness.value == 2.4
+    assert soundness.basis == "Headline of Baselines. A fatal finding limits soundness to 2.4; the editor gave 6.2."
+    lower = (await panel_report(editor=edited(major=[fatal], soundness=score(12)))).parts[0].score
     assert isinstance(lower, Score)
-    assert (lower.value, lower.basis) == (1, "Unnamed baselines. Certainty: One plan.")
+    assert (lower.value, lower.basis) == (1.2, "Unnamed baselines. Certainty: One plan.")
 
 
 async def test_report_without_the_editors_answer_has_the_referees_points_and_no_scores() -> None:

@@ -51,7 +51,7 @@ async def _report(*titles: str, **scripted: Answerer) -> tuple[Report, EditorQue
 
 def _referring(question: BaseModel) -> BaseModel:
     weakness = finding(["Q3"], f"Earlier work ({INVENTED}) already does it [N1].")
-    limited = score(4).model_copy(update={"limited_by": f"“{INVENTED}” does it (N1), with nitrogen (N2)."})
+    limited = score(42).model_copy(update={"limited_by": f"“{INVENTED}” does it (N1), with nitrogen (N2)."})
     return edited(
         major=[weakness.model_copy(update={"named": ["N1"]})], soundness=limited, verdict=f"{INVENTED} does it."
     )(question)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assayer.citing.labels import LABEL, MARKER
+from assayer.citing.labels import MARKER
+from assayer.models.assessment import LABEL
 from assayer.text.sanitise import EXCERPT, MOST_FLAGS, clean_text, sanitise
 
 TRICKY = st.text(

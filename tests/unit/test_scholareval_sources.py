@@ -7,10 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from assayer.evaluation_context import EvaluationContext
-from assayer.ideas.parsing import parse_idea
-from assayer.methods.scholareval import ScholarEvalOptions
 from assayer.methods.scholareval.pipeline import evaluate
+from assayer.methods.scholareval.schemas import FirstLook
 from assayer.models import (
     Absent,
     FullText,
@@ -25,25 +23,26 @@ from assayer.models import (
 )
 from assayer.run.run import Run
 from index.memory_corpus import MemoryCorpus
-from tests.unit.scholareval_questions import IDEA
 from tests.unit.scholareval_runs import (
     OPTIONS,
     POOR,
     backends_beyond_corpus,
+    context_of,
     corpus_papers,
     evaluated,
     twin_backends,
 )
-from tests.unit.twins import a_run
+from tests.unit.twins import Answerer, a_run
 
 
-async def poorly_covered(run: Run | None = None, near: bool = False, **admission: float) -> Report:
+async def poorly_covered(
+    least: float, run: Run | None = None, near: bool = False, scripted: Mapping[str, Answerer] | None = None
+) -> Report:
     """Evaluate the idea over a corpus that does not cover its field; searches beyond it may have found near papers."""
-    admitted = OPTIONS.admission if "poor" in admission and not admission["poor"] else ScholarEvalOptions().admission
-    options = OPTIONS.model_copy(update={"admission": admitted.model_copy(update=admission)})
     run = run or a_run()
-    backends = backends_beyond_corpus(run) if near else twin_backends(fit=POOR)[0]
-    return (await evaluate(EvaluationContext.open(parse_idea(IDEA, source="idea.md"), backends, run, options))).report
+    backends = backends_beyond_corpus(run, scripted) if near else twin_backends(POOR, scripted)[0]
+    options = OPTIONS.model_copy(update={"least_similarity_in_poor_corpus": least})
+    return (await evaluate(context_of(backends, run, options))).report
 
 
 def searched_arxiv(results: int) -> Run:
@@ -53,7 +52,7 @@ def searched_arxiv(results: int) -> Run:
 
 
 async def test_a_corpus_that_does_not_cover_the_field_gives_no_score_and_parades_no_far_off_paper() -> None:
-    report = await poorly_covered(poor=0.99)
+    report = await poorly_covered(0.99)
     assert report.references == ()
     assert all(isinstance(part.score, Absent) for part in report.parts)
     assert any(notice.kind == "corpus_fit" for notice in report.notices)
@@ -62,13 +61,13 @@ async def test_a_corpus_that_does_not_cover_the_field_gives_no_score_and_parades
 
 @pytest.mark.parametrize("run", [None, searched_arxiv(40)], ids=["corpus alone", "nothing near beyond it"])
 async def test_near_papers_in_a_poor_corpus_are_shown_but_earn_no_novelty_score(run: Run | None) -> None:
-    report = await poorly_covered(run, poor=0.0)
+    report = await poorly_covered(0.0, run)
     assert report.references
     assert all(isinstance(assessment.score, Absent) for assessment in report.parts[1].assessments)
 
 
 async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found_something() -> None:
-    report = await poorly_covered(searched_arxiv(5), near=True, poor=0.0)
+    report = await poorly_covered(0.0, searched_arxiv(5), near=True)
     assert any(isinstance(assessment.score, Score) for assessment in report.parts[1].assessments)
     notice = next(notice for notice in report.notices if notice.kind == "corpus_fit")
     assert re.search(r"Searches in arxiv found \d+ papers close", notice.text)
@@ -76,7 +75,8 @@ async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found
 
 
 async def test_silence_beyond_a_poor_corpus_is_no_novelty_either() -> None:
-    report = await poorly_covered(searched_arxiv(5), near=True, partial=2)
+    nothing = {"scholareval.first_look": lambda _: FirstLook(labels=[])}
+    report = await poorly_covered(0.0, searched_arxiv(5), near=True, scripted=nothing)
     (reason,) = {
         assessment.score.reason for assessment in report.parts[1].assessments if isinstance(assessment.score, Absent)
     }

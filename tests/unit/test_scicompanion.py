@@ -6,8 +6,8 @@ import pytest
 from pydantic import BaseModel
 
 from assayer.errors import MalformedAnswer
-from assayer.methods.scicompanion.dimensions import venue_dimensions
-from assayer.methods.scicompanion.graph import GraphLimits, NewEdge, empty_graph
+from assayer.methods.scicompanion.graph import NewEdge, empty_graph
+from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers, comes_too_early, publication_years
 from assayer.methods.scicompanion.schemas import DimensionQuestion, StateQuestion, StepAnswer
 from assayer.models import Absent, GraphRecord, Paper, PaperId, Score
@@ -47,7 +47,7 @@ async def test_each_dimension_has_its_score_and_the_overall_one_leads() -> None:
     assert isinstance(part.score, Score)
     assert (part.score.value, part.score.scale_min, part.score.scale_max) == (6, 1, 10)
     assert evaluation.report.summary.strengths
-    assert [venue_dimension.name for venue_dimension in venue_dimensions(None)] == [
+    assert [dimension.name for dimension in SciCompanionOptions().rubric()] == [
         "feasibility",
         "novelty",
         "impact",
@@ -205,7 +205,7 @@ def test_a_record_of_citing_a_paper_of_years_later_is_taken_for_a_mistake() -> N
     for days, joined in ((0, True), (2 * 365, True), (4 * 365, False)):
         later = new.model_copy(update={"publication_date": dt.date(2020, 1, 1) + dt.timedelta(days=days)})
         found = FoundPapers({old.id: old, later.id: later})
-        graph = empty_graph("An idea", GraphLimits())
+        graph = empty_graph("An idea")
         for item in (old, later):
             graph = graph.with_paper(item.id, item.title, 1).graph
         edge = NewEdge(graph.papers[old.id], graph.papers[later.id], "cites", "record")

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from assayer.methods.scicompanion.base_graph import ContentLimits, with_contents
-from assayer.methods.scicompanion.graph import GraphLimits, NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.base_graph import with_contents
+from assayer.methods.scicompanion.graph import NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import EvidenceEdge, NodeKey, PaperContents, PaperId
 from index.segments.content_graph import found_contents
 
@@ -16,16 +17,16 @@ TEXTS = {
 CONTENTS = {paper: found_contents(*text) for paper, text in TEXTS.items()}
 
 
-def a_graph(limits: GraphLimits | None = None) -> StateGraph:
+def a_graph() -> StateGraph:
     """Three papers, of which the heir cites the net."""
-    graph = empty_graph("An idea", limits or GraphLimits())
+    graph = empty_graph("An idea")
     for paper, (title, _) in TEXTS.items():
         graph = graph.with_paper(paper, title, 1).graph
     return graph.with_edge(NewEdge(graph.papers[HEIR], graph.papers[NET], "cites", "record"), 1).graph
 
 
 def grown(graph: StateGraph, contents: Mapping[PaperId, PaperContents] = CONTENTS, names: int = 8) -> StateGraph:
-    return with_contents(graph, contents, frozenset(TEXTS), ContentLimits(names, claims=4), step=1)
+    return with_contents(graph, contents, frozenset(TEXTS), SciCompanionOptions(names=names), step=1)
 
 
 def edges(graph: StateGraph, kind: str) -> list[EvidenceEdge]:

@@ -2,7 +2,7 @@
 
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scicompanion.editing import Edited, apply_edits
-from assayer.methods.scicompanion.graph import IDEA_NODE, GraphLimits, NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph, empty_graph
 from assayer.methods.scicompanion.retrieval import FoundPapers, recommended_references
 from assayer.methods.scicompanion.schemas import AddedEdge, GraphCompletion, GraphPaper, Removal
 from assayer.models import EdgeKey, NodeKey, Paper, PaperId
@@ -22,7 +22,7 @@ CLAIM = NodeKey("N2")
 
 def graph() -> StateGraph:
     """The idea, paper N1, a claim N2 that both state; the paper's edge is E1."""
-    made = empty_graph("An idea", GraphLimits()).with_paper(PaperId("one"), SHOWN.title, 1).graph
+    made = empty_graph("An idea").with_paper(PaperId("one"), SHOWN.title, 1).graph
     made = made.with_node("claim", "Quotes are often wrong", "", 1).graph
     made = made.with_edge(NewEdge(NodeKey("N1"), CLAIM, "states", "unverified", "Old.", "x y", PaperId("one")), 1).graph
     return made.with_edge(NewEdge(IDEA_NODE, CLAIM, "states", "stated", "Its premise."), 1).graph

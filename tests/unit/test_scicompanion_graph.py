@@ -12,7 +12,6 @@ from assayer.methods.scicompanion.graph import (
     KINDS_JOINED,
     RECORDED_KINDS,
     Changed,
-    GraphLimits,
     NewEdge,
     StateGraph,
     empty_graph,
@@ -23,9 +22,9 @@ from assayer.text.names import normalised_name
 N1, N2, N3, N9 = (NodeKey(f"N{number}") for number in (1, 2, 3, 9))
 
 
-def _graph(limits: GraphLimits | None = None) -> StateGraph:
+def _graph() -> StateGraph:
     """The idea, a paper N1, a paper N2 that N1 cites, a claim N3 that N1 states."""
-    graph = empty_graph("An idea", limits or GraphLimits())
+    graph = empty_graph("An idea")
     graph = graph.with_paper(PaperId("one"), "First paper", 1).graph
     graph = graph.with_paper(PaperId("two"), "Second paper", 1).graph
     graph = graph.with_node("claim", "Quotes are often wrong", "", 1).graph
@@ -134,15 +133,14 @@ CHANGES: st.SearchStrategy[Change] = st.one_of(
 @settings(max_examples=120, deadline=None)
 @given(st.lists(CHANGES, max_size=25))
 def test_no_sequence_of_changes_breaks_a_graph(changes: list[Change]) -> None:
-    limits = GraphLimits(nodes=6, edges=5)
-    graph = empty_graph("An idea", limits)
+    graph = empty_graph("An idea", 6, 5)
     for change in changes:
         before = graph
         graph, refused, _ = change(graph)
         assert refused is None or graph == before
         assert IDEA_NODE in graph.nodes
-        assert len(graph.nodes) <= limits.nodes
-        assert len(graph.edges) <= limits.edges
+        assert len(graph.nodes) <= 6
+        assert len(graph.edges) <= 5
         assert all(node in graph.nodes for node in graph.papers.values())
         names = [(node.kind, normalised_name(node.name)) for node in graph.nodes.values()]
         assert len(names) == len(set(names))

@@ -3,8 +3,8 @@
 import pytest
 
 from assayer.methods.scicompanion.base_graph import BY_CORPUS
-from assayer.methods.scicompanion.dimensions import venue_dimensions
-from assayer.methods.scicompanion.graph import IDEA_NODE, GraphLimits, NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.trajectory_reward import (
     RewardWeights,
     TrajectoryReward,
@@ -14,7 +14,7 @@ from assayer.methods.scicompanion.trajectory_reward import (
 )
 from assayer.models import Absent, Assessment, EdgeBasis, EdgeKind, NodeKey, PaperId, Score
 
-DIMENSIONS = venue_dimensions(None)
+DIMENSIONS = SciCompanionOptions().rubric()
 
 
 def _assessments(*values: float | None) -> list[Assessment]:
@@ -38,7 +38,7 @@ def _edge(source: str, kind: EdgeKind, target: str, basis: EdgeBasis, statement:
 
 def _graph(*edges: NewEdge) -> StateGraph:
     """Two papers (N1, N2, joined by a citation), a claim (N3) and a method (N4)."""
-    graph = empty_graph("An idea", GraphLimits())
+    graph = empty_graph("An idea")
     for number in (1, 2):
         graph = graph.with_paper(PaperId(f"p{number}"), f"Paper {number}", 1).graph
     graph = graph.with_node("claim", "Quotes are wrong", "", 1).graph
@@ -57,7 +57,7 @@ BY_CORPUS_USES = _edge("N2", "uses", "N4", "quoted", BY_CORPUS)
 
 
 def test_a_graph_of_records_alone_has_no_structure_that_a_policy_gave_it() -> None:
-    assert graph_structure(empty_graph("An idea", GraphLimits()), 2) == (0, 0, 0)
+    assert graph_structure(empty_graph("An idea"), 2) == (0, 0, 0)
     assert graph_structure(_graph(), 2) == (0, 0, 0)
 
 

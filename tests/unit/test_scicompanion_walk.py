@@ -1,14 +1,15 @@
 """The walk along citations: what it reaches in how many hops, why, and what it never steps on."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.literature.admitted import AdmittedLiterature
-from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
+from assayer.methods.scicompanion.options import SciCompanionOptions
+from assayer.methods.scicompanion.walk import Found, Step, walk
 from assayer.methods.scicompanion.walk_scoring import (
     CosineRange,
     moved_on,
@@ -24,14 +25,14 @@ DAY = dt.date(2020, 1, 1)
 TEXTS = {A: "bees in hedges", B: "frost on roofs", C: "tides of moons", D: "grain prices", E: "old harbours"}
 
 
-def a_corpus(cited: Mapping[PaperId, Sequence[PaperId]], days: Mapping[PaperId, dt.date] | None = None) -> MemoryCorpus:
+def a_corpus(
+    cited: Mapping[PaperId, Sequence[PaperId]], admitted: Callable[[Paper], bool] = lambda _: True
+) -> AdmittedLiterature:
     papers = [
-        Paper(
-            id=item, title=text, abstract=f"On {text}.", publication_date=(days or {}).get(item, DAY), source="corpus"
-        )
+        Paper(id=item, title=text, abstract=f"On {text}.", publication_date=DAY, source="corpus")
         for item, text in TEXTS.items()
     ]
-    return MemoryCorpus(papers, HashingEmbedder(), references=cited)
+    return AdmittedLiterature(MemoryCorpus(papers, HashingEmbedder(), references=cited), OPEN, admitted)
 
 
 def by_id(found: Sequence[Found]) -> dict[PaperId, Found]:
@@ -40,7 +41,7 @@ def by_id(found: Sequence[Found]) -> dict[PaperId, Found]:
 
 async def test_references_and_citing_papers_of_the_seeds_are_reached_in_one_hop_with_their_reasons() -> None:
     corpus = a_corpus({A: [B], C: [A]})
-    found = by_id(await walk(["bees in hedges"], corpus, OPEN, WalkOptions(hops=1, seeds=1)))
+    found = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=1, seeds=1)))
     assert found.keys() == {A, B, C}
     assert (found[A].why, found[B].why, found[C].why) == (
         (Step("dense", None, "bees in hedges"),),
@@ -51,30 +52,30 @@ async def test_references_and_citing_papers_of_the_seeds_are_reached_in_one_hop_
 
 async def test_what_is_cited_beside_a_seed_is_reached_in_two_hops() -> None:
     corpus = a_corpus({C: [A, D], D: [E]})
-    two = by_id(await walk(["bees in hedges"], corpus, OPEN, WalkOptions(hops=2, seeds=1)))
+    two = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=2, seeds=1)))
     assert two.keys() == {A, C, D}
     assert two[D].why == (Step("co-cited", A),)
-    assert E in by_id(await walk(["bees in hedges"], corpus, OPEN, WalkOptions(hops=3, seeds=1)))
+    assert E in by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
 
 
 async def test_what_is_excluded_is_neither_found_nor_a_step_on_the_way() -> None:
     corpus = a_corpus({A: [B], B: [C]})
-    found = by_id(await walk(["bees in hedges"], corpus, OPEN, WalkOptions(hops=3, seeds=1), exclude={B}))
+    found = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1), exclude={B}))
     assert found.keys() == {A}
 
 
 async def test_a_paper_that_is_refused_once_its_record_is_read_is_neither_found_nor_a_step_on_the_way() -> None:
-    corpus = AdmittedLiterature(a_corpus({A: [B], B: [C], D: [B]}), lambda paper: paper.id != B)
-    found = by_id(await walk(["bees in hedges"], corpus, OPEN, WalkOptions(hops=3, seeds=1)))
+    corpus = a_corpus({A: [B], B: [C], D: [B]}, admitted=lambda paper: paper.id != B)
+    found = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
     assert found.keys() == {A}
 
 
 async def test_a_walk_keeps_to_its_limits_and_gives_the_same_answer_again() -> None:
     corpus = a_corpus({A: [B, C, D], E: [A]})
-    options = WalkOptions(hops=2, seeds=2, limit=3, frontier=2, edges=2)
-    found = await walk(["bees in hedges"], corpus, OPEN, options)
+    options = SciCompanionOptions(hops=2, seeds=2, found=3)
+    found = await walk(["bees in hedges"], corpus, options)
     assert len(found) == 3
-    assert found == await walk(["bees in hedges"], corpus, OPEN, options)
+    assert found == await walk(["bees in hedges"], corpus, options)
 
 
 def test_votes_of_several_papers_outweigh_one() -> None:

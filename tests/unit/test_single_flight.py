@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.outbound.flight import InFlight, SingleFlight, Waiter
+from workers.outbound.single_flight import InFlight, SingleFlight, Waiter
 
 Flights = SingleFlight[str, Waiter[int]]
 
@@ -49,32 +49,6 @@ async def joined(flights: Flights, work: Callable[[InFlight[Any]], Coroutine[Any
         return await waiter.result, waiter.joined, waiter.first
     finally:
         flights.leave(waiter)
-
-
-async def test_run_is_done_once_by_the_first_and_waited_for_by_the_others() -> None:
-    flights, work = Flights(), Work()
-    tasks = [asyncio.create_task(flights.run("key", work)) for _ in range(5)]
-    await _let_run()
-    work.open.set()
-    assert await asyncio.gather(*tasks) == [(1, False)] + [(1, True)] * 4
-    assert (work.begun, len(flights)) == (1, 0)
-
-
-@pytest.mark.parametrize("cause", ["cancelled", "failed"])
-async def test_run_passes_to_the_next_when_the_first_is_gone(cause: str) -> None:
-    flights, work = Flights(), Work(*([OSError("gone")] if cause == "failed" else []))
-    first, *others = [asyncio.create_task(flights.run("key", work)) for _ in range(4)]
-    await _let_run()
-    if cause == "cancelled":
-        first.cancel()
-    else:
-        work.open.set()
-    await asyncio.wait([first])
-    await _let_run()
-    work.open.set()
-    assert await asyncio.gather(*others) == [(2, False), (2, True), (2, True)]
-    assert first.cancelled() if cause == "cancelled" else isinstance(first.exception(), OSError)
-    assert (work.begun, len(flights)) == (2, 0)
 
 
 async def test_joined_work_is_begun_once_and_the_first_who_still_waits_is_told_so() -> None:
@@ -157,8 +131,8 @@ async def test_closing_cancels_the_work_and_tells_those_who_wait(error: OSError 
 
 
 @settings(deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(["run", "join"]))
-def test_nobody_who_is_not_cancelled_waits_for_ever(seed: int, way: str) -> None:
+@given(st.integers(0, 2**32))
+def test_waiter_that_is_not_cancelled_gets_a_result(seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311 - chance in a test
 
     async def chaos() -> None:
@@ -178,8 +152,6 @@ def test_nobody_who_is_not_cancelled_waits_for_ever(seed: int, way: str) -> None
                 running -= 1
 
         async def ask() -> int:
-            if way == "run":
-                return (await flights.run("key", work))[0]
             return (await joined(flights, work))[0]
 
         tasks = []
@@ -192,7 +164,7 @@ def test_nobody_who_is_not_cancelled_waits_for_ever(seed: int, way: str) -> None
             results = await asyncio.gather(*tasks, return_exceptions=True)
         assert all(result == 7 or isinstance(result, OSError | asyncio.CancelledError) for result in results)
         # Work that is cancelled may overlap the work that is begun after it for a moment.
-        assert most <= (1 if way == "run" else 2)
+        assert most <= 2
         assert len(flights) == 0
 
     asyncio.run(chaos())

@@ -12,7 +12,6 @@ from workers.outbound.source_settings import (
     OpenAlexSettings,
     SemanticScholarSettings,
     SourceSettings,
-    UnpaywallSettings,
 )
 
 KEY = SecretStr("s3cret key/1")
@@ -45,10 +44,6 @@ def test_without_a_key_none_is_sent() -> None:
     assert "api_key" not in address(OpenAlexSettings()).url(call()).query
 
 
-def test_user_agent_names_us() -> None:
-    assert address(ArxivSettings()).headers()["User-Agent"].startswith("assayer/")
-
-
 def test_cache_key_and_pace_key_do_not_hold_the_key() -> None:
     made = address(OpenAlexSettings(api_key=KEY))
 
@@ -73,13 +68,6 @@ def test_cache_key_is_the_same_for_the_same_question_only() -> None:
     others = [call(params=(("a", "1"),)), call("other"), call(body="{}"), call(params=(("a", "1"), ("b", "3")))]
     assert len({made.cache_key(item) for item in (asked, *others)}) == 5
     assert made.cache_key(asked) != address(OpenAlexSettings(), "https://elsewhere.example.org").cache_key(asked)
-
-
-def test_discreet_takes_out_key_and_address_however_they_are_written() -> None:
-    made = address(UnpaywallSettings(api_key=KEY, email="me@example.org"))
-    text = "s3cret key/1 s3cret%20key/1 s3cret%20key%2F1 s3cret+key%2F1 me@example.org me%40example.org"
-
-    assert set(made.redacted(text).split()) == {"…"}
 
 
 @pytest.mark.parametrize("path", ["../admin", "works/../../admin", "%2e%2e/admin", "./../x"])

@@ -9,7 +9,7 @@ from lxml import etree
 from assayer.errors import SourceError, SourceMalformed, SourceRefused
 from assayer.models import Identifiers, Paper, PaperId, PreprintVersions, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.sources.arxiv import Arxiv, read_page, search_query
+from workers.literature_apis.arxiv import Arxiv, read_page, search_query
 
 WINDOW = Window(after=dt.date(2020, 2, 1), before=dt.date(2021, 6, 30))
 HEAD = (

@@ -4,25 +4,25 @@ from collections.abc import Callable
 
 import pytest
 
-import workers.sources
+import workers.literature_apis
 from tests.unit.canned_remote import CannedRemote
-from workers.outbound.source_requests import SourceFetcher
-from workers.sources import (
-    Arxiv,
-    Crossref,
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.capabilities import (
     ListsCitingPapers,
     ListsReferences,
     LiteratureSource,
     LocatesPdfs,
-    OpenAlex,
     RecommendsPapers,
     ReportsRetractions,
     ResolvesIdentifiers,
     SearchesPapers,
     SearchesSnippets,
-    SemanticScholar,
-    Unpaywall,
 )
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.literature_apis.unpaywall import Unpaywall
+from workers.outbound.source_requests import SourceFetcher
 
 _SOURCES: tuple[Callable[[SourceFetcher], LiteratureSource], ...] = (
     SemanticScholar,
@@ -45,7 +45,7 @@ _PORTS = (
 
 def _table() -> dict[tuple[str, str], str]:
     """Cells by row and column."""
-    lines = [line for line in (workers.sources.__doc__ or "").splitlines() if line.startswith("|")]
+    lines = [line for line in (workers.literature_apis.__doc__ or "").splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {(row[0], column): cell for row in rows[2:] for column, cell in zip(rows[0], row, strict=True)}
 

@@ -6,8 +6,8 @@ import pytest
 
 from assayer.models import Identifiers, Retraction, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.sources.crossref import Crossref, CrossrefWork, paper_of, retraction_of
-from workers.sources.unpaywall import Unpaywall
+from workers.literature_apis.crossref import Crossref, CrossrefWork, paper_of, retraction_of
+from workers.literature_apis.unpaywall import Unpaywall
 
 
 def record(name: str = "10.1000/one", **fields: Any) -> dict[str, Any]:

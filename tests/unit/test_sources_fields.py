@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.text.markup import strip_markup
-from workers.sources.query_encoding import allowed_in_filter, path_segment, plain_query, url_batches
-from workers.sources.record_fields import (
+from workers.literature_apis.query_encoding import allowed_in_filter, path_segment, plain_query, url_batches
+from workers.literature_apis.record_fields import (
     distinct_links,
     last_day_of_period,
     make_paper_id,

@@ -11,9 +11,9 @@ from prometheus_client import REGISTRY
 from assayer.errors import SourceMalformed
 from assayer.models import Identifiers, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.sources.crossref import Crossref
-from workers.sources.openalex import OpenAlex
-from workers.sources.unpaywall import Unpaywall
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.unpaywall import Unpaywall
 
 Question = Callable[[CannedRemote], Awaitable[object]]
 

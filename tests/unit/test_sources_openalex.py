@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assayer.models import Identifiers, Retraction, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.sources.openalex import OpenAlex, OpenAlexWork, abstract_from_index, paper_of, work_id
+from workers.literature_apis.openalex import OpenAlex, OpenAlexWork, abstract_from_index, paper_of, work_id
 
 
 def work(number: int = 1, **fields: Any) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from assayer.errors import SourceMalformed
 from assayer.models import Identifiers, Paper, PaperId, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
+from workers.literature_apis.semantic_scholar import SemanticScholar
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
-from workers.sources.semantic_scholar import SemanticScholar
 
 S2 = "5c5751d45e298cea054f32b392c12c61027d2fe7"
 OTHER = "0f40b1f08821e22e859c6050916cec3667778613"

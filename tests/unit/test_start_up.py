@@ -26,7 +26,6 @@ LARGE = frozenset(
         "scipy",
         "sentence_transformers",
         "sklearn",
-        "sqlalchemy",
         "starlette",
         "torch",
         "transformers",
@@ -43,15 +42,15 @@ MODELS = frozenset(
 @pytest.mark.parametrize(
     ("modules", "unneeded"),
     [
-        ("cluster.cli.main", LARGE | {"alembic", "asyncpg", "httpx2", "psutil", "pydantic_settings"}),
-        ("cluster.settings_loading", LARGE | {"alembic", "asyncpg", "httpx2", "psutil"}),
-        ("cluster.cli.tenants, cluster.cli.keys, cluster.database", LARGE | {"alembic", "httpx2"}),
+        ("cluster.cli.main", LARGE | {"asyncpg", "httpx2", "psutil", "pydantic_settings"}),
+        ("cluster.settings_loading", LARGE | {"asyncpg", "httpx2", "psutil"}),
+        ("cluster.cli.tenants, cluster.cli.keys, cluster.database", LARGE | {"httpx2"}),
         (
             "cluster.cli.submit, cluster.cli.watch, cluster.cli.fetch, cluster.cli.cancel, cluster.cli.timeline, "
             "assayer_client",
-            LARGE | {"alembic", "asyncpg", "psutil"},
+            LARGE | {"asyncpg", "psutil"},
         ),
-        ("cluster.cli.serve, cluster.cli.doctor, cluster.cli.corpus", LARGE | {"alembic", "asyncpg", "httpx2"}),
+        ("cluster.cli.serve, cluster.cli.doctor, cluster.cli.corpus", LARGE | {"asyncpg", "httpx2"}),
         ("cluster.engine, cluster.job_performer", MODELS),
     ],
     ids=["help", "settings", "accounts", "client", "others", "engine"],

@@ -1,11 +1,11 @@
-"""Figures of a timeline: its rows, how much ran at once, and how much one after another."""
+"""Figures of a timeline: its rows, and how much ran at once."""
 
 import datetime as dt
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.reports.timeline_chart import chart_of, longest_chain, most_at_once, steps
+from assayer.reports.timeline_chart import chart_of, most_at_once, steps
 from assayer_client.reports import Span, SpanKind, SpanOutcome, Timeline
 
 _START = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -24,9 +24,9 @@ def _timeline(*spans: Span, seconds: float = 10.0, title: str = "An idea") -> Ti
     return Timeline(id="job_1", title=title, state="succeeded", start=_START, end=end, spans=spans)
 
 
-def test_calls_side_by_side_and_one_after_another_are_told_apart() -> None:
+def test_calls_that_overlap_run_at_once() -> None:
     chart = chart_of(_timeline(_span("read", 0, 2), _span("read", 1, 3), _span("read", 2, 4)))
-    assert (chart.rows[0].most, most_at_once(chart.asked), longest_chain(chart.asked)) == (2, 2, 2)
+    assert (chart.rows[0].most, most_at_once(chart.asked)) == (2, 2)
 
 
 def test_rows_come_as_waits_stages_and_tasks_each_in_order_of_start() -> None:
@@ -48,17 +48,7 @@ def test_span_written_by_a_clock_that_runs_behind_starts_with_the_whole() -> Non
 
 def test_timeline_without_spans_can_be_drawn() -> None:
     chart = chart_of(_timeline(seconds=0))
-    assert (most_at_once(chart.asked), longest_chain(chart.asked), chart.rows) == (0, 0, ())
-
-
-@given(st.lists(_Interval, max_size=12))
-def test_longest_chain_is_that_of_calls_each_begun_after_the_one_before(times: list[tuple[float, float]]) -> None:
-    times = [(start, end + 0.25) for start, end in times]
-
-    def chain(since: float) -> int:
-        return max((1 + chain(end) for start, end in times if start >= since), default=0)
-
-    assert longest_chain(times) == chain(0)
+    assert (most_at_once(chart.asked), chart.rows) == (0, ())
 
 
 @given(st.lists(_Interval, max_size=30), st.floats(0, 20))

@@ -2,7 +2,7 @@
 
 A batch holds items of one shape, so texts of like length share it and little is padded; it is small, so an urgent
 caller waits for one batch at most, and now and then for a second one, which keeps urgent callers without end from
-starving the others. A lone caller waits for nobody but the short collecting window.
+starving the others. A lone caller waits only for the short collecting window.
 
 Items are first prepared (a text becomes tokens, and so gets its shape), then computed together with others of their
 shape. Urgent items pass the others; among equals the one that came first is next, and takes along others of its shape,

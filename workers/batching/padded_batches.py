@@ -1,8 +1,8 @@
 """Forward passes of a fixed shape: the same number of rows whatever was asked, and a width that depends on the text's
 own length alone.
 
-So a text gets the same answer, to the last bit, whoever asks beside it, and a resumed evaluation sees the same search
-results as the one that was interrupted.
+So a text gets the same answer, to the last bit, whatever else is in its batch, and a resumed evaluation sees the same
+search results as the one that was interrupted.
 """
 
 from collections.abc import Mapping, Sequence

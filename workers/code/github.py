@@ -14,17 +14,24 @@ from assayer.cutoff import within
 from assayer.models import OPEN, Repository, Window
 from assayer.run.concurrency import gather_all
 from workers.code.checkout import Commit, TreeEntry, checked_repository_name, is_sha
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
-from workers.sources.record_fields import one_line, parse_date, web_link
-from workers.sources.responses import (
+from workers.literature_apis.record_fields import (
     ApiObject,
     CountOrNone,
     TextOrEmpty,
     ValidEntries,
+    one_line,
+    parse_date,
+    web_link,
+)
+from workers.outbound.source_requests import (
+    RequestContext,
+    SourceFetcher,
+    SourceRequest,
+    SourceResponse,
+    fetch_json,
     fetch_parsed,
     malformed_response,
     parse_json,
-    parse_json_unless_unknown,
 )
 
 _PAGE = 100
@@ -104,9 +111,7 @@ class GitHub:
             size = min(limit, _PAGE)
             params = (("q", words), ("per_page", str(size)), ("page", str(page)))
             request = SourceRequest(self.name, "code", "search/repositories", params)
-            answer = await fetch_parsed(
-                self._remote, request, context, lambda response: parse_json_unless_unknown(response, _Found, self.name)
-            )
+            answer = await fetch_json(self._remote, request, context, _Found)
             items = answer.items if answer else ()
             repositories = map(_repository, items)
             for repository in within(repositories, window, lambda item: item.created, undated=True):
@@ -131,9 +136,7 @@ class GitHub:
         request = SourceRequest(
             self.name, "code", f"repos/{checked_repository_name(name)}/commits", (*until, ("per_page", "1"))
         )
-        log = await fetch_parsed(
-            self._remote, request, context, lambda response: parse_json_unless_unknown(response, _Log, self.name)
-        )
+        log = await fetch_json(self._remote, request, context, _Log)
         if log is None or not log.root:
             return None
         return Commit(log.root[0].sha, log.root[0].commit.committer.date)
@@ -150,12 +153,7 @@ class GitHubCheckout:
 
     async def entries(self) -> list[TreeEntry]:
         request = SourceRequest(GitHub.name, "code", f"{self._path}/trees/{self._commit.sha}", (("recursive", "1"),))
-        answer = await fetch_parsed(
-            self._remote,
-            request,
-            self._context,
-            lambda response: parse_json_unless_unknown(response, _Tree, GitHub.name),
-        )
+        answer = await fetch_json(self._remote, request, self._context, _Tree)
         nodes = answer.tree if answer else ()
         return [TreeEntry(node.path, node.mode, node.sha, node.size or 0) for node in nodes if node.type != "tree"]
 

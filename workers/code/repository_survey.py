@@ -13,8 +13,8 @@ from assayer.text.sanitise import clean_text, sanitise
 from workers.code.checkout import Checkout, Commit, TreeEntry
 from workers.code.settings import CodeSettings
 from workers.documents.limits import ParserLimits
+from workers.literature_apis.record_fields import parse_date
 from workers.sandbox.runner import Refused, parse_in_sandbox
-from workers.sources.record_fields import parse_date
 
 _README = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _ASIDE = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "third_party", "vendor", "build"})

@@ -2,7 +2,7 @@
 
 `dois?resource-type-id=dataset&query=` in the language of Elasticsearch's query strings, in which only words and a range
 of days are sent; without a key 3,000 requests in five minutes. A data set counts as published on the day on which its
-DOI was registered, which nobody can set back.
+DOI was registered, which cannot be backdated.
 """
 
 from dataclasses import dataclass
@@ -14,14 +14,23 @@ from assayer.cutoff import within
 from assayer.literature.paper_identity import doi
 from assayer.models import OPEN, Dataset, Window
 from assayer.text.markup import strip_markup
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import plain_query
-from workers.sources.record_fields import clean_prose, one_line, parse_date, title_line, web_link
-from workers.sources.responses import ApiObject, CountOrNone, TextOrEmpty, ValidEntries, fetch_parsed, parse_json
+from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.record_fields import (
+    ApiObject,
+    CountOrNone,
+    TextOrEmpty,
+    ValidEntries,
+    clean_prose,
+    one_line,
+    parse_date,
+    title_line,
+    web_link,
+)
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_parsed, parse_json
 
 _LONGEST_QUERY = 300
 _MOST = 100
-"""To a page."""
+"""Maximum records in a page."""
 
 
 class _Title(ApiObject):

@@ -13,10 +13,18 @@ from pydantic import Field, RootModel
 from assayer.cutoff import within
 from assayer.models import Dataset, Window
 from assayer.text.markup import strip_markup
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import plain_query
-from workers.sources.record_fields import clean_prose, one_line, parse_date, web_link
-from workers.sources.responses import ApiObject, CountOrNone, TextOrEmpty, ValidEntries, fetch_parsed, parse_json
+from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.record_fields import (
+    ApiObject,
+    CountOrNone,
+    TextOrEmpty,
+    ValidEntries,
+    clean_prose,
+    one_line,
+    parse_date,
+    web_link,
+)
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_parsed, parse_json
 
 _PAGE = 20
 _LONGEST_QUERY = 200

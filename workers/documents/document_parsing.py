@@ -70,7 +70,7 @@ async def read_document(
 ) -> ParsedText | ParsedTable:
     """Read an office file, a text with markup, or an archive of the files of a TeX document. Raises InputError."""
     if kind == "office" and document and not document.startswith(OFFICE_MARKS):
-        raise InputError(f"{source} is no office document: its first bytes do not say so.", _AGAIN)
+        raise InputError(f"{source} is not an office document: its first bytes do not match.", _AGAIN)
     options = {"kind": kind, "unpacked_bytes": limits.unpacked_bytes}
     try:
         return await parse_document(

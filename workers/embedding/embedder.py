@@ -26,7 +26,7 @@ class LocalEmbedder(ABC, Generic[Row]):
     """`assayer.ports.Embedder`; concurrent callers share forward passes, which run in one thread. Whoever is waited for
     passes the others.
 
-    The model loads at first use. Raises ConfigurationError when it is not there.
+    The model loads at first use. Raises ConfigurationError when it is missing.
     """
 
     def __init__(self, settings: EmbedderSettings, queries: Any, passages: Any) -> None:

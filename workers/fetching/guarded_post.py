@@ -2,47 +2,36 @@
 body is read."""
 
 import asyncio
-import ssl
 from collections.abc import Mapping
 
 from aiohttp import ClientError
 
 from assayer.errors import AddressRefused, DownloadFailed
 from workers.fetching.downloader import network_error_text
-from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolver, loggable_url
+from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, loggable_url
 
 
 class GuardedPoster(GuardedClient):
     """Poster shared by a whole process, open within its `with` block."""
 
-    def __init__(
-        self,
-        policy: AddressPolicy,
-        user_agent: str,
-        resolver: HostResolver | None = None,
-        tls: ssl.SSLContext | None = None,
-    ) -> None:
-        """Create a poster. `tls` replaces the machine's trusted certificates; servers are always verified."""
-        super().__init__(policy, resolver, {"User-Agent": user_agent, "Accept-Encoding": "identity"})
-        self._tls: ssl.SSLContext | bool = tls or True
+    def __init__(self, policy: AddressPolicy, user_agent: str) -> None:
+        super().__init__(policy, None, {"User-Agent": user_agent, "Accept-Encoding": "identity"})
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> int:
-        """The status of the answer, of which nothing else is read; redirects are not followed.
+        """Return the status of the response. Nothing else of it is read, and redirects are not followed.
 
-        Raises DownloadFailed when none comes in time, and AddressRefused, which does not say where a name leads:
-        the user who chose the address may not learn that.
+        Raises DownloadFailed when no response comes in time, and AddressRefused. Its message does not tell to which
+        address a name resolves, because the user who chose the name must not learn that.
         """
         where = loggable_url(url)
         try:
             async with asyncio.timeout(seconds):
                 address = self._policy.check_url(url)
-                response = await self._session.post(
-                    address, data=body, headers=headers, allow_redirects=False, ssl=self._tls
-                )
+                response = await self._session.post(address, data=body, headers=headers, allow_redirects=False)
         except TimeoutError:
             raise DownloadFailed(f"{where} did not answer within {seconds:g} s.") from None
         except AddressRefused as error:
-            raise AddressRefused(f"{where} is no address that may be visited.") from error
+            raise AddressRefused(f"{where} is an address that may not be visited.") from error
         except (ClientError, OSError) as error:
             raise DownloadFailed(f"{where} could not be reached: {network_error_text(error)}.") from error
         response.close()

@@ -25,7 +25,7 @@ from workers.fetching.downloader import network_error_text
 from workers.fetching.settings import FetchingSettings, TransferSettings
 from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolver, loggable_url
 from workers.outbound.http import retry_after
-from workers.outbound.pace import Pacer
+from workers.outbound.source_pace import Pacer
 
 _Result = TypeVar("_Result")
 _CHUNK = 1_048_576

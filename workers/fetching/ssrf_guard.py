@@ -209,7 +209,7 @@ def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConne
         try:
             policy.check_address(ip_address(str(place[0])), int(str(place[1])), "A connection")
         except ValueError:
-            raise AddressRefused(f"A connection leads to {place[0]!r}, which is no address.") from None
+            raise AddressRefused(f"A connection leads to {place[0]!r}, which is not an IP address.") from None
         opened = socket.socket(family, kind, protocol)
         opened.setblocking(False)
         return opened

@@ -21,8 +21,8 @@ from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.pdf_fetcher import ArchivedPdf
 from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, known_pdf_locations
 from workers.full_texts.settings import FullTextSettings
+from workers.literature_apis.capabilities import LocatesPdfs
 from workers.outbound.source_requests import RequestContext
-from workers.sources.capabilities import LocatesPdfs
 
 NO_DATED_COPY = "no free copy is known to be of before the cutoff"
 _WORD = re.compile(r"[^\W\d_]{4,}")

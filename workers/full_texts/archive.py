@@ -53,8 +53,8 @@ class FullTextArchive:
     """Files only, each written whole and named by a hash, so that any number of processes may share it.
 
     `documents/…/SHA256.pdf`; `readings/…/SHA256/` with TEI and sections of each parser and version, or why it failed;
-    `visits/…/HASH.json` of addresses. A damaged file counts as missing, and a damaged document is removed by whoever
-    finds it, so that the next look at its address fetches it anew.
+    `visits/…/HASH.json` of addresses. A damaged file counts as missing, and a damaged document is removed when it
+    is found, so that the next look at its address fetches it anew.
     """
 
     def __init__(self, storage: FileStorage, settings: FullTextSettings, clock: Clock) -> None:

@@ -12,7 +12,7 @@ from workers.full_texts.document_reader import CachingDocumentReader
 from workers.full_texts.embedded_parser import EmbeddedParser
 from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.parsed_paper import ParsedPaper
-from workers.full_texts.pdf_fetcher import ArchivedPdf, ArchivingPdfFetcher, RepositoryPace
+from workers.full_texts.pdf_fetcher import ArchivedPdf, ArchivingPdfFetcher, arxiv_pacer
 from workers.full_texts.pdf_locations import PdfLocation
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.full_texts.tei_reader import TeiReader
@@ -52,7 +52,7 @@ async def open_document_store(
         teis = TeiReader(settings.pdf, settings.parsers_at_once)
         embedded = EmbeddedParser(settings.pdf, settings.parsers_at_once)
         reader = CachingDocumentReader(archive, pool, teis, embedded, clock)
-        pace = RepositoryPace(settings, state or InMemorySharedState(clock))
-        stack.push_async_callback(pace.aclose)
-        fetcher = ArchivingPdfFetcher(archive, downloader, claims or InMemoryClaims(), pace, settings)
+        arxiv = arxiv_pacer(settings, state or InMemorySharedState(clock))
+        stack.push_async_callback(arxiv.aclose)
+        fetcher = ArchivingPdfFetcher(archive, downloader, claims or InMemoryClaims(), arxiv, settings)
         yield DocumentStore(fetcher, reader)

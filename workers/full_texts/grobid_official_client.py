@@ -123,7 +123,7 @@ class _Connection(HTTPConnection):
 
 
 class _SecureConnection(_Connection, HTTPSConnection):
-    """The same over TLS."""
+    """Connection over TLS."""
 
 
 class _Pool(HTTPConnectionPool):

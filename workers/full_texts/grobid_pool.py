@@ -23,7 +23,7 @@ from workers.full_texts.grobid_client import (
 )
 from workers.full_texts.metrics import GROBID_ANSWERS, GROBID_UP
 from workers.full_texts.settings import GrobidSettings
-from workers.outbound.gate import Place, PriorityGate
+from workers.outbound.priority_gate import Place, PriorityGate
 
 
 @dataclass
@@ -109,37 +109,9 @@ class GrobidLoadBalancer:
 _LOG = logging.getLogger(__name__)
 
 
-class _ServerSlots:
-    """Implements `workers.outbound.gate.SlotSource`; raises once all servers have been down for too long."""
-
-    def __init__(self, balancer: GrobidLoadBalancer, outage_seconds: float) -> None:
-        self._balancer = balancer
-        self._outage_seconds = outage_seconds
-        self.out_since: float | None = None
-        """Time since which no server is available; None while one is."""
-
-    def acquire(self, avoid: Collection[str]) -> str | None:
-        """Acquire a slot and return its server, or None if none is free. Raises ParserUnavailable."""
-        now = asyncio.get_running_loop().time()
-        if self.out_since is not None and now - self.out_since >= self._outage_seconds:
-            raise ParserUnavailable("No GROBID server is in reach.", "Check that they run and ASSAYER_GROBID__URLS.")
-        return self._balancer.acquire(now, avoid)
-
-    def release(self, slot: str) -> None:
-        self._balancer.release(slot)
-
-    def next_change(self) -> float | None:
-        now = asyncio.get_running_loop().time()
-        moments = [self._balancer.next_change(now)]
-        if self.out_since is not None:
-            moments.append(self.out_since + self._outage_seconds)
-        moment = min((item for item in moments if item is not None), default=None)
-        return None if moment is None else moment - now
-
-
 class GrobidPool:
     """Pool of GROBID servers, open in one event loop within its `async with` block. It runs one task for each
-    server that is down."""
+    server that is down, and is the `SlotSource` of its own gate."""
 
     def __init__(self, settings: GrobidSettings) -> None:
         if not settings.urls:
@@ -151,8 +123,9 @@ class GrobidPool:
         self._session: ClientSession | None = None
         self._transport: GrobidTransport | None = None
         self._arrivals = count()
-        self._slots = _ServerSlots(self._balancer, settings.outage_seconds)
-        self._gate = PriorityGate(self._slots)
+        self._out_since: float | None = None
+        """Time since which no server is available; None while one is."""
+        self._gate = PriorityGate(self)
         self._recoveries: set[asyncio.Task[None]] = set()
         self._version: str | None = None
         self._version_lock = asyncio.Lock()
@@ -182,6 +155,23 @@ class GrobidPool:
         if self._session is None:
             raise RuntimeError("The GROBID pool is not open.")
         return self._session
+
+    def acquire(self, avoid: Collection[str]) -> str | None:
+        """Acquire a slot and return its server, or None if none is free; for the gate. Raises ParserUnavailable once
+        all servers have been down for too long."""
+        now = asyncio.get_running_loop().time()
+        if self._out_since is not None and now - self._out_since >= self._settings.outage_seconds:
+            raise ParserUnavailable("No GROBID server is in reach.", "Check that they run and ASSAYER_GROBID__URLS.")
+        return self._balancer.acquire(now, avoid)
+
+    def release(self, slot: str) -> None:
+        self._balancer.release(slot)
+
+    def next_change(self) -> float | None:
+        now = asyncio.get_running_loop().time()
+        outage_ends = None if self._out_since is None else self._out_since + self._settings.outage_seconds
+        moments = (moment for moment in (self._balancer.next_change(now), outage_ends) if moment is not None)
+        return min((moment - now for moment in moments), default=None)
 
     async def parse(self, pdf: bytes, source: str, seconds: float) -> bytes:
         """Return the document's TEI within `seconds`. Raises Unreadable when the document is at fault,
@@ -256,7 +246,7 @@ class GrobidPool:
         GROBID_UP.labels(url).set(0)
         _LOG.warning("GROBID server %s leaves the pool: %s", url, why)
         if not self._balancer.any_up:
-            self._slots.out_since = asyncio.get_running_loop().time()
+            self._out_since = asyncio.get_running_loop().time()
         task = asyncio.create_task(self._recover(url))
         self._recoveries.add(task)
         task.add_done_callback(self._recoveries.discard)
@@ -269,7 +259,7 @@ class GrobidPool:
         _LOG.info("GROBID server %s is back in the pool", url)
         GROBID_UP.labels(url).set(1)
         self._balancer.mark_up(url)
-        self._slots.out_since = None
+        self._out_since = None
         self._version = None
         self._gate.admit()
 
@@ -280,7 +270,7 @@ def _transport(settings: GrobidSettings, session: ClientSession) -> GrobidTransp
     if settings.client == "aiohttp":
         return AiohttpGrobidTransport(session)
     handled = logging.NullHandler()
-    logging.root.addHandler(handled)  # the client sets up logging when it is imported, where nobody has
+    logging.root.addHandler(handled)  # without a handler, the client would set up logging when it is imported
     try:
         from workers.full_texts.grobid_official_client import OfficialGrobidTransport
     finally:

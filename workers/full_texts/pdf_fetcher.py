@@ -1,4 +1,4 @@
-"""Fetches a PDF into the archive at the pace its repository allows, or records why it cannot be had.
+"""Fetches a PDF into the archive at the pace that its repository allows, or records the failure.
 
 Processes share the archive and, through the database, the claims on addresses and the pace.
 """
@@ -8,7 +8,7 @@ import hashlib
 import secrets
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -21,25 +21,14 @@ from workers.full_texts.metrics import COPIES
 from workers.full_texts.pdf_locations import PdfLocation
 from workers.full_texts.settings import FullTextSettings
 from workers.outbound.claims import Claims
-from workers.outbound.pace import PaceLimits, Pacer
+from workers.outbound.source_pace import PaceLimits, Pacer
 from workers.outbound.store import SharedState
 
 
-class RepositoryPace:
-    """Pace of requests to repositories that require slow access, shared by all processes with the same state."""
-
-    def __init__(self, settings: FullTextSettings, state: SharedState) -> None:
-        limits = PaceLimits(settings.hosts.arxiv_spacing_seconds, 1, settings.download.seconds)
-        self._pacers = {"arxiv_files": Pacer(state, f"files {settings.hosts.arxiv}", limits)}
-
-    def turn(self, source: str) -> AbstractAsyncContextManager[object]:
-        """Wait until one request may be sent; no wait if the repository requires no pace. Raises StorageError."""
-        pacer = self._pacers.get(source)
-        return nullcontext() if pacer is None else pacer.turn()
-
-    async def aclose(self) -> None:
-        for pacer in self._pacers.values():
-            await pacer.aclose()
+def arxiv_pacer(settings: FullTextSettings, state: SharedState) -> Pacer:
+    """Return the pacer of PDF downloads from arXiv, shared by all processes with the same state."""
+    limits = PaceLimits(settings.hosts.arxiv_spacing_seconds, 1, settings.download.seconds)
+    return Pacer(state, f"files {settings.hosts.arxiv}", limits)
 
 
 _WANTED: tuple[ContentKind, ...] = ("pdf",)
@@ -57,13 +46,13 @@ class ArchivingPdfFetcher:
         archive: FullTextArchive,
         downloader: Downloader,
         claims: Claims,
-        pace: RepositoryPace,
+        arxiv: Pacer,
         settings: FullTextSettings,
     ) -> None:
         self._archive = archive
         self._downloader = downloader
         self._claims = claims
-        self._pace = pace
+        self._arxiv = arxiv
         self._settings = settings
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
@@ -87,7 +76,7 @@ class ArchivingPdfFetcher:
             known = await self._archive.document_at(url)  # by the process that had the claim before
             if known is not None:
                 return ArchivedPdf(known, cached=True)
-            async with self._pace.turn(location.source):
+            async with self._arxiv.turn() if location.source == "arxiv_files" else nullcontext():
                 return ArchivedPdf(await self._fetch(url), cached=False)
 
     @asynccontextmanager

@@ -1,8 +1,8 @@
-"""Where free copies of a paper may lie: from its identifiers and from what sources say, best first.
+"""Addresses of free copies of a paper, from its identifiers and from what sources report, best first.
 
-Who has a cutoff gets only copies that are known to be of before it: the version of a preprint that was there by then,
+With a cutoff, only copies that are known to date from before it count: the version of a preprint that existed by then,
 and copies that no later version replaces. Sources that locate free copies are asked through a locator that journals
-what they do not answer.
+their failures.
 """
 
 import datetime as dt
@@ -17,9 +17,9 @@ from assayer.literature.paper_identity import identifiers_in
 from assayer.models import OPEN, Identifiers, Paper, PreprintVersions, Window
 from assayer.run.run import Run
 from workers.full_texts.settings import HostSettings
+from workers.literature_apis.capabilities import LocatesPdfs
+from workers.literature_apis.record_fields import last_day_of_period
 from workers.outbound.source_requests import RequestContext
-from workers.sources.capabilities import LocatesPdfs
-from workers.sources.record_fields import last_day_of_period
 
 _ID_MONTH = re.compile(r"^(?:[a-zA-Z.-]{1,20}/)?(?P<year>\d{2})(?P<month>\d{2})", re.ASCII)
 _FIRST_YEAR = 91

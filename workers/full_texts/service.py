@@ -1,4 +1,4 @@
-"""Full texts for evaluations: each paper is acquired once for all who ask, and nobody waits without end.
+"""Full texts for evaluations: each paper is acquired once for all callers, and every wait has a limit.
 
 Evaluations take the slots for acquisitions in turn, so that one with many papers does not hold up the others.
 """
@@ -16,10 +16,10 @@ from assayer.run.run import Run
 from workers.full_texts.acquisition import NO_DATED_COPY, AcquisitionResult, FullTextAcquisition
 from workers.full_texts.pdf_locations import PdfLocation, known_pdf_locations
 from workers.full_texts.settings import FullTextSettings
-from workers.outbound.flight import InFlight, SingleFlight, Waiter
-from workers.outbound.gate import FixedSlots, Place, PriorityGate
+from workers.literature_apis.capabilities import LocatesPdfs
+from workers.outbound.priority_gate import FixedSlots, Place, PriorityGate
+from workers.outbound.single_flight import InFlight, SingleFlight, Waiter
 from workers.outbound.source_requests import RequestContext
-from workers.sources.capabilities import LocatesPdfs
 
 _LOG = logging.getLogger(__name__)
 _TOO_LATE = "not fetched and read in time"
@@ -40,9 +40,9 @@ class LocalFullTexts(NamedTuple):
 class FullTextService:
     """One for a process. It owns the acquisition of each paper, from `async with` to its end.
 
-    An acquisition that has begun goes on when nobody waits for it any more, within `work_seconds` and the number of
-    slots: others may be about to ask, and what was fetched stays in the archive. One that still waits for a slot is
-    cancelled with the last one who waits for it.
+    An acquisition that has begun continues after its last caller has left, within `work_seconds` and the number of
+    slots: other callers may follow, and a fetched copy stays in the archive. One that still waits for a slot is
+    cancelled when its last caller leaves.
     """
 
     def __init__(self, acquisition: FullTextAcquisition, settings: FullTextSettings) -> None:

@@ -15,7 +15,7 @@ from workers.fetching.settings import comma_separated
 
 def _address(url: str) -> str:
     if not url.startswith(("http://", "https://")):
-        raise ValueError(f"{url!r} is no http or https address")
+        raise ValueError(f"{url!r} is not an http or https address")
     if urlsplit(url).username is not None:
         raise ValueError("an address with a user name would show it in logs")
     return url.rstrip("/")

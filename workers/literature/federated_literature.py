@@ -32,7 +32,7 @@ from workers.literature.record_linker import RecordLinker
 from workers.literature.record_merging import with_identifiers_of_url
 from workers.literature.remote_literature import RemoteLiterature, RemoteQuery
 from workers.literature.settings import LiteratureSettings
-from workers.sources.capabilities import LiteratureSource, Snippet
+from workers.literature_apis.capabilities import LiteratureSource, Snippet
 
 
 class FederatedLiterature:

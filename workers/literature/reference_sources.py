@@ -13,8 +13,13 @@ from assayer.ports import Literature, ReferenceSource
 from assayer.run.run import Run
 from workers.literature.record_merging import with_identifiers_of_url
 from workers.literature.settings import LiteratureSettings
+from workers.literature_apis.capabilities import (
+    LiteratureSource,
+    ReportsRetractions,
+    ResolvesIdentifiers,
+    SearchesPapers,
+)
 from workers.outbound.source_requests import RequestContext
-from workers.sources.capabilities import LiteratureSource, ReportsRetractions, ResolvesIdentifiers, SearchesPapers
 
 _FEW = 5
 """Maximum records of a remote source that are checked for one reference."""

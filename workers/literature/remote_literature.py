@@ -17,8 +17,7 @@ from assayer.ports import Clock
 from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
 from workers.literature.settings import LiteratureSettings
-from workers.outbound.source_requests import RequestContext, out_of_time
-from workers.sources.capabilities import (
+from workers.literature_apis.capabilities import (
     ListsCitingPapers,
     ListsReferences,
     LiteratureSource,
@@ -29,6 +28,7 @@ from workers.sources.capabilities import (
     SearchesSnippets,
     Snippet,
 )
+from workers.outbound.source_requests import RequestContext, out_of_time
 
 _LAST_ANSWER_SECONDS = 60.0
 """Maximum extra seconds, beyond its patience, that an evaluation waits for answers that have begun to arrive, however

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import BaseModel, Field, ValidationError
 
 from assayer.run.context_variables import Urgency
+from workers.llm.answer_schema import sent_schema
 from workers.llm.dialect import Dialect
 from workers.llm.errors import ReadTokens
 
@@ -247,9 +248,26 @@ class ChatRequest(NamedTuple):
         return prompt_tokens, read.completion or 0
 
     def body(self, dialect: Dialect) -> dict[str, Any]:
-        name = _UNSAFE.sub("_", self.task)[:64]
-        parameters = dialect.parameters(name, self.schema, self.max_tokens, self.temperature, self.seed)
-        return {"model": self.model, "messages": self._messages(dialect), **parameters}
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": self._messages(dialect),
+            dialect.tokens_field: min(self.max_tokens, dialect.most_tokens or self.max_tokens),
+        }
+        if dialect.temperature and self.temperature is not None:
+            body["temperature"] = self.temperature
+        if dialect.seed and self.seed is not None:
+            body["seed"] = self.seed
+        if dialect.reasoning_effort is not None:
+            body["reasoning_effort"] = dialect.reasoning_effort
+        if dialect.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        if dialect.structured == "json_schema":
+            name = _UNSAFE.sub("_", self.task)[:64]
+            answer = {"name": name, "strict": True, "schema": sent_schema(self.schema).schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": answer}
+        elif dialect.structured == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return body
 
     def _messages(self, dialect: Dialect) -> list[dict[str, str]]:
         *before, question = self.messages

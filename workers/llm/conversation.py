@@ -53,7 +53,7 @@ _LEAST_MEASURED = 8
 LONGEST_QUOTED = 12_000
 """Maximum characters of an unusable answer that are sent back with its errors."""
 _QUOTED_RUN_ON = 500
-"""The same of an answer that repeats itself: more of it would invite more."""
+"""Maximum characters quoted of an answer that repeats itself, because a longer quote would invite more repetition."""
 _NO_ANSWER = "(no answer)"
 """Placeholder for an empty answer, because some endpoints refuse empty messages."""
 _INVISIBLE = "Without its invisible characters the answer does not fit the schema."

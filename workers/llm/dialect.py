@@ -3,9 +3,8 @@ refusals."""
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from workers.llm.answer_schema import sent_schema
 from workers.llm.errors import FORM_WORDS, ErrorBody, PermanentLlmFailure
 from workers.llm.settings import ReasoningEffort, StructuredSetting
 
@@ -98,26 +97,6 @@ class Dialect(NamedTuple):
         optional = ("structured", "temperature", "seed", "reasoning_effort")
         simpler = (self._without(name, ErrorBody("", "", ""), 0) for name in optional)
         return next((dialect for dialect in simpler if dialect is not None), None)
-
-    def parameters(
-        self, name: str, schema: str, max_tokens: int, temperature: float | None, seed: int | None
-    ) -> dict[str, Any]:
-        """Return everything in the request body except model and messages."""
-        body: dict[str, Any] = {self.tokens_field: min(max_tokens, self.most_tokens or max_tokens)}
-        if self.temperature and temperature is not None:
-            body["temperature"] = temperature
-        if self.seed and seed is not None:
-            body["seed"] = seed
-        if self.reasoning_effort is not None:
-            body["reasoning_effort"] = self.reasoning_effort
-        if self.stream:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
-        if self.structured == "json_schema":
-            answer = {"name": name, "strict": True, "schema": sent_schema(schema).schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": answer}
-        elif self.structured == "json_object":
-            body["response_format"] = {"type": "json_object"}
-        return body
 
 
 def initial_dialect(setting: StructuredSetting, reasoning_effort: ReasoningEffort | None = None) -> Dialect:

@@ -1,7 +1,7 @@
-"""One OpenAI-compatible endpoint: each model in the dialect it understands, so many requests at once, one send each.
+"""One OpenAI-compatible endpoint: requests in the dialect of each model, within a limit on requests in flight.
 
-It knows nothing of runs' budgets, of answers' meaning, or of retries: those stay with the gateway. Plain HTTP, as the
-official client takes four times the processor time for the same (docs/adr/0027).
+Budgets, the meaning of answers and retries belong to the gateway. Plain HTTP, because the official client takes four
+times the processor time (docs/adr/0027).
 """
 
 import hashlib
@@ -17,6 +17,7 @@ from yarl import URL
 from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.models import Fault, FaultKind
 from assayer.ports import Clock
+from workers.llm.adaptive_admission import AdaptiveLimit, Admission, TokenBudget
 from workers.llm.chat_completion import (
     ChatRequest,
     ChatResult,
@@ -39,11 +40,10 @@ from workers.llm.errors import (
     status_in,
 )
 from workers.llm.metrics import ASKED, IN_FLIGHT, LIMIT
+from workers.llm.process_share import ProcessShare
 from workers.llm.settings import LlmSettings
-from workers.outbound.admission import AdaptiveLimit, Admission, TokenBudget
 from workers.outbound.http import HttpClient, HttpFailure, HttpRequest, HttpResponse, read_json, redacted, retry_after
 from workers.outbound.metrics import BYTES, REQUESTS, TURN_WAITS
-from workers.outbound.share import ProcessShare
 from workers.outbound.store import SharedState
 
 _LOG = logging.getLogger(__name__)

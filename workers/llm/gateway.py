@@ -8,6 +8,7 @@ run ── fitted to the context window, answered before? ───────�
 
 import asyncio
 import logging
+from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -27,7 +28,7 @@ from workers.llm.conversation import Asking, Conversation
 from workers.llm.errors import TransientLlmFailure
 from workers.llm.ledger import CallLedger, CallUsage
 from workers.llm.settings import LlmSettings
-from workers.outbound.flight import SingleFlight, Waiter
+from workers.outbound.single_flight import SingleFlight, Waiter
 from workers.outbound.store import AnswerStore
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class LlmGateway:
         self._windows = ContextWindows(settings.context_tokens)
         self._endpoint = settings.endpoint
         self._in_flight: SingleFlight[str, Waiter[_Answered | LlmError]] = SingleFlight()
-        self._haste: WeakValueDictionary[str, Urgency] = WeakValueDictionary()
+        self._urgency_by_key: WeakValueDictionary[str, Urgency] = WeakValueDictionary()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -84,6 +85,7 @@ class LlmGateway:
 
     async def aclose(self) -> None:
         """Close the gateway after everything that was paid for is stored."""
+        await self._in_flight.aclose()
         await self._ledger.aclose()
         await self._transport.aclose()
 
@@ -134,18 +136,18 @@ class LlmGateway:
     async def _shared(self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str) -> Answer[Out]:
         """Answer a question. If an identical request is in flight, wait for its answer instead of sending it again."""
         key = task.key(model, self._parameters(task, run), question.messages)
-        # Who may not wait does not join who may.
-        flight = f"waiting {key}" if self._waits(run) else key
-        # Who joins in a hurry takes along what waits already. Kept for as long as one of them asks.
-        haste = self._haste.setdefault(flight, Urgency())
+        # Interactive callers never wait behind batch callers.
+        flight_key = f"waiting {key}" if self._waits(run) else key
+        # A caller in a hurry makes the request urgent. Kept for as long as a caller waits for the answer.
+        urgency_of_call = self._urgency_by_key.setdefault(flight_key, Urgency())
         if is_urgent():
-            haste.rise()
+            urgency_of_call.rise()
 
-        async def answer() -> "_Answered | LlmError":
-            with urgency(haste):
+        async def answer(_: object) -> "_Answered | LlmError":
+            with urgency(urgency_of_call):
                 return await self._answer(task, question, run, model, key)
 
-        outcome, shared = await self._in_flight.run(flight, answer)
+        outcome, shared = await self._joined(flight_key, answer)
         if isinstance(outcome, LlmError):
             if not shared:
                 raise outcome
@@ -157,6 +159,23 @@ class LlmGateway:
             return outcome.answer
         stored = outcome.stored
         return await self._ledger.record_hit(run, stored, task.output.model_validate_json(stored.value))
+
+    async def _joined(
+        self, flight_key: str, answer: Callable[[object], Coroutine[Any, Any, "_Answered | LlmError"]]
+    ) -> "tuple[_Answered | LlmError, bool]":
+        """Return the outcome of the request in flight, and whether another caller started it. If it fails for a reason
+        that concerns only that caller, such as its budget, start it again."""
+        while True:
+            waiter = Waiter[_Answered | LlmError]()
+            self._in_flight.join(flight_key, waiter, answer)
+            try:
+                return await waiter.result, waiter.joined
+            except Exception:
+                if not waiter.joined:
+                    raise
+            finally:
+                if (cancelled := self._in_flight.leave(waiter)) is not None:
+                    await asyncio.gather(cancelled, return_exceptions=True)
 
     async def _answer(
         self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str, key: str

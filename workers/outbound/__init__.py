@@ -1,5 +1,5 @@
-"""Requests to other people's HTTP services: cached, claimed by one process, limited, retried, recorded.
+"""Requests to other services over HTTP: cached, claimed by one process, limited, retried, recorded.
 
-LLM requests and requests to literature sources share the parts in this package. `sources` carries requests to sources
-from end to end; `workers.llm.gateway` does so for LLM requests.
+`http`, `single_flight`, `claims`, `priority_gate` and `store` serve LLM requests and requests to literature sources
+alike. `source_gateway` carries requests to sources from end to end; `workers.llm.gateway` does so for LLM requests.
 """

@@ -16,7 +16,7 @@ TURN_WAITS = Histogram(
 )
 CACHE_HITS = Counter(
     "assayer_outbound_cache_hits_total",
-    "Calls answered without a request: from the shared cache (stored), or by somebody else's request (shared).",
+    "Calls answered without a request: from the shared cache (stored), or by another caller's request (shared).",
     ["kind", "target", "how"],
 )
 FAILURES = Counter(

@@ -15,7 +15,6 @@ from assayer import __version__
 from assayer.errors import SourceBusy, SourceRefused, SourceUnavailable
 from assayer.ports import Clock
 from assayer.text.sanitise import clean_text
-from workers.outbound.gate import Place
 from workers.outbound.http import (
     HttpClient,
     HttpFailure,
@@ -26,7 +25,8 @@ from workers.outbound.http import (
     retry_after,
 )
 from workers.outbound.metrics import BREAKER_OPEN, BYTES, REQUESTS, TURN_WAITS
-from workers.outbound.pace import PaceLimits, Pacer, Turn, Wait
+from workers.outbound.priority_gate import Place
+from workers.outbound.source_pace import PaceLimits, Pacer, Turn, Wait
 from workers.outbound.source_requests import SourceRequest
 from workers.outbound.source_settings import SourceSettings
 from workers.outbound.store import SharedState
@@ -240,7 +240,7 @@ class SourceClient:
             line.check(wait)
 
         wanted_at = self._clock.monotonic()
-        async with self.pacer.turn(line.place(), self.settings.price(request.operation), check) as turn:
+        async with self.pacer.turn(line.place(), self.settings.prices.get(request.operation, 1), check) as turn:
             line.begin()
             TURN_WAITS.labels("source", self._source).observe(self._clock.monotonic() - wanted_at)
             body = None if request.body is None else request.body.encode()
@@ -284,7 +284,7 @@ class SourceClient:
             self._failed(probe)
             raise _Transient(self._quoted(response))
         if kind == "redirect":
-            return  # what comes of it is known where it leads
+            return  # the outcome is known at its target
         self._succeeded()
         if kind == "refused":
             raise self._refusal(response)
@@ -319,7 +319,7 @@ class SourceClient:
             return SourceRefused(f"{self._name} refused the request: {quoted}.")
         if self.settings.api_key.get_secret_value():
             return SourceRefused(f"{self._name} refuses our key: {quoted}.", f"Check {variable}__API_KEY.")
-        return SourceRefused(f"{self._name} lets nobody in without a key: {quoted}.", f"Set {variable}__API_KEY.")
+        return SourceRefused(f"{self._name} refuses requests without a key: {quoted}.", f"Set {variable}__API_KEY.")
 
     def _quoted(self, response: HttpResponse) -> str:
         words = " ".join(clean_text(response.body.decode(errors="replace")).split())

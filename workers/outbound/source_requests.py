@@ -1,13 +1,19 @@
-"""Requests to a remote source with their context, and the responses."""
+"""Requests to a remote source with their context; their responses, journalled and parsed."""
 
 import datetime as dt
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
-from assayer.errors import SourceBusy
+from pydantic import BaseModel, ValidationError
+
+from assayer.errors import SourceBusy, SourceMalformed
 from assayer.models import Operation
 from assayer.run.journal import Journal
-from workers.outbound.flight import Waiter
+from workers.outbound.metrics import PARSE_FAILURES
+
+T = TypeVar("T")
+S = TypeVar("S", bound=BaseModel)
 
 
 class RequestContext(NamedTuple):
@@ -50,7 +56,7 @@ class SourceResponse(NamedTuple):
 
 
 class SourceFetcher(Protocol):
-    """Interface of `workers.outbound.sources.SourceGateway`, in this process or another."""
+    """Interface of `workers.outbound.source_gateway.SourceGateway`, in this process or another."""
 
     async def fetch(self, request: SourceRequest, context: RequestContext) -> SourceResponse:
         """Fetch a response. Raises SourceUnavailable, SourceBusy or SourceRefused, and StorageError when the
@@ -82,12 +88,50 @@ def out_of_time(source: str, patience: float) -> SourceBusy:
     )
 
 
-class RequestWaiter(Waiter[SourceResponse]):
-    """One caller's wait for a response."""
+_NO_CACHED_ANSWER = dt.timedelta(microseconds=1)
+"""Freshness that no cached response satisfies."""
 
-    def __init__(self, context: RequestContext, since: float) -> None:
-        super().__init__()
-        self.owner = context.owner
-        self.patience = context.patience
-        self.deadline = since + context.patience
-        """Time until which the last turn must come; failed attempts do not extend it."""
+
+async def fetch_parsed(
+    remote: SourceFetcher, request: SourceRequest, context: RequestContext, parse: Callable[[SourceResponse], T]
+) -> T:
+    """Return the result of `parse` for the response, requesting it again if it is malformed. Raises SourceError;
+    SourceMalformed if the second response is no better.
+
+    The second response replaces the first in the shared cache, so that the unreadable response is not served for
+    the whole cache lifetime."""
+    try:
+        return parse(await remote.fetch(request, context))
+    except SourceMalformed:
+        return parse(await remote.fetch(replace(request, lifetime=_NO_CACHED_ANSWER), context))
+
+
+async def fetch_json(
+    remote: SourceFetcher, request: SourceRequest, context: RequestContext, shape: type[S]
+) -> S | None:
+    """Return the parsed JSON response like `fetch_parsed`, or None if the source does not know the requested item."""
+    return await fetch_parsed(
+        remote,
+        request,
+        context,
+        lambda response: None if response.status == 404 else parse_json(response, shape, request.source),
+    )
+
+
+def parse_json(response: SourceResponse, shape: type[S], source: str) -> S:
+    """Parse the response. Raises SourceMalformed, which is counted for the source, as are left-out entries."""
+    try:
+        return shape.model_validate_json(response.body, context=source)
+    except ValidationError as error:
+        PARSE_FAILURES.labels(source, "answer").inc()
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise SourceMalformed(
+            f"The answer of {source} cannot be read{f' at {place}' if place else ''}: {first['msg']}.",
+            "Check that its base URL is the API's; if it is, the API has changed.",
+        ) from None
+
+
+def malformed_response(source: str, message: str, hint: str) -> SourceMalformed:
+    PARSE_FAILURES.labels(source, "answer").inc()
+    return SourceMalformed(message, hint)

@@ -84,9 +84,6 @@ class SourceSettings(Frozen):
         given = {"api_key": self.api_key.get_secret_value(), "email": self.email, "": "nothing is compulsory"}
         return "" if given[self.compulsory] else self.compulsory
 
-    def price(self, operation: Operation) -> int:
-        return self.prices.get(operation, 1)
-
 
 def _with_key(with_key: Any, without: Any) -> Any:
     """Return a default that depends on whether an API key is set."""
@@ -94,7 +91,7 @@ def _with_key(with_key: Any, without: Any) -> Any:
 
 
 class SemanticScholarSettings(SourceSettings):
-    """One request a second for a key over all endpoints; without a key one shares a pool with everybody.
+    """One request a second for a key over all endpoints; without a key all clients share one pool.
 
     One connection, so that the second counts from the answer: with more, two requests sent a second apart were seen to
     reach a stalled server together. It costs the latency of an answer between two requests.

@@ -30,8 +30,8 @@ class AnswerStore(Claims, Protocol):
     ) -> None:
         """Write the ledger row and the answer, if there is one, and end the claimant's claim, in one transaction.
 
-        A stored answer stays, unless its value is that of `instead_of`, which turned out to be unusable: everybody gets
-        the first good answer.
+        A stored answer stays, unless its value is that of `instead_of`, which turned out to be unusable: all callers
+        get the first good answer.
         """
         ...
 
@@ -126,7 +126,7 @@ class SharedState(Protocol):
     async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
         """Replace the text, `{}` at first, by what `work` makes of it and of the shared clock's Unix time.
 
-        Nobody else changes it meanwhile. After a lost connection `work` may be done again on its own result.
+        No other process changes it meanwhile. After a lost connection `work` may be applied again to its own result.
         """
         ...
 

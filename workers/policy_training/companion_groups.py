@@ -82,7 +82,7 @@ class CompanionGroups:
 
 
 def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryTokens]:
-    """Filled up to so many."""
+    """Return the rows of a rollout, filled up to `calls` rows in which nothing is learned."""
     if len(rollout.calls) > calls:
         raise Defect(f"A rollout has {len(rollout.calls)} calls, and {calls} were reckoned with.")
     nothing = TrajectoryTokens((end,), (end,), (0,))

@@ -6,7 +6,6 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from assayer.methods.innoeval.dimensions import RubricDimension
-from assayer.methods.scicompanion.dimensions import venue_dimensions
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.trajectory_reward import RewardWeights
 from workers.policy_training.configuration import PositiveInt, Rollouts, TrainingPlan
@@ -44,7 +43,7 @@ class CompanionTraining(TrainingPlan):
     @property
     def dimensions(self) -> tuple[RubricDimension, ...]:
         """Dimensions of the loop. Raises InputError when a file of dimensions cannot be used."""
-        return venue_dimensions(self.loop.dimensions)
+        return self.loop.rubric()
 
     def calls(self, judged: int) -> int:
         """Return the maximum policy calls in one rollout when `judged` dimensions are judged at its end."""

@@ -15,8 +15,9 @@ from assayer.methods.scicompanion.evaluation import judge_dimensions
 from assayer.methods.scicompanion.pipeline import explored
 from assayer.methods.scicompanion.trajectory_reward import TrajectoryReward, trajectory_reward
 from assayer.models import Absent, EvaluationId
-from assayer.ports import Clock, ProgressEvent
+from assayer.ports import Clock
 from assayer.run.concurrency import gather_all, gather_pair
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from workers.llm.gateway import LlmGateway
 from workers.llm.settings import LlmSettings
@@ -36,11 +37,6 @@ class CompanionRollout(NamedTuple):
     reward: TrajectoryReward | Absent
 
 
-class _Silent:
-    def report(self, event: ProgressEvent) -> None:
-        """Ignore the event: rollouts have no observer."""
-
-
 class CompanionRollouts:
     def __init__(self, plan: CompanionTraining, backends: Backends, clock: Clock) -> None:
         """Create the rollouts, using all backends except the language model."""
@@ -57,7 +53,7 @@ class CompanionRollouts:
 
         async def one(name: str, idea: RatedIdea) -> CompanionRollout:
             # Answers of its own: what another rollout of the same idea was answered is no sample of this one.
-            run = Run(EvaluationId(name), idea.idea.cutoff, self._clock, _Silent(), answers_of=name)
+            run = Run(EvaluationId(name), idea.idea.cutoff, self._clock, NoProgress(), answers_of=name)
             try:
                 async with asyncio.timeout(self._plan.rollouts.seconds):
                     reward = await self._reward(idea, run, llm)

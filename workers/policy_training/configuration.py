@@ -75,13 +75,13 @@ class GrpoSettings(Frozen):
     generations: int = Field(default=8, ge=2)
     """Completions per question; the mean reward of this group is the baseline."""
     questions: PositiveInt = 4
-    """A step."""
+    """Questions in each step."""
     micro_batch: PositiveInt | None = None
     """Completions processed by the model at once; None: one group."""
     learning_rate: float = Field(default=1e-5, gt=0)
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     warm_up: int = Field(default=0, ge=0)
-    """Steps."""
+    """Number of warm-up steps."""
     clip: float = Field(default=0.2, gt=0)
     """Clipping range ε of the probability ratio."""
     divergence_weight: float = Field(default=0.0, ge=0)
@@ -141,7 +141,7 @@ class TrainingPlan(Frozen):
     grpo: GrpoSettings = GrpoSettings()
     rollouts: Rollouts = Rollouts()
     checkpoint_every: PositiveInt = 25
-    """Steps."""
+    """Number of steps between two checkpoints."""
     checkpoints_kept: int = Field(default=2, ge=2)
     """Number of checkpoints to keep; at least two, because the latest may be incomplete when the machine fails."""
     machine: TrainingMachine = TrainingMachine()

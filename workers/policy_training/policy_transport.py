@@ -109,11 +109,11 @@ class PolicyTransport:
         return [ChatMessage(item["role"], item["content"]) for item in request.body(_IN_WORDS)["messages"]]
 
     async def reach(self) -> Mapping[str, int]:
-        """It is here."""
+        """Return no context windows: the policy is always reachable."""
         return {}
 
     async def probe(self, model: str) -> None:
-        """It answers."""
+        """Do nothing: the policy always answers."""
 
     async def aclose(self) -> None:
-        """It is the trainer's."""
+        """Do nothing: the policy belongs to the trainer."""

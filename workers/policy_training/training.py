@@ -113,7 +113,7 @@ def _write_curve(plan: TrainingPlan, points: list[LearningPoint]) -> LearningCur
 
 
 def _write(file: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Write the file atomically."""
     partial = file.with_name(file.name + ".partial")
     partial.write_text(text, "utf-8")
     partial.replace(file)

@@ -1,7 +1,7 @@
 """Trajectories of text that a policy wrote and text that was put between: only what it wrote is learned from.
 
-A token that retrieval or a prompt put in is context, never a target: its place in the mask is 0, its label is ignored,
-and no gradient comes from predicting it.
+A token that retrieval or a prompt put in is context, never a target: its place in the mask is 0, and no gradient comes
+from predicting it.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict
 
 from assayer.errors import InputError
-
-IGNORED_LABEL = -100
-"""Label that torch losses ignore."""
 
 
 class TrajectorySegment(NamedTuple):
@@ -34,21 +31,15 @@ class TrajectoryTokens:
     logprobs: tuple[float | None, ...] = ()
     """Log probability of each completion token, None for injected tokens; empty if no sampler reported any."""
 
-    @property
-    def labels(self) -> tuple[int, ...]:
-        """Labels of prompt and completion together, for a loss over labels."""
-        own = (token if written else IGNORED_LABEL for token, written in zip(self.completion, self.mask, strict=True))
-        return (IGNORED_LABEL,) * len(self.prompt) + tuple(own)
 
-
-def trajectory_tokens(segments: Sequence[TrajectorySegment], most: int | None = None) -> TrajectoryTokens:
-    """Join segments into a prompt and a completion, truncated to `most` tokens. Raises InputError if the completion
-    has no token of the policy, because there would be nothing to learn from."""
+def trajectory_tokens(segments: Sequence[TrajectorySegment]) -> TrajectoryTokens:
+    """Join segments into a prompt and a completion. Raises InputError if the completion has no token of the policy,
+    because there would be nothing to learn from."""
     first = next((number for number, segment in enumerate(segments) if segment.generated and segment.ids), None)
     if first is None:
         raise InputError("The policy wrote nothing in this trajectory.")
-    completion = [token for segment in segments[first:] for token in segment.ids][:most]
-    mask = [int(segment.generated) for segment in segments[first:] for _ in segment.ids][:most]
+    completion = [token for segment in segments[first:] for token in segment.ids]
+    mask = [int(segment.generated) for segment in segments[first:] for _ in segment.ids]
     end = len(mask) - mask[::-1].index(1)
     prompt = tuple(token for segment in segments[:first] for token in segment.ids)
     told = any(segment.logprobs for segment in segments)

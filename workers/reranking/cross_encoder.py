@@ -74,7 +74,7 @@ class CrossEncoder(PaddedModel):
             ) from error
         if model.config.num_labels != 1:
             raise ConfigurationError(
-                f"{self._name!r} is no reranking model: it has {model.config.num_labels} outputs, and one is needed.",
+                f"{self._name!r} is not a reranking model: it has {model.config.num_labels} outputs instead of one.",
                 "Name a cross-encoder such as BAAI/bge-reranker-v2-m3, or leave ASSAYER_RERANKER__MODEL out.",
             )
         widest = min(self._settings.max_tokens, tokenizer.model_max_length)

@@ -142,7 +142,7 @@ def language_model_folder(name: str) -> Path:
     architectures = told.get("architectures") or []
     if not any(architecture.endswith("ForCausalLM") for architecture in architectures):
         raise ConfigurationError(
-            f"{name!r} is no language model: {folder} holds {', '.join(architectures) or 'no model'}.",
+            f"{name!r} is not a language model: {folder} holds {', '.join(architectures) or 'no model'}.",
             "Name a model such as BAAI/bge-reranker-v2-gemma, or set "
             "ASSAYER_RERANKER__LIBRARY=sentence-transformers for a cross-encoder.",
         )

@@ -21,7 +21,7 @@ _WINDOW_SECONDS = 0.003
 class LocalReranker:
     """Concurrent callers share forward passes, which run in one thread. Whoever is waited for passes the others.
 
-    The model loads at first use. Raises ConfigurationError when it is not there; where a folder is named, at once.
+    The model loads at first use. Raises ConfigurationError when it is missing; for a folder, at once.
     """
 
     def __init__(self, settings: RerankerSettings) -> None:

@@ -38,7 +38,7 @@ _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE
 
 
 def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
-    """Return indices into the text page, with the reason why nobody sees these characters.
+    """Return indices into the text page, with the reason why these characters are invisible.
 
     Spaces and line ends that pdfium adds are never listed. Without `look` the page is not rendered, and only the file's
     own data count.

@@ -81,7 +81,7 @@ def _replacement_of(item: Any) -> str:
             pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", raw, length.value, length)
             return _decoded(bytes(raw))
         if length.value:
-            return "longer than anybody draws " * 40
+            return "longer than any drawn text " * 40
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Reads a TeX document out of its files: the source, its bibliography, and what of it is not there.
+"""Reads a TeX document out of its files: the source, its bibliography, and the names of missing files.
 
 Runs in the sandboxed process.
 """

@@ -117,7 +117,7 @@ class _WordReader:
             self._blocks(box, below, why)
 
     def _table(self, table: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """A line a row."""
+        """Read a table, one line per row."""
         properties = next(children(table, "tblPr"), None)
         first, others = self._styles.cells(attribute(next(children(properties, "tblStyle"), None), "val"))
         for number, row in enumerate(children(table, "tr")):

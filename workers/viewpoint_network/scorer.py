@@ -4,7 +4,8 @@ each request."""
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.graph.arrays import GraphArrays, subgraph
+from assayer.methods.grapheval.graph.arrays import GraphArrays
+from assayer.methods.grapheval.graph.subgraph import SubgraphExtractor
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from workers.torch_runtime import Device, choose_device, import_torch_geometric
 from workers.viewpoint_network.checkpoint import Checkpoint
@@ -42,10 +43,10 @@ class NetworkScorer:
         nodes, owners = viewpoints_of_ideas(graph, rows)
         if not len(nodes):
             return found
-        hidden = graph.with_unknown(rows)
-        near = _reaching(graph, nodes, description.settings.architecture.layers)
-        part = subgraph(hidden, near)
         architecture = description.settings.architecture
+        extractor = SubgraphExtractor(graph.with_unknown(rows), architecture.layers)
+        near = extractor.nodes_within(nodes, architecture.layers)
+        part = extractor.extract(near)
         tensors = graph_tensors(part, architecture, description.epoch, self._device)
         labels = torch.from_numpy(part.labels.astype(np.int64)).to(self._device)
         answered, places = np.unique(owners, return_inverse=True)
@@ -62,8 +63,9 @@ class NetworkScorer:
 class FreshNetwork:
     """Scorer that trains a new network on the visible labels for every request; for measurement, not for serving."""
 
-    def __init__(self, settings: TrainingSettings, provenance: TrainingProvenance, name: str = "GraphEval-GNN") -> None:
-        self.name = name
+    name = "GraphEval-GNN"
+
+    def __init__(self, settings: TrainingSettings, provenance: TrainingProvenance) -> None:
         self._settings = settings
         self._provenance = provenance
 
@@ -71,13 +73,3 @@ class FreshNetwork:
         checkpoint = train_network(graph.with_unknown(rows), self._settings, self._provenance)
         scorer = NetworkScorer(checkpoint, self._provenance.embedding, self._settings.device)
         return scorer.score(graph, rows)
-
-
-def _reaching(graph: GraphArrays, nodes: NDArray[np.int64], hops: int) -> NDArray[np.int64]:
-    """Return the viewpoints from which the requested nodes can be reached over at most `hops` edges, including
-    those nodes, in ascending order."""
-    reached = np.zeros(len(graph.vectors), np.bool_)
-    reached[nodes] = True
-    for _ in range(hops):
-        reached[graph.sources[reached[graph.targets]]] = True
-    return np.flatnonzero(reached)

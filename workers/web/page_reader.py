@@ -13,9 +13,9 @@ from assayer.ports import Clock
 from assayer.text.sanitise import clean_text, hidden_flags, sanitise
 from workers.fetching.downloader import Download, Downloader
 from workers.fetching.ssrf_guard import loggable_url
+from workers.literature_apis.record_fields import parse_date
 from workers.outbound.metrics import PARSE_FAILURES
 from workers.sandbox.runner import Refused, parse_in_sandbox
-from workers.sources.record_fields import parse_date
 from workers.web.settings import PageSettings
 
 _COMMENT = "a comment"

@@ -12,9 +12,22 @@ from typing import ClassVar
 
 from assayer.cutoff import within
 from assayer.models import OPEN, WebResult, Window
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
-from workers.sources.record_fields import last_day_of_period, one_line, web_link
-from workers.sources.responses import ApiObject, TextOrEmpty, ValidEntries, fetch_parsed, parse_json_unless_unknown
+from workers.literature_apis.record_fields import (
+    ApiObject,
+    TextOrEmpty,
+    ValidEntries,
+    last_day_of_period,
+    one_line,
+    web_link,
+)
+from workers.outbound.source_requests import (
+    RequestContext,
+    SourceFetcher,
+    SourceRequest,
+    SourceResponse,
+    fetch_parsed,
+    parse_json,
+)
 
 _PAGE = 10
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
@@ -72,7 +85,7 @@ def _date_filter(window: Window) -> str:
 
 def _results(response: SourceResponse) -> list[WebResult | None]:
     """Return one result per entry of the response; None for an entry without an address."""
-    answer = parse_json_unless_unknown(response, _Answer, WebSearch.name)
+    answer = None if response.status == 404 else parse_json(response, _Answer, WebSearch.name)
     return [_result(item, response.fetched_at.date()) for item in answer.organic] if answer else []
 
 

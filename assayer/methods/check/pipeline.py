@@ -15,8 +15,8 @@ from assayer.methods.check.named_passages import comparisons, limitations
 from assayer.methods.check.options import CheckOptions
 from assayer.methods.check.references import often_cited, own_papers
 from assayer.methods.check.text_matching import Paragraph, first_words, idea_paragraphs, similarity
-from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank
-from assayer.methods.scholareval.paper_evidence import evidence_from_papers
+from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank
+from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
 from assayer.models import (
     Absent,
     ChecklistRow,
@@ -26,7 +26,6 @@ from assayer.models import (
     NearPassage,
     Paper,
     PaperId,
-    Passage,
     Summary,
 )
 from assayer.plan_review.checklist import reliable_gaps
@@ -111,9 +110,8 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
     found = {hit.paper.id: hit.paper for ranked in hits for hit in ranked}
     found |= {snippet.paper.id: snippet.paper for ranked in snippets for snippet in ranked}
     cosines = await library.similarity(context.text, list(found))
-    least = options.least_similarity_in_poor_corpus if fit.level == "poor" else -1.0
     near = sorted(
-        (entry for entry in found if cosines.get(entry, 0.0) >= least),
+        near_enough(found, cosines, fit.level, options.least_similarity_in_poor_corpus),
         key=lambda entry: (-cosines.get(entry, 0.0), entry),
     )
     run.journal.record_dropped(
@@ -128,10 +126,7 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
     run.journal.record_dropped("candidate paper", "ranked below those opened", max(0, len(order) - options.opened))
     papers = [found[entry] for entry in order[: options.opened]]
     texts = await library.full_texts(papers) if papers else {}
-    matched: dict[PaperId, list[Passage]] = {}
-    for snippet in (entry for ranked in snippets for entry in ranked):
-        if snippet not in (known := matched.setdefault(snippet.paper.id, [])):
-            known.append(snippet)
+    matched = passages_by_paper(snippet for ranked in snippets for snippet in ranked)
     evidence = evidence_from_papers(papers, run, options.evidence_chars, cosines, matched, texts)
     return _Read({paper.id: paper for paper in papers}, evidence, texts)
 

@@ -1,10 +1,8 @@
 """Composition of a debate: its seats and its maximum number of rounds."""
 
 from collections.abc import Mapping
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple, Self
 
 from pydantic import model_validator
@@ -31,7 +29,7 @@ class Composition(rewards.Composition):
     @model_validator(mode="after")
     def _can_decide(self) -> Self:
         if not self.voters:
-            raise ValueError("nobody here has a vote: give it an analyst, a critic or an evaluator")
+            raise ValueError("no seat has a vote: add an analyst, a critic or an evaluator")
         return self
 
     @property
@@ -52,24 +50,13 @@ class Composition(rewards.Composition):
         """Number of calls of a debate that runs to its last round."""
         return self.rounds * sum(map(len, self.groups))
 
-    @property
-    def depth(self) -> int:
-        """Number of sequential calls in a debate that runs to its last round."""
-        return self.rounds * len(self.groups)
-
 
 _FILE = "compositions.toml"
 
 
-@cache
-def _built_in() -> Mapping[str, Composition]:
-    text = (files("assayer.methods.debate") / _FILE).read_text(encoding="utf-8")
-    return MappingProxyType(_parse(text, _FILE))
-
-
 def load_compositions(path: Path) -> Mapping[str, Composition]:
     """Load a file of `[[composition]]` entries. Raises InputError that names the entry and the field."""
-    return MappingProxyType(_parse(read_text_file(path), path.name))
+    return _parse(read_text_file(path), path.name)
 
 
 def _parse(text: str, file: str) -> dict[str, Composition]:
@@ -78,7 +65,9 @@ def _parse(text: str, file: str) -> dict[str, Composition]:
     return {item.name: item for item in found}
 
 
-COMPOSITIONS: Mapping[str, Composition] = _built_in()
+COMPOSITIONS: Mapping[str, Composition] = _parse(
+    (files("assayer.methods.debate") / _FILE).read_text(encoding="utf-8"), _FILE
+)
 """The thirteen built-in compositions by name, in the order of their numbers."""
 
 

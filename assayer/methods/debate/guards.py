@@ -12,6 +12,7 @@ from assayer.methods.debate.idea_shape import is_method_list, is_monotonous, own
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
 from assayer.text.sanitise import sanitise
+from assayer_client.rewards import Reward
 
 LONGEST_IDEA = 40_000
 """Maximum characters of an idea, about 6,000 words: several times the length of the longest research plans."""
@@ -38,7 +39,7 @@ class GuardStop(NamedTuple):
     its author's ability."""
 
 
-def unjudgeable(item: RewardItem) -> Absent | None:
+def _unjudgeable(item: RewardItem) -> Absent | None:
     """Return why this question and abstract cannot be used to judge any idea, or None."""
     for name, text in (("research question", item.question), ("abstract", item.abstract)):
         if len(text) > LONGEST_REFERENCE:
@@ -46,6 +47,15 @@ def unjudgeable(item: RewardItem) -> Absent | None:
         if not words_in(text):
             return Absent(reason=f"The {name} is empty.")
     return None
+
+
+def reward_without_judging(item: RewardItem, judge: str) -> Reward | None:
+    """Return the reward of an item that a guard stops or that cannot be judged, or None."""
+    stop = stopped_by(item)
+    if stop is not None:
+        return Reward(value=0, reason=stop.reason, judge=judge, guard=stop.name, leakage=stop.leakage)
+    unable = _unjudgeable(item)
+    return None if unable is None else Reward(value=unable, reason=unable.reason, judge=judge)
 
 
 def stopped_by(item: RewardItem) -> GuardStop | None:
@@ -61,16 +71,6 @@ def stopped_by(item: RewardItem) -> GuardStop | None:
     return next((stop for guard in _GUARDS if (stop := guard(checked)) is not None), None)
 
 
-def _empty(item: RewardItem) -> GuardStop | None:
-    return None if words_in(item.idea) else GuardStop("empty", "The idea is empty.")
-
-
-def _orders(item: RewardItem) -> GuardStop | None:
-    if addresses_judge(item.idea) or orders_in(item.idea):
-        return GuardStop("orders", "The idea tells its judges how to decide.")
-    return None
-
-
 def _copied_abstract(item: RewardItem) -> GuardStop | None:
     of_idea, of_abstract = shared_wording(item.idea, item.abstract[:LONGEST_REFERENCE])
     if of_idea < _COPIED_OF_IDEA and of_abstract < _COPIED_OF_ABSTRACT:
@@ -81,12 +81,6 @@ def _copied_abstract(item: RewardItem) -> GuardStop | None:
         "abstract leaked.",
         leakage=True,
     )
-
-
-def _placeholder(item: RewardItem) -> GuardStop | None:
-    if is_template(item.idea) or is_monotonous(item.idea):
-        return GuardStop("placeholder", "A placeholder or filler stands where the idea should be.")
-    return None
 
 
 def _copied_question(item: RewardItem) -> GuardStop | None:
@@ -115,26 +109,28 @@ def _says_nothing(item: RewardItem) -> GuardStop | None:
     return GuardStop("placeholder", "The idea announces an idea and says nothing of it.")
 
 
-def _method_list(item: RewardItem) -> GuardStop | None:
-    if is_method_list(item.idea):
-        return GuardStop("method_list", "The idea lists methods and commits to none.")
-    return None
+Guard = Callable[[RewardItem], GuardStop | None]
 
 
-def _too_short(item: RewardItem) -> GuardStop | None:
-    if len(words_in(item.idea)) < FEWEST_WORDS:
-        return GuardStop("too_short", f"The idea has fewer than {FEWEST_WORDS} words.")
-    return None
+def _rule(name: str, reason: str, holds: Callable[[str], bool]) -> Guard:
+    """Return a guard that stops ideas for which `holds` is true."""
+    return lambda item: GuardStop(name, reason) if holds(item.idea) else None
 
 
-_GUARDS: tuple[Callable[[RewardItem], GuardStop | None], ...] = (
-    _empty,
-    _orders,
+_GUARDS: tuple[Guard, ...] = (
+    _rule("empty", "The idea is empty.", lambda idea: not words_in(idea)),
+    _rule("orders", "The idea tells its judges how to decide.", lambda idea: addresses_judge(idea) or orders_in(idea)),
     _copied_abstract,
-    _placeholder,
-    _too_short,
+    _rule(
+        "placeholder",
+        "A placeholder or filler stands where the idea should be.",
+        lambda idea: is_template(idea) or is_monotonous(idea),
+    ),
+    _rule(
+        "too_short", f"The idea has fewer than {FEWEST_WORDS} words.", lambda idea: len(words_in(idea)) < FEWEST_WORDS
+    ),
     _copied_question,
     _says_nothing,
-    _method_list,
+    _rule("method_list", "The idea lists methods and commits to none.", is_method_list),
 )
 """Guards in the order of execution, the most informative about an item first."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from assayer.errors import AssayerError, BudgetExhausted, LlmError, PartUnavailable
 from assayer.llm import Llm, ask
 from assayer.methods.debate.composition import Composition, Seat
-from assayer.methods.debate.guards import stopped_by, unjudgeable
+from assayer.methods.debate.guards import reward_without_judging
 from assayer.methods.debate.rounds import Debate, DebateOutcome
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import seat_task
@@ -24,14 +24,12 @@ async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, 
     """Judge an item by debate. A failed judge (no language model, an endpoint that is down, a spent budget, a lost
     answer) gives an absent value with the reason and raises nothing. Calls and tokens are those of this item; a
     cache hit counts as a call and costs nothing."""
-    stop = stopped_by(item)
-    if stop is not None:
-        return Reward(value=0, reason=stop.reason, judge=composition.name, guard=stop.name, leakage=stop.leakage)
-    unable = unjudgeable(item)
-    if unable is None and not llm.models:
-        unable = Absent(reason="A debate needs a language model, and none is configured.")
-    if unable is not None:
-        return Reward(value=unable, reason=unable.reason, judge=composition.name)
+    reward = reward_without_judging(item, composition.name)
+    if reward is not None:
+        return reward
+    if not llm.models:
+        reason = "A debate needs a language model, and none is configured."
+        return Reward(value=Absent(reason=reason), reason=reason, judge=composition.name)
     own_run = replace(run, journal=Journal())
     try:
         return await _debated(item, composition, llm, own_run)

@@ -92,7 +92,7 @@ class Debate:
 
     @cached_property
     def outcome(self) -> DebateOutcome | None:
-        """None while it is open."""
+        """Outcome of the debate; None while it is open."""
         size = len(self._seats)
         for start in range(0, len(self.ballots), size):
             number = start // size + 1

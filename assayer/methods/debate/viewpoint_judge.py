@@ -8,7 +8,7 @@ docs/evidence/rewards.md.
 
 import Stemmer
 
-from assayer.methods.debate.guards import stopped_by, unjudgeable
+from assayer.methods.debate.guards import reward_without_judging
 from assayer.methods.debate.options import ViewpointJudge
 from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.models import Absent
@@ -24,16 +24,12 @@ _MOST_VIEWPOINTS = 40
 async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: ViewpointJudge) -> Reward:
     """Return a reward of 1 if the nearness reaches the judge's threshold, else 0. The reward is absent for an
     embedding model other than the threshold's, because its cosines differ. `similarity` is the nearness."""
-    stop = stopped_by(item)
-    if stop is not None:
-        return Reward(value=0, reason=stop.reason, judge=judge.name, guard=stop.name, leakage=stop.leakage)
-    unable = unjudgeable(item)
-    if unable is None and embedder.name != judge.fitted_for:
-        unable = Absent(
-            reason=f"The threshold was fitted for {judge.fitted_for}, and the embedding model here is {embedder.name}."
-        )
-    if unable is not None:
-        return Reward(value=unable, reason=unable.reason, judge=judge.name)
+    reward = reward_without_judging(item, judge.name)
+    if reward is not None:
+        return reward
+    if embedder.name != judge.fitted_for:
+        reason = f"The threshold was fitted for {judge.fitted_for}, and the embedding model here is {embedder.name}."
+        return Reward(value=Absent(reason=reason), reason=reason, judge=judge.name)
     found = await nearness(clean_text(item.idea), clean_text(item.abstract), embedder)
     meets = found >= judge.threshold
     reason = f"The idea's nearness to the reference is {found:.2f}; {judge.threshold:.2f} is a match."

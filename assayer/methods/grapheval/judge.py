@@ -148,14 +148,12 @@ class GraphJudge:
             ordered=plan.ordered,
         )
 
-    def known_by(self, cutoff: int | None) -> NDArray[np.bool_]:
-        """Return a mask, shape (ideas,), of the ideas known on the cutoff day, counted from 1970-01-01. Undated
-        ideas are never known."""
+    def known_by(self, cutoff: int) -> NDArray[np.bool_]:
+        """Return a mask, shape (ideas,), of the ideas known on the cutoff day, counted from 1970-01-01: all if it is
+        UNKNOWN. Undated ideas are known on no day."""
         dates = self.contents.arrays.dates
-        known: NDArray[np.bool_] = (
-            np.ones(len(dates), np.bool_) if cutoff is None else (dates != UNKNOWN) & (dates <= cutoff)
-        )
-        return known
+        known: NDArray[np.bool_] = (dates != UNKNOWN) & (dates <= cutoff)
+        return known | (cutoff == UNKNOWN)
 
     def _is_same_idea(self, idea: Idea, words: set[tuple[str, ...]], row: int, nearest: float) -> bool:
         """Return whether a row of the graph is the evaluated idea. A copied text has at least one nearly
@@ -167,13 +165,11 @@ class GraphJudge:
         paper = Paper(id=PaperId(known.id), title=known.title, abstract=text, source="viewpoint graph")
         return is_own_paper(idea.own_words.title, words, paper)
 
-    def place(
-        self, idea: Idea, vectors: Vectors, inside: EdgeEnds, cutoff: int | None, day: int, text: str | None = None
-    ) -> PlacedIdea:
-        """Finds the neighbours of an idea's viewpoints among what was known at the cutoff, the idea itself apart.
+    def place(self, idea: Idea, vectors: Vectors, inside: EdgeEnds, cutoff: int, text: str | None = None) -> PlacedIdea:
+        """Find the neighbours of an idea's viewpoints among the ideas known on the cutoff day, without the idea itself.
 
-        `cutoff` and `day`, the idea's own date or UNKNOWN, are counted from 1970-01-01; `text` is what is read of the
-        idea, by default all."""
+        The day is counted from 1970-01-01, or UNKNOWN. The idea is assumed to be written on it, the latest possible
+        day. `text` is the part of the idea that is read, by default all."""
         arrays, plan = self.contents.arrays, self.contents.plan
         allowed = self.known_by(cutoff)
         same_ideas: list[LabelledIdea] = []
@@ -192,7 +188,7 @@ class GraphJudge:
             allowed[new] = False
         # Cosines of 0 and below make no edge and are no evidence.
         found = NearestViewpoints(np.where(found.cosines > 0, found.rows, -1), found.cosines)
-        subgraph = IdeaSubgraph.of(self._subgraphs, found, vectors, inside, day, allowed[arrays.idea_of])
+        subgraph = IdeaSubgraph.of(self._subgraphs, found, vectors, inside, cutoff, allowed[arrays.idea_of])
         read = titled_text(idea.title, idea.text if text is None else text)
         return PlacedIdea(subgraph, found, tuple(same_ideas), allowed, read)
 

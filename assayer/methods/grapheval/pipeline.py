@@ -4,8 +4,6 @@ After "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (
 comes first; an outcome is named only where the calibration knows more than the label rates.
 """
 
-import datetime as dt
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +11,8 @@ from assayer.backends import Backends
 from assayer.errors import ConfigurationError, InputError
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.grapheval.explanation import explain_verdict
-from assayer.methods.grapheval.graph.arrays import UNKNOWN
-from assayer.methods.grapheval.graph.growth import EdgeEnds, edges_by_cosine, edges_by_relations
-from assayer.methods.grapheval.graph.records import Viewpoints
+from assayer.methods.grapheval.graph.growth import edges_by_cosine, edges_by_relations
+from assayer.methods.grapheval.graph.records import Viewpoints, days_since_1970
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.options import METHOD, GraphEvalOptions
 from assayer.methods.grapheval.repetition import repeated_idea, repetition_notice
@@ -26,7 +23,6 @@ from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpo
 from assayer.models import Absent, ClassProbability, Notice, ScorerChoice, Summary, Verdict
 from assayer.ports import Vectors
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
-from assayer.run.run import Run
 
 _NO_CORPUS = Absent(reason="GraphEval compares with labelled ideas, not with a corpus of papers.")
 _WEAK_SIGNAL = (
@@ -45,29 +41,32 @@ _ABSTENTIONS: dict[AbstentionReason, str] = {
 async def evaluate(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> EvaluationResult:
     """Evaluate an idea by comparison with labelled ideas. Raises InputError, ConfigurationError, BudgetExhausted,
     LlmRejected or LlmUnavailable."""
-    verdict = await judge_idea(context, judge)
+    verdict = await _verdict(context, judge)
     findings = Findings(
         summary=Summary(strengths=(), weaknesses=(), suggestions=()),
         parts=(),
         corpus_fit=_NO_CORPUS,
         verdict=verdict,
-        notices=verdict_notices(verdict),
+        notices=_notices(verdict),
         corpus_version=f"viewpoint graph {verdict.graph.name}, {verdict.graph.version}",
     )
     return await assemble_report(METHOD, context, findings, reads_literature=False)
 
 
-async def judge_idea(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> Verdict:
-    """Return only the verdict, for GraphEval's own report or another method's."""
-    idea, text, backends, run, options = context.idea, context.text, context.backends, context.run, context.options
+async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> Verdict:
+    idea, text, run, options = context.idea, context.text, context.run, context.options
     extracted = await _extract_viewpoints(context, judge)
-    vectors = await _embed(extracted, backends, judge)
-    inner_edges = await _edges_inside(text, extracted, vectors, backends, run, judge)
+    vectors = await _embed(extracted, context.backends, judge)
+    if judge.contents.plan.relations and context.has_model:
+        related = await relate_viewpoints(text, extracted.viewpoints, context.llm, run)
+        inner_edges = edges_by_relations(vectors, related)
+    else:
+        inner_edges = edges_by_cosine(vectors, judge.contents.plan.intra)
 
-    cutoff = _day(run.cutoff)
-    placed = judge.place(idea, vectors, inner_edges, None if run.cutoff is None else cutoff, cutoff, text)
+    cutoff = days_since_1970(run.cutoff)
+    placed = judge.place(idea, vectors, inner_edges, cutoff, text)
     run.journal.record_dropped("labelled idea", "is the evaluated idea itself", len(placed.same_ideas))
-    late = len(judge.contents.ideas) - int(judge.known_by(None if run.cutoff is None else cutoff).sum())
+    late = int((~judge.known_by(cutoff)).sum())
     run.journal.record_dropped("labelled idea", "known only after the cutoff, or undated", late)
     run.journal.record_use(
         f"viewpoint graph {options.graph}", "neighbours", len(vectors), int((placed.nearest.rows >= 0).sum())
@@ -124,14 +123,6 @@ async def _embed(extracted: Viewpoints, backends: Backends, judge: GraphJudge) -
     return await backends.embedder.embed([viewpoint.text for viewpoint in extracted.viewpoints], "passage")
 
 
-async def _edges_inside(
-    text: str, extracted: Viewpoints, vectors: Vectors, backends: Backends, run: Run, judge: GraphJudge
-) -> EdgeEnds:
-    if judge.contents.plan.relations and backends.llm.models:
-        return edges_by_relations(vectors, await relate_viewpoints(text, extracted.viewpoints, backends.llm, run))
-    return edges_by_cosine(vectors, judge.contents.plan.intra)
-
-
 def _calibrated_decision(
     scores: NDArray[np.float64], calibration: ProbabilityCalibration | Absent, prior: tuple[float, ...] | None
 ) -> tuple[str | Absent, tuple[ClassProbability, ...]]:
@@ -166,7 +157,7 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
     return f"{calibration.name}, {made.made_at:%Y-%m-%d}: {ideas} ideas of {files or 'the graph'}, {made.split}"
 
 
-def verdict_notices(verdict: Verdict) -> tuple[Notice, ...]:
+def _notices(verdict: Verdict) -> tuple[Notice, ...]:
     """Return the notices to read before a verdict."""
     weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_worth(verdict.choice)}".strip())
     if verdict.maker == verdict.graph.maker:
@@ -198,9 +189,3 @@ def _is_beaten_by_length(choice: ScorerChoice | Absent) -> bool:
     return isinstance(choice, ScorerChoice) and any(
         item.name == LENGTH and item.auroc >= choice.held_out.auroc for item in choice.compared
     )
-
-
-def _day(date: dt.date | None) -> int:
-    """Return the date in days since 1970-01-01, or UNKNOWN without a date. An idea is assumed to be written on the
-    cutoff, the latest possible day."""
-    return UNKNOWN if date is None else (date - dt.date(1970, 1, 1)).days

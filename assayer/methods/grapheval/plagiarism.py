@@ -94,10 +94,8 @@ class Resemblance(Frozen):
 def resemblance_to_neighbours(
     idea: IdeaId, texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]], limits: PlagiarismLimits
 ) -> Resemblance | None:
-    """`texts` are the idea's viewpoints, `neighbours` what lies near each of them; its own are left out here.
-
-    None when the idea resembles nothing.
-    """
+    """Return which other idea the idea resembles, or None. `texts` are its viewpoints and `neighbours` the viewpoints
+    near each of them, of which its own are ignored."""
     matches: list[list[NearbyViewpoint]] = [
         sorted(
             (item for item in nearby if item.idea != idea and item.cosine >= limits.cosine),

@@ -10,9 +10,9 @@ from assayer.models import Absent, IdeaId, Notice, RepeatedIdea, RepeatedViewpoi
 
 _NO_LIMITS = Absent(reason="no limits of likeness are known for this embedding model.")
 _KINDS = {
-    "same": "the graph holds it already, with the same title or words, and that record was left out as its own",
-    "copy": "{share:.0%} of its statements stand there nearly word for word",
-    "recombination": "{share:.0%} of its statements stand nearly word for word in other ideas, most of them there",
+    "same": "the graph already contains it with the same title or text; that record was left out",
+    "copy": "{share:.0%} of its statements occur there nearly word for word",
+    "recombination": "{share:.0%} of its statements occur nearly word for word in other ideas, most in this one",
     "paraphrase": "its statements say the same in other words",
 }
 
@@ -60,5 +60,5 @@ def repetition_notice(repeated: RepeatedIdea | Absent | None) -> tuple[Notice, .
     if not isinstance(repeated, RepeatedIdea):
         return ()
     why = _KINDS[repeated.kind].format(share=repeated.share)
-    text = f"This idea repeats “{repeated.title}” ({repeated.idea}): {why}. That is a reason to look at both, no proof."
+    text = f"This idea repeats “{repeated.title}” ({repeated.idea}): {why}. Compare them: a resemblance is no proof."
     return (Notice(kind="repeated_idea", text=text),)

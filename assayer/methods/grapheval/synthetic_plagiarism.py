@@ -33,11 +33,9 @@ def plagiarise(
     swapped: float = 1 / 3,
     sources: NDArray[np.integer] | None = None,
 ) -> tuple[PlagiarisedIdea, ...]:
-    """Plagiarises `count` different ideas, by default well-judged ones (any label but the worst).
-
-    `swapped` is the share of viewpoints that the last two tricks replace, at least one; the first changes nothing.
-    Raises InputError when the graph has too few ideas that can be plagiarised.
-    """
+    """Plagiarise `count` different ideas, by default well-judged ones: any label but the worst. `swapped` is the share
+    of viewpoints that the last two tricks replace, at least one; a copy replaces none. Raises InputError if the graph
+    has too few ideas that can be plagiarised."""
     sizes = np.bincount(graph.idea_of, minlength=len(graph.ideas))
     wanted = np.flatnonzero(graph.labels > 0) if sources is None else np.asarray(sources)
     usable = wanted[sizes[wanted] >= 2]
@@ -67,11 +65,8 @@ def _plagiarise_one(
 
 
 def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArrays:
-    """The graph and `count` plagiarised ideas behind it, in equal parts of each trick, labelled as the worst class and
-    dated after what they took.
-
-    Edges lead from the graph into them and not back: an honest idea that somebody copied stays what it was.
-    """
+    """Return the graph with `count` plagiarised ideas appended, in equal parts of each trick, labelled as the worst
+    class and dated after their sources. Edges lead only into them, so that honest ideas stay unchanged."""
     parts = [
         count // len(PLAGIARISM_KINDS) + (place < count % len(PLAGIARISM_KINDS))
         for place in range(len(PLAGIARISM_KINDS))

@@ -134,10 +134,8 @@ def built_in_dimensions(package: str = "assayer.methods.innoeval") -> tuple[Rubr
 
 
 def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
-    """A file with `[[dimension]]` entries and, if some built-in or registered ones are wanted,
-    `keep = ["novelty", …]`.
-
-    Raises InputError."""
+    """Load a file with `[[dimension]]` entries and, to keep some built-in ones, `keep = ["novelty", …]`. Raises
+    InputError."""
     file = path.name
     table = parse_toml(read_text_file(path), file, ["keep", "dimension"])
     kept = _kept_dimensions(table.get("keep", []), file)

@@ -28,8 +28,8 @@ _STAGES = 4
 def no_reviewers_error() -> NoFallback:
     """Return the error to raise if no language model is configured."""
     return NoFallback(
-        "InnoEval's reviewers are language models: without one there is nobody on its board.",
-        "Configure one, or use --method scholareval or --method grapheval, which can do without.",
+        "InnoEval needs a language model: its reviewers are language models.",
+        "Configure one, or use --method scholareval or --method grapheval, which work without.",
     )
 
 

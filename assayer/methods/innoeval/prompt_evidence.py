@@ -6,13 +6,12 @@ from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.schemas import EvidenceItem, LabelledPart
+from assayer.methods.scholareval.paper_evidence import title_line
 from assayer.models import Paper
 from assayer.run.run import Run
 from assayer.text.cutting import first_words, last_words
 from assayer.text.sanitise import sanitise
 
-_LONGEST_TITLE = 300
-"""Characters."""
 _LEFT_OUT = " […] "
 
 
@@ -44,8 +43,8 @@ def evidence_item(
     return EvidenceItem(
         label="P0",
         paper_id=paper.id,
-        title=on_one_line(paper.title)[:_LONGEST_TITLE],
-        year=paper.publication_date.year if paper.publication_date else None,
+        title=title_line(paper),
+        year=paper.year,
         text=text,
         full_text=full_text,
         kind=kind,
@@ -73,6 +72,6 @@ def _cut(source: ReadSource, chars: int) -> EvidenceItem:
     item = source_item(source)
     if len(item.text) <= chars:
         return item
-    # Behind what is left out nobody knows any more which of several places a word comes from.
+    # Beyond the omission, the place that a word comes from is unknown if there are several.
     places = item.places if len(item.places) == 1 else ()
     return item.model_copy(update={"text": shortened(item.text, chars), "places": places})

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, Field, create_model
 from pydantic.json_schema import SkipJsonSchema
 
-from assayer.citing.answer_texts import TextRole
+from assayer.citing.answer_texts import TextRole, max_chars
 from assayer.citing.evidence import Evidence
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.models import Certainty, FitLevel, Frozen, Reviewer, Section
@@ -97,7 +97,7 @@ _NOT_SEARCHED: Any = Field(default=[], max_length=0)
 
 @cache
 def queries_for(kinds: tuple[EvidenceKind, ...]) -> type[SearchQueries]:
-    """The same answer without room for queries of what is not searched."""
+    """Return the answer schema without queries for kinds that are not searched."""
     off = [kind for kind in ("web", "code", "data") if kind not in kinds]
     fields: dict[str, Any] = dict.fromkeys(off, (SkipJsonSchema[list[str]], _NOT_SEARCHED))
     part = create_model("PartQueries", __base__=PartQueries, **fields)
@@ -166,7 +166,7 @@ class Refinement(Frozen):
 
 @cache
 def refinement_within(limit: int) -> type[Refinement]:
-    """The same answer with at most so many queries."""
+    """Return the answer schema with at most `limit` queries."""
     described = Field(
         max_length=limit, description="The most promising first; an empty list if no query needs another try."
     )
@@ -200,14 +200,9 @@ class Groundings(Frozen):
     finds: list[GroundedFind] = Field(description="One entry for each find given, in order.")
 
 
-def _max_chars(words: int) -> int:
-    """Characters that an answer may have where so many words are asked for: twice as much is out of hand."""
-    return 2 * 8 * words
-
-
 class ReviewClaim(Frozen):
     text: Annotated[str, TextRole.CITES] = Field(
-        max_length=_max_chars(50),
+        max_length=max_chars(50),
         description="At most 50 words; cites finds, if any, by label in square brackets. No links.",
     )
 
@@ -248,7 +243,7 @@ class Judgement(Frozen):
     weaknesses: list[ReviewClaim] = Field(max_length=3, description="The weightiest first; may be empty.")
     suggestions: list[ReviewClaim] = Field(max_length=1, description="The one change that would raise this score most.")
     rationale: str = Field(
-        max_length=_max_chars(100),
+        max_length=max_chars(100),
         description="One to three sentences: the band, and the facts that keep the idea from the next higher and the "
         "next lower. No labels.",
     )
@@ -257,7 +252,7 @@ class Judgement(Frozen):
 
 @cache
 def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
-    """The same answer with the score held to those of a rubric."""
+    """Return the answer schema with the score restricted to those of a rubric."""
 
     def listed(score: float) -> float:
         if score not in scores:
@@ -315,10 +310,10 @@ class MetaQuestion(Frozen):
 class WeighedDispute(Frozen):
     dimension: str = Field(pattern=r"^D\d+$", description="Label of one of the dimensions given, e.g. D1.")
     positions: str = Field(
-        max_length=_max_chars(50), description="At most 50 words: who holds what, e.g. R2, and on which ground."
+        max_length=max_chars(50), description="At most 50 words: who holds what, e.g. R2, and on which ground."
     )
     weighing: str = Field(
-        max_length=_max_chars(40), description="At most 40 words: which ground weighs more, or what would settle it."
+        max_length=max_chars(40), description="At most 40 words: which ground weighs more, or what would settle it."
     )
 
 
@@ -328,7 +323,7 @@ class Synthesis(Frozen):
     weaknesses: list[ReviewClaim] = Field(max_length=3, description="The weightiest first.")
     suggestions: list[ReviewClaim] = Field(max_length=3, description="What would change most for the least work first.")
     assessment: str = Field(
-        max_length=_max_chars(180),
+        max_length=max_chars(180),
         description="At most 180 words for a reader who reads nothing else. No labels, scores or recommendation.",
     )
 
@@ -352,14 +347,14 @@ class LaterStep(Frozen):
     label: EvidenceLabel
     quote: Copied = Field(description="8 to 40 consecutive words copied exactly from this find's text.")
     shows: str = Field(
-        max_length=_max_chars(30),
+        max_length=max_chars(30),
         description="At most 30 words: what this later work found or built that bears on the idea.",
     )
     weakness: Annotated[str, Field(pattern=r"^W\d+$")] | None = Field(
         description="Label of the weakness that the change would lessen, e.g. W1; null if it lessens none of them."
     )
     change: str = Field(
-        max_length=_max_chars(50),
+        max_length=max_chars(50),
         description="At most 50 words: what to change in the plan, how, and what that would gain.",
     )
 

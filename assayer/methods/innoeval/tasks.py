@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 
-from assayer.citing.labels import each_once
+from assayer.citing.labels import each_once, unknown_labels
 from assayer.llm import Task
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.methods.innoeval.schemas import (
@@ -50,9 +50,8 @@ def _check_relevance(question: EvidenceRelevanceQuestion, answer: EvidenceReleva
 
 
 def _check_refinement(question: RefinementQuestion, answer: Refinement) -> list[str]:
-    known = {item.label for item in question.tried}
     used = Counter(query.tried for query in answer.queries)
-    complaints = [f"{label} is not a query given here." for label in sorted(used.keys() - known)]
+    complaints = unknown_labels(used, (item.label for item in question.tried), "query")
     return complaints + [f"More than two queries come from {label}." for label, n in used.items() if n > 2]
 
 
@@ -60,8 +59,8 @@ def _check_grounding(question: GroundingQuestion, answer: Groundings) -> list[st
     complaints = each_once([item.label for item in question.evidence], (find.label for find in answer.finds), "find")
     parts = {part.label for part in question.parts}
     for item in answer.finds:
-        unknown = sorted({grounding.part for grounding in item.groundings} - parts)
-        complaints += [f"Find {item.label}: {label} is not a part given here." for label in unknown]
+        unknown = unknown_labels((grounding.part for grounding in item.groundings), parts, "part")
+        complaints += [f"Find {item.label}: {complaint}" for complaint in unknown]
     return complaints
 
 
@@ -109,28 +108,24 @@ def refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
 SEARCH_TASKS = (EXTRACTION, QUERIES, RELEVANCE, refinement_task(12), GROUNDING)
 
 
-def _check_judging(question: JudgingQuestion, answer: Judgement) -> list[str]:
+def check_judgement(question: object, answer: Judgement) -> list[str]:
     if answer.score is not None and not (answer.strengths or answer.weaknesses):
         return ["A score needs at least one strength or weakness that it rests on."]
     return []
 
 
 def _check_synthesis(question: MetaQuestion, answer: Synthesis) -> list[str]:
-    known = [dimension.label for dimension in question.dimensions]
-    return [
-        f"{dispute.dimension} is not a dimension given here."
-        for dispute in answer.disputes
-        if dispute.dimension not in known
-    ]
+    known = (dimension.label for dimension in question.dimensions)
+    return unknown_labels((dispute.dimension for dispute in answer.disputes), known, "dimension")
 
 
 def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
-    finds = {item.label for item in question.evidence}
-    weaknesses = {weakness.label for weakness in question.weaknesses}
-    complaints = [f"{step.label} is not a find given here." for step in answer.steps if step.label not in finds]
-    answered = {step.weakness for step in answer.steps if step.weakness is not None}
-    unknown = answered - weaknesses if weaknesses else ()  # where none was named, a label for it does no harm
-    return complaints + [f"{label} is not a weakness given here." for label in sorted(unknown)]
+    finds = [item.label for item in question.evidence]
+    complaints = unknown_labels((step.label for step in answer.steps), finds, "find")
+    answered = (step.weakness for step in answer.steps if step.weakness is not None)
+    if known := [weakness.label for weakness in question.weaknesses]:  # if there are none, a label does no harm
+        complaints += unknown_labels(answered, known, "weakness")
+    return complaints
 
 
 JUDGING = Task[JudgingQuestion, Judgement](
@@ -140,7 +135,7 @@ JUDGING = Task[JudgingQuestion, Judgement](
     Judgement,
     tier="strong",
     max_tokens=2_500,
-    check=_check_judging,
+    check=check_judgement,
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from assayer.citing.evidence import plan_quote
 from assayer.citing.labels import marker
-from assayer.criteria import shown_criteria
+from assayer.criteria.part import shown_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.llm import Task
 from assayer.methods.review import tasks
@@ -18,10 +18,10 @@ from assayer.methods.review.passages import ReadPassage
 from assayer.methods.review.prior_work import without_titles
 from assayer.methods.review.schemas import (
     EditedFinding,
-    EditedMinor,
     EditedReview,
     EditedReviewByCriteria,
     EditorQuestion,
+    FurtherPoint,
     NearWork,
     NotedPassage,
     RememberedWork,
@@ -40,8 +40,6 @@ from assayer.models import (
     PlanQuote,
 )
 
-__all__ = ["Passages", "ask_editor", "panel_review"]
-
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part", "missing_comparison")
 _APPARATUS_WORDS = 110
@@ -52,7 +50,7 @@ _REFERRED_WORKS, _WORK_WORDS = 5, 5
 """Passages and named works that a page usually refers to, and the words that each takes there."""
 
 
-_Edited: TypeAlias = EditedFinding | EditedMinor
+_Edited: TypeAlias = EditedFinding | FurtherPoint
 
 
 @dataclass(frozen=True)
@@ -128,12 +126,12 @@ def panel_review(
     named: Sequence[RememberedWork],
 ) -> PanelReview:
     """Return the review in the form used by the report: without repetitions, without what no passage bears out, and
-    without its last minor points if it is too long. Removed content is journalled."""
+    without its last further points if it is too long. Removed content is journalled."""
     journal, most = context.run.journal, context.options.words
     strengths, major = distinct(answer.strengths, _words), distinct(answer.major, _words)
-    minor: list[_Edited] = distinct(answer.minor, _words, map(_words, major))
-    answered: list[_Edited] = [*answer.strengths, *answer.major, *answer.minor]
-    findings: list[_Edited] = [*strengths, *major, *minor]
+    further: list[_Edited] = distinct(answer.further, _words, map(_words, major))
+    answered: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
+    findings: list[_Edited] = [*strengths, *major, *further]
     journal.record_dropped("finding", "repeats another finding", len(answered) - len(findings))
     merged = {label for finding in answered for label in finding.labels}
     left_out = sum(point.label not in merged for point in panel.points)
@@ -144,12 +142,12 @@ def panel_review(
     journal.record_dropped(
         "work named as close", "no passage shows that it is near", len(answer.closest) - len(closest)
     )
-    edited = answer.model_copy(update={"strengths": strengths, "major": major, "minor": minor, "closest": closest})
+    edited = answer.model_copy(update={"strengths": strengths, "major": major, "further": further, "closest": closest})
     review = _numbered(edited, context.text, panel, passages, named)
-    while review.words > most and edited.minor:
-        edited = edited.model_copy(update={"minor": edited.minor[:-1]})
+    while review.words > most and edited.further:
+        edited = edited.model_copy(update={"further": edited.further[:-1]})
         review = _numbered(edited, context.text, panel, passages, named)
-    journal.record_dropped("minor point", f"the review may have {most:,} words", len(minor) - len(edited.minor))
+    journal.record_dropped("further point", f"the review may have {most:,} words", len(further) - len(edited.further))
     journal.record_dropped("work named from memory", "no finding refers to it", len(named) - len(review.named))
     return review
 
@@ -168,12 +166,18 @@ def _near_works(closest: Sequence[NearWork], passages: Passages) -> list[NearWor
     return list(kept.values())
 
 
+def _by_topic(points: Sequence[FurtherPoint]) -> list[FurtherPoint]:
+    """Return the points grouped by topic, the topic of the first point first, in the editor's order within a topic."""
+    topics = list(dict.fromkeys(point.topic for point in points))
+    return sorted(points, key=lambda point: topics.index(point.topic))
+
+
 def _numbered(
     answer: EditedReview, plan: str, panel: Panel, passages: Passages, named: Sequence[RememberedWork]
 ) -> PanelReview:
     """Return the review with its evidence and its named works numbered in the order in which they are cited."""
     works = {work.label: work for work in named}
-    findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.minor]
+    findings: list[_Edited] = [*answer.strengths, *answer.major, *_by_topic(answer.further)]
     cited = [label for finding in findings for label in finding.cites] + [work.cites for work in answer.closest]
     cited += [*answer.soundness.cites, *answer.contribution.cites]
     if isinstance(answer, EditedReviewByCriteria):
@@ -189,6 +193,7 @@ def _numbered(
             kind=kind,
             axis=edited.axis,
             severity=severity,
+            topic=None if isinstance(edited, EditedFinding) else edited.topic,
             lead=whole.lead.rstrip(".:") if whole else "",
             text=edited.text,
             fix=whole.fix if whole and kind != "strength" else "",
@@ -201,7 +206,7 @@ def _numbered(
         verdict=answer.verdict,
         strengths=tuple(finding(item, "strength", None) for item in answer.strengths),
         major=tuple(finding(item, "weakness", item.severity) for item in answer.major),
-        minor=tuple(finding(item, item.kind, "minor") for item in answer.minor),
+        further=tuple(finding(item, item.kind, "minor") for item in _by_topic(answer.further)),
         closest=tuple(
             ClosestWork(evidence=evidence.index(work.cites), difference=f"{work.difference.rstrip('.')}.")
             for work in answer.closest

@@ -20,15 +20,13 @@ from assayer.methods.review.schemas import (
     PriorWork,
     ReadingAnswer,
     RememberedWork,
-    ShownTitle,
     Subject,
 )
-from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank, round_robin
-from assayer.methods.scholareval.paper_evidence import evidence_from_papers, title_line
-from assayer.models import FitLevel, Hit, Paper, PaperId, Passage
+from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.first_look import title_shown
+from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
+from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
-
-__all__ = ["FEW_ON_SUBJECT", "ChosenPapers", "LiteratureRead", "choose_papers", "read_literature", "remembered_works"]
 
 FEW_ON_SUBJECT = 6
 """Papers read on the plan's own subject below which the literature covers the field at most in part."""
@@ -200,27 +198,21 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
         library.search(queries, options.hits), library.snippets(queries, options.snippets)
     )
     by_id: dict[PaperId, Paper] = {}
-    passages: dict[PaperId, list[Passage]] = {}
     rankings = []
     for query, found, matched in zip(queries, hits, snippets, strict=True):
         by_id |= {item.paper.id: item.paper for item in matched} | {item.paper.id: item.paper for item in found}
-        for item in matched:
-            if item not in (known := passages.setdefault(item.paper.id, [])):
-                known.append(item)
         fused = reciprocal_rank_fusion([[item.paper.id for item in found], [item.paper.id for item in matched]])
         rankings.append(await rerank(context.backends.reranker, query, [by_id[item] for item in fused], journal))
-    everything: list[Hit | Passage] = [hit for found in hits for hit in found]
-    everything += [passage for matched in snippets for passage in matched]
-    fit = field_coverage(fit, near_beyond_corpus(everything))
+    found_passages = [passage for matched in snippets for passage in matched]
+    fit = field_coverage(fit, near_beyond_corpus([*(hit for found in hits for hit in found), *found_passages]))
     nearness = await library.similarity(context.text, list(by_id))
-    least = options.least_similarity_in_poor_corpus if fit == "poor" else -1.0
-    near = {item for item in by_id if nearness.get(item, 0.0) >= least}
+    near = set(near_enough(by_id, nearness, fit, options.least_similarity_in_poor_corpus))
     journal.record_dropped(
         "paper", "too far from the idea, in a corpus that does not cover the field", len(by_id) - len(near)
     )
     order = round_robin([[item for item in ranking if item in near] for ranking in rankings], options.looked_at)
     journal.record_dropped("paper", "ranked below the titles looked at", len(near) - len(order))
-    return _Candidates(tuple(by_id[item] for item in order), passages, nearness, fit)
+    return _Candidates(tuple(by_id[item] for item in order), passages_by_paper(found_passages), nearness, fit)
 
 
 async def _shortlisted(
@@ -241,14 +233,7 @@ async def _shortlisted(
     if not papers or most == 0:
         return named
     labelled = {f"P{number}": paper for number, paper in enumerate(papers, start=1)}
-    shown = tuple(
-        ShownTitle(
-            label=label,
-            title=title_line(paper),
-            year=paper.publication_date.year if paper.publication_date else None,
-        )
-        for label, paper in labelled.items()
-    )
+    shown = tuple(title_shown(label, paper) for label, paper in labelled.items())
     question = LookQuestion(opening=panel.opening, points=panel.searched, shown=shown, most=most)
     answer = await context.try_to_ask(tasks.LOOK, question, "look at titles")
     if isinstance(answer, Failed):

@@ -6,8 +6,6 @@ from pydantic import Field
 
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "Lens", "ReviewOptions"]
-
 METHOD = "review"
 Lens = Literal["whole", "expert", "methods", "first_reader"]
 """Focus of a referee, in the order in which the editor sees the points: the plan as a whole; the subfield; methods and
@@ -32,7 +30,7 @@ class ReviewOptions(Frozen):
     opened: int = Field(default=20, ge=1, le=25)
     """Papers read, at most."""
     side_opened: int = Field(default=6, ge=0)
-    """Papers of these that are kept for the other referees' points, of which no titles are screened."""
+    """Number of these papers that are reserved for the other referees' points; their titles are not screened."""
     evidence_chars: int = Field(default=1_500, ge=200)
     """Maximum characters of a paper in a prompt: abstract first, then matching passages."""
     reading_batch: int = Field(default=10, ge=1)

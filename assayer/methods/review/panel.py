@@ -23,8 +23,6 @@ from assayer.models import PlanQuote
 from assayer.run.concurrency import Failed, as_result, gather_settled
 from assayer.text.content_words import content_words
 
-__all__ = ["Panel", "ask_first_referee", "ask_other_referees", "distinct", "is_repetition"]
-
 Item = TypeVar("Item")
 
 _REFEREES: dict[Lens, str] = {

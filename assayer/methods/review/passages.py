@@ -13,8 +13,6 @@ from assayer.methods.review.schemas import ReadingNote
 from assayer.models import Citation, EvidenceRelation, FurtherQuote, PaperId
 from assayer.run.run import Run
 
-__all__ = ["ReadPassage", "checked_passages", "chosen_passages", "read_passage"]
-
 _WEIGHT: tuple[EvidenceRelation, ...] = (
     "already_has",
     "has_part",

@@ -23,8 +23,6 @@ from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.reports.wording import count
 from assayer.run.concurrency import Failed, as_result, gather_pair
 
-__all__ = ["evaluate"]
-
 _STAGES = 4
 _LEVELS: tuple[FitLevel, ...] = ("poor", "partial", "good")
 

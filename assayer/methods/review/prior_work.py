@@ -24,8 +24,6 @@ from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
 from assayer.own_references.titles import title_agreement
 from assayer.run.run import Run
 
-__all__ = ["LookedUp", "look_up_works", "named_works", "without_titles"]
-
 Answer = TypeVar("Answer", bound=BaseModel)
 
 _TITLE_CHARS = (8, 250)

@@ -11,46 +11,21 @@ from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
-from assayer.criteria import ShownCriterion
+from assayer.criteria.part import ShownCriterion
 from assayer.methods.review.options import Lens
+from assayer.methods.scholareval.schemas import TitleShown
 from assayer.models import (
     Axis,
     EvidenceRelation,
     FindingKind,
     FindingSeverity,
+    FindingTopic,
     FitLevel,
     Frozen,
     NamedRole,
     PaperId,
     ScoreCertainty,
 )
-
-__all__ = [
-    "EditedCriterion",
-    "EditedFinding",
-    "EditedMinor",
-    "EditedReview",
-    "EditedReviewByCriteria",
-    "EditedScore",
-    "EditorQuestion",
-    "LookAnswer",
-    "LookQuestion",
-    "NearWork",
-    "NotedPassage",
-    "NoveltyClaim",
-    "PanelPoint",
-    "PaperNotes",
-    "PassageQuestion",
-    "PriorWork",
-    "ReadingAnswer",
-    "ReadingNote",
-    "RefereeAnswer",
-    "RefereePoint",
-    "RefereeQuestion",
-    "RememberedWork",
-    "SearchedPoint",
-    "ShownTitle",
-]
 
 Query = Annotated[str, Field(description="2 to 8 words. No operators, no quotation marks, no years."), TextRole.QUERY]
 PlanWords = Annotated[
@@ -127,17 +102,11 @@ class SearchedPoint(Frozen):
     is_novelty: bool = False
 
 
-class ShownTitle(Frozen):
-    label: str
-    title: str
-    year: int | None
-
-
 class LookQuestion(Frozen):
     opening: str
     """Beginning of the plan, for orientation."""
     points: tuple[SearchedPoint, ...]
-    shown: tuple[ShownTitle, ...]
+    shown: tuple[TitleShown, ...]
     most: int
 
 
@@ -209,7 +178,7 @@ class RememberedWork(Frozen):
     role: NamedRole
     why: str
     record: PaperId | None
-    """Record that was found, of which no passage bears on a point; None if none was found."""
+    """Record that was found but has no passage that bears on a point; None if none was found."""
     looked_up: bool
     """Whether all sources that could search for it gave an answer."""
 
@@ -252,11 +221,12 @@ class EditedFinding(Frozen):
     )
 
 
-class EditedMinor(Frozen):
+class FurtherPoint(Frozen):
     labels: PointLabels
+    topic: FindingTopic
     axis: Axis
     kind: Literal["weakness", "question"]
-    text: str = Field(description="At most 35 words, the fix included. Without any citation or label.")
+    text: str = Field(description="At most 30 words, with its reason or what to do. Without any citation or label.")
     cites: list[EvidenceLabel] = Field(max_length=1, description="Label of a passage, e.g. E2; empty if none bears.")
     named: list[NameLabel] = Field(max_length=1, description="Label of a work from memory, e.g. N1; may be empty.")
 
@@ -275,15 +245,15 @@ class EditedScore(Frozen):
     )
     certainty_reason: str = Field(description="At most 14 words: what makes the score more or less certain.")
     certainty: ScoreCertainty
-    score: Annotated[int, Field(ge=1, le=10)] | None = Field(
-        description="1 to 10 by the rubric; null if the plan is too underspecified to tell."
+    score: Annotated[int, Field(ge=10, le=100)] | None = Field(
+        description="10 to 100 by the rubric; null if the plan is too underspecified to tell."
     )
 
 
 class EditedReview(Frozen):
     strengths: list[EditedFinding] = Field(max_length=5, description="The importance of the question first.")
-    major: list[EditedFinding] = Field(max_length=8, description="Weaknesses, the most harmful first.")
-    minor: list[EditedMinor] = Field(max_length=14, description="The most useful first.")
+    major: list[EditedFinding] = Field(max_length=6, description="Weaknesses, the most harmful first.")
+    further: list[FurtherPoint] = Field(max_length=26, description="The most useful first.")
     closest: list[NearWork] = Field(max_length=4, description="Nearest earlier work, the nearest first; may be empty.")
     soundness: EditedScore
     contribution: EditedScore

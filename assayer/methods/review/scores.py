@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from assayer.citing.claim_quotes import PointKind
 from assayer.citing.labels import marker
-from assayer.criteria import JudgedCriterion, criteria_part, shown_criteria
+from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria
 from assayer.methods.review.editing import Passages
 from assayer.methods.review.schemas import EditedCriterion, EditedReview, EditedReviewByCriteria, EditedScore
 from assayer.models import (
@@ -26,8 +26,6 @@ from assayer.models import (
     Summary,
 )
 
-__all__ = ["review_parts", "review_summary"]
-
 _LOW: tuple[tuple[int, frozenset[EvidenceRelation]], ...] = (
     (3, frozenset(("already_has",))),
     (5, frozenset(("already_has", "has_part"))),
@@ -44,7 +42,9 @@ _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "missing_comparison": ("contribution", 0),
 }
 """Part in which a passage is listed as read, and its stance in that part."""
-_FATAL = 2
+_STEPS = 10
+"""Steps of the editor's scale, 10 to 100, in one step of the report's, 1 to 10."""
+_FATAL = 2.4
 """Highest soundness of a plan with a fatal finding, by the rubric's anchor: what is planned does not test the claim."""
 _MOST_IN_SUMMARY = 3
 
@@ -89,7 +89,7 @@ def review_summary(findings: PanelReview) -> Summary:
     return Summary(
         strengths=_points(findings, findings.strengths[:_MOST_IN_SUMMARY]),
         weaknesses=_points(findings, findings.major[:_MOST_IN_SUMMARY]),
-        suggestions=_points(findings, findings.minor[:_MOST_IN_SUMMARY], kind="suggestion"),
+        suggestions=_points(findings, findings.further[:_MOST_IN_SUMMARY], kind="suggestion"),
     )
 
 
@@ -99,7 +99,7 @@ def _score(edited: EditedScore, passages: Passages) -> Score | Absent:
     cited = dict.fromkeys(marker(passages.by_label[label].paper) for label in passages.borne_out(edited.cites))
     basis = " ".join((edited.limited_by.rstrip("."), *(f"[{label}]" for label in cited))) + "."
     return Score(
-        value=edited.score,
+        value=edited.score / _STEPS,
         scale_min=1,
         scale_max=10,
         basis=f"{basis} Certainty: {edited.certainty_reason.rstrip('.')}.",
@@ -137,7 +137,7 @@ def _part(axis: Axis, score: Score | Absent, review: PanelReview) -> Part:
 
     strengths = _points(review, of_axis(review.strengths))
     weaknesses = _points(review, of_axis(review.major))
-    minor = _points(review, of_axis(review.minor), kind="suggestion")
+    minor = _points(review, of_axis(review.further), kind="suggestion")
     assessment = Assessment(
         name=_TITLES[axis],
         statement=review.verdict if axis == "soundness" else "",

@@ -1,16 +1,16 @@
 """LLM tasks of the review, four in all: prompt file, answer schema, check. Only a language model can answer them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from assayer.citing.labels import each_once
+from assayer.citing.labels import each_once, unknown_labels
 from assayer.llm import Cut, Task
 from assayer.methods.review.schemas import (
     EditedFinding,
-    EditedMinor,
     EditedReview,
     EditedReviewByCriteria,
     EditorQuestion,
+    FurtherPoint,
     LookAnswer,
     LookQuestion,
     PassageQuestion,
@@ -19,8 +19,6 @@ from assayer.methods.review.schemas import (
     RefereeQuestion,
 )
 from assayer.prompts import Prompts
-
-__all__ = ["ALL", "EDITOR", "EDITOR_BY_CRITERIA", "LOOK", "READING", "REFEREE"]
 
 _PROMPTS = Prompts("assayer.methods.review")
 _MARGIN = 60
@@ -33,41 +31,37 @@ _SILENCE = re.compile(
 """Pattern for what the plan does not state, told as if it were known not to be there."""
 
 
-def _unknown(got: Iterable[str], known: Iterable[str], noun: str) -> list[str]:
-    """Return a complaint for every label that was not in the question."""
-    return [f"{label} is not a {noun} given here." for label in sorted(set(got) - set(known))]
-
-
 def _check_referee(question: RefereeQuestion, answer: RefereeAnswer) -> list[str]:
     return [] if answer.points else ["`points` is empty: name at least what is most worth keeping or changing."]
 
 
 def _check_look(question: LookQuestion, answer: LookAnswer) -> list[str]:
-    return _unknown(answer.labels, (item.label for item in question.shown), "paper")
+    return unknown_labels(answer.labels, (item.label for item in question.shown), "paper")
 
 
 def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str]:
     complaints = each_once([item.label for item in question.evidence], (item.label for item in answer.papers), "paper")
     noted = (note.point for paper in answer.papers for note in paper.notes)
-    return [*complaints, *_unknown(noted, (point.label for point in question.points), "point")]
+    return [*complaints, *unknown_labels(noted, (point.label for point in question.points), "point")]
 
 
 def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
-    findings: list[EditedFinding | EditedMinor] = [*answer.strengths, *answer.major, *answer.minor]
+    findings: list[EditedFinding | FurtherPoint] = [*answer.strengths, *answer.major, *answer.further]
     merged = (label for finding in findings for label in finding.labels)
     known = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
     cited: list[Sequence[str]] = [finding.cites for finding in findings]
     cited += [answer.soundness.cites, answer.contribution.cites, [item.cites for item in answer.closest]]
-    complaints = _unknown(merged, known, "point")
+    complaints = unknown_labels(merged, known, "point")
     if passages := [passage.label for passage in question.passages]:  # without any, what is cited is ignored
-        complaints += _unknown((label for item in cited for label in item), passages, "passage")
+        complaints += unknown_labels((label for item in cited for label in item), passages, "passage")
     if named := [work.label for work in question.named]:
-        complaints += _unknown((label for finding in findings for label in finding.named), named, "work from memory")
+        referred = (label for finding in findings for label in finding.named)
+        complaints += unknown_labels(referred, named, "work from memory")
     return complaints
 
 
 def _advise_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
-    findings: list[EditedFinding | EditedMinor] = [*answer.strengths, *answer.major, *answer.minor]
+    findings: list[EditedFinding | FurtherPoint] = [*answer.strengths, *answer.major, *answer.further]
     advice = [
         f"{match[0]!r}: a plan's silence is no fact. Write that the plan does not state it."
         for match in (_SILENCE.search(finding.text) for finding in findings)
@@ -83,7 +77,7 @@ def _check_criteria(question: EditorQuestion, answer: EditedReviewByCriteria) ->
     wanted = [item.label for item in question.criteria]
     complaints = each_once(wanted, (item.label for item in answer.criteria), "criterion")
     if passages := [passage.label for passage in question.passages]:
-        complaints += _unknown((label for item in answer.criteria for label in item.cites), passages, "passage")
+        complaints += unknown_labels((label for item in answer.criteria for label in item.cites), passages, "passage")
     return [*_check_editor(question, answer), *complaints]
 
 
@@ -93,7 +87,7 @@ def edited_words(review: EditedReview) -> int:
     texts += [
         text for strength in (*review.strengths, *review.major) for text in (strength.lead, strength.text, strength.fix)
     ]
-    texts += [item.text for item in review.minor]
+    texts += [item.text for item in review.further]
     texts += [item.difference for item in review.closest]
     return sum(len(text.split()) for text in texts)
 
@@ -122,7 +116,7 @@ READING = Task[PassageQuestion, ReadingAnswer](
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
-    "editor.v4.md",
+    "editor.v5.md",
     EditedReview,
     tier="strong",
     max_tokens=7_000,
@@ -133,7 +127,7 @@ EDITOR = Task[EditorQuestion, EditedReview](
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
-    "editor_by_criteria.v2.md",
+    "editor_by_criteria.v3.md",
     EditedReviewByCriteria,
     tier="strong",
     max_tokens=10_000,

@@ -3,10 +3,8 @@
 from assayer.errors import AssayerError
 from assayer.methods.review.editing import Passages
 from assayer.methods.review.panel import Panel
-from assayer.methods.review.schemas import EditedFinding, EditedMinor, EditedReview, EditedScore, PanelPoint
+from assayer.methods.review.schemas import EditedFinding, EditedReview, EditedScore, FurtherPoint, PanelPoint
 from assayer.models import Absent
-
-__all__ = ["no_scores", "unedited_review"]
 
 _MOST_CITED = 2
 _MOST_STRENGTHS = 5
@@ -30,7 +28,7 @@ def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedRev
     return EditedReview.model_construct(
         strengths=[_finding(point, passages) for point in strengths[:_MOST_STRENGTHS]],
         major=[_finding(point, passages) for point in weaknesses[:_MOST_MAJOR]],
-        minor=[_minor(point, passages) for point in others],
+        further=[_further(point, passages) for point in others],
         closest=[],
         soundness=score,
         contribution=score,
@@ -52,9 +50,10 @@ def _finding(point: PanelPoint, passages: Passages) -> EditedFinding:
     )
 
 
-def _minor(point: PanelPoint, passages: Passages) -> EditedMinor:
-    return EditedMinor.model_construct(
+def _further(point: PanelPoint, passages: Passages) -> FurtherPoint:
+    return FurtherPoint.model_construct(
         labels=[point.label],
+        topic="clarity" if point.kind == "question" else "design",
         axis="soundness",
         kind="question" if point.kind == "question" else "weakness",
         text=f"{point.claim} {point.fix}".strip(),

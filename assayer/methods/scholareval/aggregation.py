@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from assayer.citing.labels import plain
 from assayer.errors import AssayerError
+from assayer.methods.scholareval.candidate_order import round_robin
 from assayer.models import UNDERSPECIFIED, Absent, Assessment, Part, Point, Reading, Score, ScoreCertainty, Summary
 
 
@@ -56,13 +57,8 @@ def leading_points(assessments: Sequence[Assessment]) -> Summary:
 def report_summary(parts: Sequence[Part]) -> Summary:
     """Return the summary of the report: the parts' points in turn, at most three of each kind."""
     summaries = [part.summary for part in parts if isinstance(part.summary, Summary)]
-
-    def in_turn(lists: Sequence[tuple[Point, ...]]) -> tuple[Point, ...]:
-        ranks = range(max(map(len, lists), default=0))
-        return tuple(points[rank] for rank in ranks for points in lists if rank < len(points))[:3]
-
     return Summary(
-        strengths=in_turn([summary.strengths for summary in summaries]),
-        weaknesses=in_turn([summary.weaknesses for summary in summaries]),
-        suggestions=in_turn([summary.suggestions for summary in summaries]),
+        strengths=tuple(round_robin([summary.strengths for summary in summaries], 3)),
+        weaknesses=tuple(round_robin([summary.weaknesses for summary in summaries], 3)),
+        suggestions=tuple(round_robin([summary.suggestions for summary in summaries], 3)),
     )

@@ -1,11 +1,14 @@
 """Order in which papers are considered: fused rankings, round robin, and a reranker if there is one."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
-from assayer.models import Paper, PaperId
+from assayer.models import FitLevel, Paper, PaperId
 from assayer.ports import Reranker
 from assayer.run.concurrency import Failed, as_result
 from assayer.run.journal import Journal
+
+Item = TypeVar("Item", bound=Hashable)
 
 _RANK_CONSTANT = 60
 """Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
@@ -20,8 +23,19 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[PaperId]]) -> list[PaperI
     return sorted(weights, key=lambda paper: (-weights[paper], paper))
 
 
-def round_robin(rankings: Sequence[Sequence[PaperId]], most: int) -> list[PaperId]:
-    """Merge rankings by taking the first paper of each, then the second, and so on, up to `most` distinct papers."""
+def near_enough(
+    papers: Iterable[PaperId], cosines: Mapping[PaperId, float], fit: FitLevel, least: float
+) -> list[PaperId]:
+    """Return the papers that may count, in order.
+
+    A corpus that does not cover the field still returns its nearest papers; they are prior work only if their cosine
+    is at least `least`. Where it covers the field at least in part, relevance is left to the judge.
+    """
+    return [paper for paper in papers if fit != "poor" or cosines.get(paper, 0.0) >= least]
+
+
+def round_robin(rankings: Sequence[Sequence[Item]], most: int) -> list[Item]:
+    """Merge rankings by taking the first item of each, then the second, and so on, up to `most` distinct items."""
     longest = max(map(len, rankings), default=0)
     order = (ranking[rank] for rank in range(longest) for ranking in rankings if rank < len(ranking))
     return list(dict.fromkeys(order))[:most]
@@ -30,8 +44,8 @@ def round_robin(rankings: Sequence[Sequence[PaperId]], most: int) -> list[PaperI
 async def rerank(reranker: Reranker | None, query: str, papers: Sequence[Paper], journal: Journal) -> list[PaperId]:
     """Order papers by how well title and abstract answer the query.
 
-    Keeps the order it is given where there is no reranker, and where it fails: the journal then counts one lost
-    reranking. Raises what every other query would meet as well.
+    Keeps the order without a reranker, or if it fails; the journal then counts one lost reranking. Raises errors that
+    every other query would meet as well.
     """
     order = [paper.id for paper in papers]
     if reranker is None or not papers:

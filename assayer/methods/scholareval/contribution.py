@@ -13,7 +13,7 @@ from assayer.literature.library import field_coverage, near_beyond_corpus
 from assayer.methods.points import PointWriter
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import leading_points, mean_score, score_or_absent, unreviewed_assessment
-from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank, round_robin
 from assayer.methods.scholareval.first_look import shortlist_by_title
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_comparison import PaperComparison
@@ -156,9 +156,10 @@ class ContributionModule:
     async def _admitted(self, papers: Sequence[Paper]) -> list[Paper]:
         """Return at most `candidates` papers. In a corpus that does not cover the field, only papers above a
         minimum similarity are admitted."""
-        least = getattr(self._options.admission, self._fit)
         await self._measure_similarity(papers)
-        near = [paper for paper in papers if self._similarity.get(paper.id, 0.0) >= least]
+        least = self._options.least_similarity_in_poor_corpus
+        by_id = {paper.id: paper for paper in papers}
+        near = [by_id[paper] for paper in near_enough(by_id, self._similarity, self._fit, least)]
         self._run.journal.record_dropped(
             "candidate paper",
             "too far from the idea, in a corpus that does not cover the field",

@@ -24,7 +24,7 @@ async def shortlist_by_title(
 ) -> list[Paper]:
     """Return at most `options.opened` papers, the most relevant first. Asks one question.
 
-    Where the answer is lost, returns the first papers: nothing speaks against them.
+    If the answer is lost, returns the first papers, since there is no evidence against them.
     """
     journal, most = context.run.journal, context.options.opened
     if not papers:
@@ -53,5 +53,4 @@ async def shortlist_by_title(
 
 
 def title_shown(label: str, paper: Paper, similarity: float | None = None) -> TitleShown:
-    year = paper.publication_date.year if paper.publication_date else None
-    return TitleShown(label=label, title=title_line(paper), year=year, similarity=similarity)
+    return TitleShown(label=label, title=title_line(paper), year=paper.year, similarity=similarity)

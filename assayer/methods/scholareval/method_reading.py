@@ -9,10 +9,10 @@ from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import field_coverage, near_beyond_corpus
 from assayer.methods.scholareval import tasks
-from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank, round_robin
 from assayer.methods.scholareval.first_look import shortlist_by_title
 from assayer.methods.scholareval.options import ScholarEvalOptions
-from assayer.methods.scholareval.paper_evidence import evidence_from_papers
+from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
 from assayer.methods.scholareval.schemas import LabelledText, MethodNote, ProposedMethod, ReadingQuestion
 from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, gather_settled
@@ -71,8 +71,7 @@ class MethodReader:
         cited = dict.fromkeys(cite for passage in passages for cite in passage.cites if cite not in found)
         found |= {paper.id: paper for paper in await self._library.papers(list(cited))}
         nearness = await self._library.similarity(f"{method.name}. {method.description}", list(found))
-        least = getattr(self._options.admission, fit)
-        near = [paper for paper in found if nearness.get(paper, 0.0) >= least]
+        near = near_enough(found, nearness, fit, self._options.least_similarity_in_poor_corpus)
         self._run.journal.record_dropped(
             "paper for a method",
             "too far from the method, in a corpus that does not cover the field",
@@ -94,13 +93,10 @@ class MethodReader:
     async def read(self, parts: tuple[LabelledText, ...], found: Mapping[str, MethodCandidates]) -> MethodNotes:
         """Read each paper that passes the title screening once, for all methods."""
         nearness: dict[PaperId, float] = {}
-        passages: dict[PaperId, list[Passage]] = {}
+        passages = passages_by_paper(passage for item in found.values() for passage in item.passages)
         for item in found.values():
             for paper in item.order:
                 nearness[paper] = max(nearness.get(paper, -1.0), item.nearness.get(paper, 0.0))
-            for passage in item.passages:
-                if passage not in (known := passages.setdefault(passage.paper.id, [])):
-                    known.append(passage)
         papers = await self._opened(parts, [item.order for item in found.values()], nearness)
         texts = await self._library.full_texts(papers) if papers else {}
         evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, nearness, passages, texts)

@@ -7,18 +7,6 @@ from assayer.models import Frozen
 METHOD = "scholareval"
 
 
-class AdmissionThresholds(Frozen):
-    """Least cosine of a paper with what it is held against, by how well the corpus covers the field.
-
-    A corpus that does not cover the field still returns its nearest papers; they are prior work only if they
-    are near in absolute terms. Where it covers the field at least in part, relevance is left to the judge.
-    """
-
-    good: float = -1.0
-    partial: float = -1.0
-    poor: float = 0.55
-
-
 class ScholarEvalOptions(Frozen):
     methods: int = Field(default=8, ge=1)
     """Maximum methods reviewed for soundness, most important first."""
@@ -52,4 +40,6 @@ class ScholarEvalOptions(Frozen):
     comparison_batch: int = Field(default=8, ge=1)
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Maximum characters of an idea in prompts; longer ideas are cut, and the cut is reported."""
-    admission: AdmissionThresholds = AdmissionThresholds()
+    least_similarity_in_poor_corpus: float = 0.55
+    """Minimum cosine between a paper and the idea, or the method that it was found for, if the corpus does not cover
+    the field; such a corpus still returns its nearest papers."""

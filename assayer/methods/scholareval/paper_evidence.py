@@ -47,7 +47,7 @@ def evidence_from_papers(
                 label=f"P{number}",
                 paper_id=paper.id,
                 title=title_line(paper),
-                year=paper.publication_date.year if paper.publication_date else None,
+                year=paper.year,
                 text=text,
                 places=places,
                 full_text=beyond_abstract,
@@ -62,9 +62,17 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most].rsplit(maxsplit=1)[0]
 
 
-def title_line(paper: Paper) -> str:
-    """Return the sanitised title of a paper on one line."""
-    return " ".join(sanitise(paper.title)[0].split())[:_LONGEST_TITLE]
+def title_line(paper: Paper, most: int = _LONGEST_TITLE) -> str:
+    """Return the sanitised title of a paper on one line, cut to `most` characters."""
+    return " ".join(sanitise(paper.title)[0].split())[:most]
+
+
+def passages_by_paper(passages: Iterable[Passage]) -> dict[PaperId, list[Passage]]:
+    """Return the passages of each paper, each passage once."""
+    found: dict[PaperId, dict[Passage, None]] = {}
+    for passage in passages:
+        found.setdefault(passage.paper.id, {})[passage] = None
+    return {paper: list(of_paper) for paper, of_paper in found.items()}
 
 
 class _Block(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assayer.citing.answer_texts import TextRole
+from assayer.citing.answer_texts import TextRole, max_chars
 from assayer.citing.evidence import Evidence
 from assayer.models import FitLevel, Frozen, ScoreCertainty
 
@@ -22,17 +22,12 @@ Purpose = Literal["soundness", "contribution"]
 Restated = Annotated[str, TextRole.RESTATES]
 
 
-def _max_chars(words: int) -> int:
-    """Characters that an answer may have where so many words are asked for: twice as much is out of hand."""
-    return 2 * 8 * words
-
-
 QueryText = Annotated[str, Field(min_length=1, description="2 to 8 words. No operators, no quotes."), TextRole.QUERY]
 PaperLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the papers given, e.g. P3.")]
 CitedText = Annotated[
     str,
     Field(
-        max_length=_max_chars(60),
+        max_length=max_chars(60),
         description="At most 60 words; cites papers by label in square brackets, e.g. [P3]. No links.",
     ),
     TextRole.CITES,
@@ -56,7 +51,7 @@ GivenCertainty = Annotated[
 ]
 Rationale = Annotated[
     str,
-    Field(max_length=_max_chars(80), description="One or two sentences: which band of the rubric fits, and why."),
+    Field(max_length=max_chars(80), description="One or two sentences: which band of the rubric fits, and why."),
 ]
 Rating = Annotated[
     Annotated[float, Field(ge=0, le=10)] | None,
@@ -76,7 +71,7 @@ class ProposedMethod(Frozen):
     name: Restated = Field(description="3 to 10 words.")
     kind: Literal["system", "algorithm", "experiment", "study", "analysis", "ablation", "theory"]
     description: Restated = Field(
-        max_length=_max_chars(120),
+        max_length=max_chars(120),
         description="40 to 120 words, readable without the idea: what is done, to what, measured how.",
     )
     queries: list[QueryText] = Field(
@@ -94,18 +89,18 @@ class LabelledText(Frozen):
 
 
 class TitleShown(Frozen):
-    """A paper of which a prompt shows no more than this."""
+    """Paper of which a prompt shows only title and year."""
 
     label: str
     title: str
     """Title on one line."""
     year: int | None
     similarity: float | None = None
-    """Cosine with what it was found for, the highest where it was found for several; never shown to a model."""
+    """Highest cosine with the texts that it was found for; never shown to a model."""
 
 
 class FirstLookQuestion(Frozen):
-    """Which of many papers are worth opening, by their titles. Of both modules."""
+    """Question for the papers worth opening, by their titles; both modules ask it."""
 
     idea: str
     purpose: Purpose
@@ -133,14 +128,14 @@ class MethodNote(Frozen):
 
     method: str = Field(pattern=r"^M\d+$", description="Label of one of the methods given, e.g. M1.")
     did: Restated = Field(
-        max_length=_max_chars(40),
+        max_length=max_chars(40),
         description="At most 40 words: what the paper did that is comparable, and how it differs.",
     )
     results: Restated = Field(
-        max_length=_max_chars(40), description="At most 40 words: what came out, with numbers where given."
+        max_length=max_chars(40), description="At most 40 words: what came out, with numbers where given."
     )
     context: Restated = Field(
-        max_length=_max_chars(25), description="At most 25 words: conditions that decide whether it carries over."
+        max_length=max_chars(25), description="At most 25 words: conditions that decide whether it carries over."
     )
     quote: QuoteText
     stance: Stance
@@ -191,7 +186,7 @@ class MethodReview(Frozen):
 
 
 class ReviewDigest(Frozen):
-    """One method's review as the summary sees it; texts carry the summary's own labels."""
+    """Review of a method as the summary sees it; texts use the summary's own labels."""
 
     name: str
     score: float
@@ -248,7 +243,7 @@ class ComparisonQuestion(Frozen):
 class NoveltyVerdict(Frozen):
     dimension: str = Field(pattern=r"^D\d+$", description="Label of one of the dimensions given, e.g. D1.")
     reason: str = Field(
-        max_length=_max_chars(40), description="At most 40 words: what the paper has, what the idea has."
+        max_length=max_chars(40), description="At most 40 words: what the paper has, what the idea has."
     )
     quote: QuoteText
     verdict: NoveltyStanding

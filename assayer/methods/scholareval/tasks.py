@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from assayer.citing.evidence import Evidence
-from assayer.citing.labels import each_once, uncited_complaints
+from assayer.citing.labels import each_once, uncited_complaints, unknown_labels
 from assayer.llm import Cut, Task
 from assayer.methods.scholareval.schemas import (
     Claim,
@@ -39,8 +39,7 @@ def _labels(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def _check_first_look(question: FirstLookQuestion, answer: FirstLook) -> list[str]:
-    shown = {item.label for item in question.shown}
-    return [f"{label} is not a paper given here." for label in sorted(set(answer.labels) - shown)]
+    return unknown_labels(answer.labels, (item.label for item in question.shown), "paper")
 
 
 def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:

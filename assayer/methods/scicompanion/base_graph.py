@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
 from assayer.methods.scicompanion.graph import NewEdge, StateGraph
+from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import EdgeKind, NamedContent, NodeKey, PaperContents, PaperId
 from assayer.text.names import normalised_name
 from assayer.text.sanitise import sanitise
@@ -15,13 +16,6 @@ _NAME_CHARS = 240
 BY_CORPUS = "By the corpus's own graph."
 """Statement of every edge that comes from the corpus's own graph."""
 _KINDS: Mapping[str, EdgeKind] = {"method": "uses", "concept": "concerns"}
-
-
-class ContentLimits(NamedTuple):
-    """Limits on the additions of one step."""
-
-    names: int = 8
-    claims: int = 4
 
 
 class _NameOfPapers(NamedTuple):
@@ -41,17 +35,17 @@ def with_contents(
     graph: StateGraph,
     contents: Mapping[PaperId, PaperContents],
     new: Set[PaperId],
-    limits: ContentLimits,
+    options: SciCompanionOptions,
     step: int,
 ) -> StateGraph:
     """Add names and claims from `contents` of the graph's papers; `new` holds the papers added in this step. Only
     names shared by several papers are added. Names and claims that were deleted are not added again."""
     known = {item: contents[item] for item in graph.papers if item in contents}
     shared = [item for item in _names(known) if len(item.papers) > 1 and new & item.papers.keys()]
-    for name in sorted(shared, key=_NameOfPapers.weight)[: limits.names]:
+    for name in sorted(shared, key=_NameOfPapers.weight)[: options.names]:
         graph = _with_name(graph, name, step)
     stating = [item for item in known if item in new and known[item].claims]
-    for paper in stating[: limits.claims]:
+    for paper in stating[: options.claims]:
         graph = _with_claim(graph, paper, known[paper].claims[0], step)
     for edge in _derivations(graph, known):
         graph = graph.with_edge(edge, step).graph

@@ -80,7 +80,7 @@ def _together(assessments: Sequence[Assessment]) -> Evaluated:
 
 
 def _leading(points: Iterable[Point]) -> list[Point]:
-    """The first of each kind."""
+    """Return the first point of each kind."""
     first: dict[str, Point] = {}
     for point in points:
         first.setdefault(point.kind, point)

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from assayer.citing.labels import canonical
-from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.scicompanion.base_graph import ContentLimits, with_contents
+from assayer.methods.scicompanion.base_graph import with_contents
 from assayer.methods.scicompanion.editing import apply_edits
 from assayer.methods.scicompanion.graph import StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
@@ -69,14 +68,13 @@ class Exploration:
         thought = await as_result(self._think(state, step, retrieved.new))
         if isinstance(thought, Failed):
             self._run.journal.record_failure("step of thinking", thought.error)
-            return _after(state, queries, step, retrieved, (), _reason(thought.error)), ()
+            return _after(state, queries, step, retrieved, (), f"{thought.error.reason}."), ()
         return _after(thought.state, queries, step, retrieved, thought.edits, None), thought.queries
 
     async def _with_contents(self, retrieved: Retrieved, step: int) -> StateGraph:
         """Return the graph with the contents that the corpus's own graph has for the papers."""
-        limits = ContentLimits(self._options.names, self._options.claims)
         contents = await self._library.contents(list(retrieved.graph.papers))
-        return with_contents(retrieved.graph, contents, retrieved.new, limits, step)
+        return with_contents(retrieved.graph, contents, retrieved.new, self._options, step)
 
     async def _think(self, state: CompanionState, step: int, new: frozenset[PaperId]) -> _Thought:
         """Run the LLM calls of one step. Raises an LlmError or BudgetExhausted."""
@@ -153,7 +151,3 @@ def _after(
         edges=tuple(state.graph.edges),
     )
     return replace(state, steps=(*state.steps, done))
-
-
-def _reason(error: AssayerError) -> str:
-    return f"{error.reason}."

@@ -1,7 +1,7 @@
-"""The state graph: what is merged into it, and which edits of it are applied or refused, with the reason. Pure.
+"""State graph: merges nodes and edges, and applies or refuses edits, with the reason. Pure.
 
 A graph is a value: every change gives a new one. Order of nodes and edges is order of arrival, so the same changes give
-the same graph. Papers come from searches only; nobody can add one by naming it.
+the same graph. Papers come from searches only; naming one does not add it.
 """
 
 from collections.abc import Mapping
@@ -31,12 +31,6 @@ KINDS_JOINED: Mapping[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]]
     "contradicts": (_WORKS | {"claim"}, frozenset(("claim",))),
 }
 """Permitted kinds of nodes at the source and at the target of each kind of edge."""
-
-
-@dataclass(frozen=True)
-class GraphLimits:
-    nodes: int = 120
-    edges: int = 300
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,8 @@ class StateGraph:
     """Deleted papers, which are not added again."""
     deleted_names: frozenset[tuple[NodeKind, str]] = frozenset()
     """Kinds and normalised names of other deleted nodes, which only a proposal can restore."""
-    limits: GraphLimits = GraphLimits()
+    most_nodes: int = 120
+    most_edges: int = 300
     given_nodes: int = 0
     given_edges: int = 0
 
@@ -233,13 +228,13 @@ class StateGraph:
             f"“{new.kind}” cannot lead from {_a(source)} to {_a(target)}": source not in sources
             or target not in targets,
             f"it is there already: {self._joined.get(_ends(new))}": _ends(new) in self._joined,
-            f"the graph is full: it holds {self.limits.edges} edges": len(self.edges) >= self.limits.edges,
+            f"the graph is full: it holds {self.most_edges} edges": len(self.edges) >= self.most_edges,
         }
         return next((fault for fault, holds in faults.items() if holds), None)
 
     def _with_node(self, kind: NodeKind, name: str, note: str, step: int) -> Changed:
-        if len(self.nodes) >= self.limits.nodes:
-            return Changed(self, f"the graph is full: it holds {self.limits.nodes} nodes")
+        if len(self.nodes) >= self.most_nodes:
+            return Changed(self, f"the graph is full: it holds {self.most_nodes} nodes")
         key = NodeKey(f"N{self.given_nodes + 1}")
         node = EvidenceNode(key=key, kind=kind, name=name, note=note, step=step)
         return Changed(replace(self, nodes={**self.nodes, key: node}, given_nodes=self.given_nodes + 1), None, key)
@@ -248,10 +243,10 @@ class StateGraph:
         return replace(self, nodes={**self.nodes, node.key: node})
 
 
-def empty_graph(title: str, limits: GraphLimits) -> StateGraph:
-    """The idea alone."""
+def empty_graph(title: str, most_nodes: int = 120, most_edges: int = 300) -> StateGraph:
+    """Return a graph that holds only the idea."""
     idea = EvidenceNode(key=IDEA_NODE, kind="idea", name=title, step=0)
-    return StateGraph({IDEA_NODE: idea}, {}, {}, {}, limits=limits)
+    return StateGraph({IDEA_NODE: idea}, {}, {}, {}, most_nodes=most_nodes, most_edges=most_edges)
 
 
 def _ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:

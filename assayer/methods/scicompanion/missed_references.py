@@ -7,12 +7,13 @@ from typing import NamedTuple
 from assayer.citing.labels import paper_of
 from assayer.literature.library import Library
 from assayer.methods.scicompanion.exploration import idea_queries
-from assayer.methods.scicompanion.graph import GraphLimits, empty_graph
+from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers, recommended_references, retrieve
 from assayer.methods.scicompanion.walk import StepKind
 from assayer.models import Absent, CorpusFit, EvaluationId, FullText, Idea, Paper, PaperId, ReasonFound, Window
-from assayer.ports import Clock, Literature, ProgressEvent
+from assayer.ports import Clock, Literature
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 
 
@@ -42,11 +43,6 @@ class _NothingRead:
         return {paper.id: Absent(reason="full texts are not read for this") for paper in papers}
 
 
-class _Silent:
-    def report(self, event: ProgressEvent) -> None:
-        """There is one step only."""
-
-
 async def missed_references(
     idea: Idea,
     literature: Literature,
@@ -56,10 +52,10 @@ async def missed_references(
     known: Collection[PaperId] = (),
 ) -> MissedReferences:
     """Find missed references. Papers in `known` lead to others but are not recommended. Raises LiteratureError."""
-    run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=_Silent())
+    run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=NoProgress())
     library = Library(literature, _NothingRead(), run, idea)
     fit = await library.fit(idea.text)
-    graph = empty_graph(idea.title, GraphLimits(nodes=options.nodes, edges=options.edges))
+    graph = empty_graph(idea.title, options.nodes, options.edges)
     queries = idea_queries(idea, options.queries)
     found = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
     recommended = recommended_references(idea, graph, found, options.recommended, known)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.methods.innoeval.dimensions import RubricDimension, resolve_dimensions
 from assayer.models import Frozen
 
 METHOD = "scicompanion"
@@ -46,3 +46,7 @@ class SciCompanionOptions(Frozen):
     """File of dimensions, or the dimensions themselves, replacing feasibility, novelty, impact and overall."""
     idea_chars: int = Field(default=20_000, ge=1_000)
     """Maximum characters of an idea; longer ideas are cut, and the report says so."""
+
+    def rubric(self) -> tuple[RubricDimension, ...]:
+        """Return the dimensions. The last is the overall judgement, whose points lead the report. Raises InputError."""
+        return resolve_dimensions(self.dimensions, "assayer.methods.scicompanion")

@@ -6,15 +6,14 @@ and Algorithm 1. What the paper leaves open, and what stands in its place here: 
 
 from assayer.citing.labels import paper_of
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.scicompanion.dimensions import venue_dimensions
 from assayer.methods.scicompanion.evaluation import judge_dimensions, unjudged
 from assayer.methods.scicompanion.exploration import Exploration
-from assayer.methods.scicompanion.graph import GraphLimits, empty_graph
+from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.history import GraphHistory
 from assayer.methods.scicompanion.options import METHOD, SciCompanionOptions
 from assayer.methods.scicompanion.prompt_state import CompanionState
 from assayer.methods.scicompanion.retrieval import recommended_references, with_known_reasons
-from assayer.models import EvidenceEdge, FitLevel, Notice
+from assayer.models import FitLevel, Notice
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
 
@@ -23,7 +22,7 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     Raises InputError for an unusable file of dimensions, LiteratureError, and errors that make continuing
     pointless."""
     idea, library, run, options = context.idea, context.library, context.run, context.options
-    dimensions = venue_dimensions(options.dimensions)
+    dimensions = options.rubric()
     run.report_progress(METHOD, 0, options.steps + 1)
     fit = await library.fit(idea.text)
     state = await explored(context, fit.level)
@@ -48,7 +47,7 @@ async def explored(context: EvaluationContext[SciCompanionOptions], fit: FitLeve
     """Return the graph and notebook after the last step. Raises LiteratureError and errors that make continuing
     pointless."""
     options = context.options
-    graph = empty_graph(context.idea.title, GraphLimits(nodes=options.nodes, edges=options.edges))
+    graph = empty_graph(context.idea.title, options.nodes, options.edges)
     state = CompanionState(context.idea, context.text, fit, graph, history=GraphHistory().with_graph(graph))
     return await Exploration(context).explore(state)
 
@@ -57,14 +56,10 @@ def _notices(state: CompanionState) -> tuple[Notice, ...]:
     if not state.found.papers:
         said = "No search brought up a paper: there is nothing in the graph but what the idea itself says."
         return (Notice(kind="graph", text=said),)
-    if not any(_cites(edge) for edge in state.history.edges.values()):
+    if not any(edge.kind in ("cites", "co_cited") for edge in state.history.edges.values()):
         said = (
             "No citation between the papers found is on record: they were found by words and likeness alone, and the "
             "graph shows only what texts say."
         )
         return (Notice(kind="graph", text=said),)
     return ()
-
-
-def _cites(edge: EvidenceEdge) -> bool:
-    return edge.kind in ("cites", "co_cited")

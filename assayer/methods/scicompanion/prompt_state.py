@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from assayer.citing.labels import plain
 from assayer.methods.innoeval.prompt_evidence import clean_text, on_one_line
+from assayer.methods.scholareval.paper_evidence import title_line
 from assayer.methods.scicompanion.graph import StateGraph
 from assayer.methods.scicompanion.history import GraphHistory
 from assayer.methods.scicompanion.notebook import Notebook
@@ -16,7 +17,6 @@ from assayer.run.run import Run
 
 _NOTEBOOK_CHARS = 6_000
 _MOST_REFUSED = 8
-_TITLE_CHARS = 300
 _LITTLE_LONGER = 1.25
 
 
@@ -101,8 +101,8 @@ def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[Pa
             GraphPaper(
                 label=_paper_label(key),
                 paper_id=paper.id,
-                title=on_one_line(paper.title)[:_TITLE_CHARS],
-                year=paper.publication_date.year if paper.publication_date else None,
+                title=title_line(paper),
+                year=paper.year,
                 text=with_sign(clean_text(paper.abstract, paper, run, _room(paper.abstract, chars)), paper.abstract),
                 new=paper.id in new,
             )

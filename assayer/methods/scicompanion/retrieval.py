@@ -9,7 +9,7 @@ from assayer.literature.library import Library
 from assayer.methods.scicompanion.base_graph import BY_CORPUS
 from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
-from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
+from assayer.methods.scicompanion.walk import Found, Step, walk
 from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, RecommendedReference
 from assayer.text.names import normalised_name
 
@@ -58,9 +58,8 @@ async def retrieve(
     options: SciCompanionOptions,
     step: int,
 ) -> Retrieved:
-    """Raises LiteratureError."""
-    reach = WalkOptions(hops=options.hops, seeds=options.seeds, limit=options.found)
-    brought = await walk(queries, library.admitted, library.window, reach, exclude=graph.pruned)
+    """Search for the queries along citations, and merge the papers into the graph. Raises LiteratureError."""
+    brought = await walk(queries, library.admitted, options, exclude=graph.pruned)
     found = found.with_found(brought, step)
     new: list[PaperId] = []
     for item in brought:
@@ -90,21 +89,13 @@ async def _joined(
 def _walked(graph: StateGraph, paper: PaperId, why: Step) -> NewEdge | None:
     if why.from_paper is None:
         return None
-    match why.kind:
-        case "reference":
-            return _recorded(graph, why.from_paper, "cites", paper)
-        case "citing":
-            return _recorded(graph, paper, "cites", why.from_paper)
-        case "co-cited":
-            return _recorded(graph, why.from_paper, "co_cited", paper)
-        case "neighbour":
-            return _recorded(graph, why.from_paper, "near", paper)
-        case "dense":
-            return None
+    if why.kind == "citing":
+        return _recorded(graph, paper, "cites", why.from_paper)
+    return _recorded(graph, why.from_paper, "cites" if why.kind == "reference" else "co_cited", paper)
 
 
 def _recorded(
-    graph: StateGraph, source: PaperId, kind: Literal["cites", "co_cited", "near"], target: PaperId
+    graph: StateGraph, source: PaperId, kind: Literal["cites", "co_cited"], target: PaperId
 ) -> NewEdge | None:
     if source not in graph.papers or target not in graph.papers:
         return None

@@ -30,7 +30,7 @@ class GraphPaper(Evidence):
     """A paper of the graph as prompts show it; `P3` is the paper at node `N3`."""
 
     new: bool
-    """It came into the graph in this step."""
+    """Whether it was added to the graph in this step."""
 
 
 class ShownNode(Frozen):
@@ -155,6 +155,6 @@ class StepAnswer(NextQueries, TraceAnswer, GraphCompletion):
 
 
 class DimensionQuestion(StateQuestion):
-    """The same, at the end, for one dimension."""
+    """Final question for one dimension."""
 
     dimension: RubricDimension

@@ -6,6 +6,7 @@ from functools import cache
 from assayer.llm import Task
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.schemas import Judgement, judgement_with_scores
+from assayer.methods.innoeval.tasks import check_judgement
 from assayer.methods.scicompanion.schemas import (
     DimensionQuestion,
     GraphCompletion,
@@ -23,12 +24,6 @@ def _check_queries(question: StateQuestion, answer: NextQueries) -> list[str]:
     if any(query.strip() for query in answer.queries):
         return []
     return ["No query is given: write at least one."]
-
-
-def _check_judging(question: DimensionQuestion, answer: Judgement) -> list[str]:
-    if answer.score is not None and not (answer.strengths or answer.weaknesses):
-        return ["A score needs at least one strength or weakness that it rests on."]
-    return []
 
 
 QUERIES = Task[StateQuestion, NextQueries](
@@ -50,7 +45,7 @@ JUDGING = Task[DimensionQuestion, Judgement](
     Judgement,
     tier="strong",
     max_tokens=2_500,
-    check=_check_judging,
+    check=check_judgement,
 )
 
 

@@ -120,7 +120,7 @@ def _both_ways(edge: EvidenceEdge) -> tuple[tuple[NodeKey, NodeKey], tuple[NodeK
 
 
 def _joined_to_idea(edges: Iterable[EvidenceEdge]) -> set[NodeKey]:
-    """The idea among them."""
+    """Return the nodes connected to the idea, including the idea."""
     neighbours: dict[NodeKey, set[NodeKey]] = {}
     for edge in edges:
         for end, other in _both_ways(edge):

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, NamedTuple
 
+from assayer.literature.admitted import AdmittedLiterature
+from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk_scoring import (
     CosineRange,
     Mass,
@@ -19,28 +21,19 @@ from assayer.methods.scicompanion.walk_scoring import (
     start_mass,
     summed_over_hops,
 )
-from assayer.models import Paper, PaperId, Window
-from assayer.ports import CitationIds, Literature
+from assayer.models import Paper, PaperId
+from assayer.ports import CitationIds
 from assayer.run.concurrency import gather_all
 
-StepKind = Literal["dense", "reference", "citing", "co-cited", "neighbour"]
+StepKind = Literal["dense", "reference", "citing", "co-cited"]
 _REASONS = 5
 """Maximum reasons kept per paper; the most widely cited works would have hundreds."""
-
-
-@dataclass(frozen=True)
-class WalkOptions:
-    hops: int = 2
-    """0 is the search alone."""
-    seeds: int = 100
-    """Papers per query from which the walk starts."""
-    limit: int = 100
-    frontier: int = 100
-    """Number of papers from which each hop continues: those with the greatest mass."""
-    edges: int = 100
-    """Maximum citation edges of one paper in each direction."""
-    compared: int = 500
-    """Maximum papers reached along citations whose cosine similarity to the queries is requested."""
+_FRONTIER = 100
+"""Number of papers from which each hop continues: those with the greatest mass."""
+_CITATIONS = 100
+"""Maximum citations of one paper in each direction."""
+_COMPARED = 500
+"""Maximum papers reached along citations whose cosine similarity to the queries is requested."""
 
 
 class Step(NamedTuple):
@@ -61,9 +54,7 @@ class Found(NamedTuple):
 class _Neighbourhood:
     """Explored part of the citation graph; for most papers only the ids are known."""
 
-    literature: Literature
-    window: Window
-    edges: int
+    literature: AdmittedLiterature
     exclude: frozenset[PaperId]
     papers: dict[PaperId, Paper] = field(default_factory=dict)
     """Papers whose records were read and admitted."""
@@ -82,7 +73,7 @@ class _Neighbourhood:
         asked = list(papers)
         unread = [item for item in asked if item not in self.papers and item not in self.refused]
         if unread:
-            self.admit((await self.literature.papers(unread, self.window)).values())
+            self.admit(await self.literature.papers(unread))
             self.refused.update(item for item in unread if item not in self.papers)
         return [item for item in asked if item in self.papers]
 
@@ -91,7 +82,7 @@ class _Neighbourhood:
         asked = [paper for paper in papers if paper not in self.cited]
         if not asked:
             return
-        answers = await self.literature.citations(asked, self.edges, self.window)
+        answers = await self.literature.citations(asked, _CITATIONS)
         for item in asked:
             cited, citing = answers.get(item, CitationIds((), ()))
             self.cited[item] = [other for other in cited if other not in self.exclude]
@@ -113,16 +104,15 @@ class _Neighbourhood:
 
 async def walk(
     queries: Sequence[str],
-    literature: Literature,
-    window: Window,
-    options: WalkOptions,
+    literature: AdmittedLiterature,
+    options: SciCompanionOptions,
     exclude: Collection[PaperId] = (),
 ) -> list[Found]:
-    """Return the papers found by the walk, best first, at most `limit`. Excluded papers are not used as steps
+    """Return the papers found by the walk, best first, at most `options.found`. Excluded papers are not used as steps
     either. Raises LiteratureError."""
-    seen = _Neighbourhood(literature, window, options.edges, frozenset(exclude))
+    seen = _Neighbourhood(literature, frozenset(exclude))
     cosines: list[dict[PaperId, float]] = []
-    hits_of_queries = await literature.search(queries, options.seeds + len(seen.exclude), window)
+    hits_of_queries = await literature.search(queries, options.seeds + len(seen.exclude))
     for query, hits in zip(queries, hits_of_queries, strict=True):
         admitted = set(seen.admit(hit.paper for hit in hits))
         found = [hit for hit in hits if hit.paper.id in admitted][: options.seeds]
@@ -130,9 +120,9 @@ async def walk(
         for hit in found:
             if hit.similarity > max((cosine.get(hit.paper.id, -1.0) for cosine in cosines[:-1]), default=-1.0):
                 seen.steps[hit.paper.id] = [Step("dense", None, query)]
-    mass = await _mass(start_mass(cosines), seen, options)
-    near = await _nearness(queries, cosines, heaviest(mass, options.compared), literature)
-    return await _best(ranking_scores(near, mass), seen, options.limit)
+    mass = await _mass(start_mass(cosines), seen, options.hops)
+    near = await _nearness(queries, cosines, heaviest(mass, _COMPARED), literature)
+    return await _best(ranking_scores(near, mass), seen, options.found)
 
 
 async def _best(scores: Mass, seen: _Neighbourhood, limit: int) -> list[Found]:
@@ -144,12 +134,12 @@ async def _best(scores: Mass, seen: _Neighbourhood, limit: int) -> list[Found]:
     return [Found(seen.papers[item], scores[item], tuple(seen.steps[item])) for item in best]
 
 
-async def _mass(start: Mass, seen: _Neighbourhood, options: WalkOptions) -> Mass:
+async def _mass(start: Mass, seen: _Neighbourhood, steps: int) -> Mass:
     """Return the mass that reached each paper, summed over all hops."""
     hops: list[Mass] = []
     mass = start
-    for _ in range(options.hops):
-        nearest = heaviest(mass, options.frontier if hops else len(mass))
+    for _ in range(steps):
+        nearest = heaviest(mass, _FRONTIER if hops else len(mass))
         frontier = {item: mass[item] for item in await seen.read(nearest)}
         await seen.explore(frontier)
         mass = moved_on(frontier, seen.cited, seen.citing)
@@ -161,7 +151,7 @@ async def _nearness(
     queries: Sequence[str],
     found: Sequence[Mapping[PaperId, float]],
     reached: Collection[PaperId],
-    literature: Literature,
+    literature: AdmittedLiterature,
 ) -> dict[PaperId, float]:
     """Return the nearness of every found or reached paper to its nearest query. Cosines that the search already
     returned are reused."""

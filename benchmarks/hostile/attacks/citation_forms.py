@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["HONEST", "UNCOVERED", "CitationForm", "citation_forms"]
-
 
 class CitationForm(NamedTuple):
     group: str

@@ -26,12 +26,12 @@ from assayer.methods.innoeval.pipeline import evaluate as evaluate_by_board
 from assayer.methods.scholareval import ScholarEvalOptions
 from assayer.methods.scholareval.pipeline import evaluate as evaluate_by_review
 from assayer.models import Absent, EvaluationId, FullText, Idea, IdeaId, Paper, PaperId, Report, Window
-from assayer.ports import ProgressEvent
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
 from assayer.run.budget import Budget
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer.text.sanitise import clean_answer
 from benchmarks.hostile.attacks.citation_forms import CitationForm, citation_forms
@@ -45,8 +45,6 @@ from workers.llm.gateway import LlmGateway
 from workers.llm.settings import LlmSettings
 from workers.outbound.store import InMemoryAnswerStore
 
-__all__ = ["METHODS", "AttackOutcome", "as_table", "attack", "main"]
-
 _TOPICS = ("quoted sentences", "annotated claims", "old maps", "flower strips", "soil moisture", "small readers")
 _EMBEDDER = HashingEmbedder()
 
@@ -54,11 +52,6 @@ _EMBEDDER = HashingEmbedder()
 class _NoFullTexts:
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         return {paper.id: Absent(reason="none here") for paper in papers}
-
-
-class _Quiet:
-    def report(self, event: ProgressEvent) -> None:
-        pass
 
 
 def _ideas(number: int) -> list[Idea]:
@@ -92,7 +85,7 @@ def _papers() -> list[Paper]:
 
 
 def _run(name: str) -> Run:
-    return Run(id=EvaluationId(name), cutoff=None, clock=SystemClock(), progress=_Quiet(), budget=Budget())
+    return Run(id=EvaluationId(name), cutoff=None, clock=SystemClock(), progress=NoProgress(), budget=Budget())
 
 
 Printed = list[str]

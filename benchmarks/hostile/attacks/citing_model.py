@@ -16,8 +16,6 @@ from simulator.protocol import ChatCall
 from simulator.server import Endpoint
 from simulator.settings import Settings
 
-__all__ = ["CitingModel", "served"]
-
 _NO_PROSE = frozenset({"label", "quote", "words", "carried", "query", "queries", "literature", "web", "code"})
 _SENTENCES = (
     "{text} This is what {form} shows.",

@@ -14,8 +14,6 @@ import httpx2
 
 from benchmarks.hostile.attacks.target import Target
 
-__all__ = ["CROWDS", "run_crowd"]
-
 _SLOW = 300
 _STREAMS = 512
 _TABLES_AT_ONCE = 4

@@ -10,8 +10,6 @@ import httpx2
 
 from benchmarks.hostile.attacks.target import Target
 
-__all__ = ["HonestAnswers", "ask_honestly"]
-
 _ROW = b'{"title": "Rehearsal by risk", "text": "We predict which stored examples the next round of fine-tuning will \
 overwrite, and rehearse those. Eight text domains in a fixed order, uniform replay as the baseline; accuracy and \
 forgetting are reported."}\n'

@@ -5,8 +5,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-__all__ = ["FRAMES", "HONEST", "HOSTILE", "Case", "Maker", "cases", "sentences"]
-
 
 class Case(NamedTuple):
     """A quote, and the title and text that it is said to come from."""

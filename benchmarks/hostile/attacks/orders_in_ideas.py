@@ -8,8 +8,6 @@ import codecs
 import json
 from collections.abc import Callable, Mapping
 
-__all__ = ["HONEST_SENTENCE", "IN_TEXT", "TextWay"]
-
 TextWay = Callable[[str, str], str]
 
 HONEST_SENTENCE = "The plan is reviewed every third month with both partner groups, and its budget is kept."

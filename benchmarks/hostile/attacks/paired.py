@@ -17,8 +17,6 @@ from benchmarks.hostile.hidden_text.orders import ORDERS
 from benchmarks.hostile.hidden_text.sources import ideas
 from benchmarks.measuring import command_line
 
-__all__ = ["Pair", "main", "pairs"]
-
 
 class Pair(NamedTuple):
     way: str

@@ -28,8 +28,6 @@ from benchmarks.hostile.attacks.target import Target, prepared
 from benchmarks.measuring import command_line
 from benchmarks.service import Service, serving
 
-__all__ = ["CrowdedService", "main"]
-
 _MOST_TIMES_SLOWER = 3.0
 """p95 of honest requests under attack, over p95 without."""
 _CEILINGS = ("ASSAYER_API__", "ASSAYER_KEYS__", "ASSAYER_BATCHES__")

@@ -13,8 +13,6 @@ import httpx2
 from benchmarks.hostile.attacks.target import Target
 from benchmarks.hostile.fuzzing.hostile_texts import REPEATED
 
-__all__ = ["Attack", "Held", "attack_one", "single_attacks"]
-
 _SECONDS = 20.0
 """An answer that takes longer does not hold."""
 _IDEA_CHARACTERS = 390_000

@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-__all__ = ["Target", "prepared"]
-
 _SCOPES = ("submit", "read", "manage")
 _KEYS_OF_ATTACKER = 60
 

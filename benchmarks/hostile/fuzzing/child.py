@@ -11,8 +11,6 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from benchmarks.hostile.fuzzing.hostile_texts import MOST_CHARACTERS, hostile_texts
 
-__all__ = ["Order", "Outcome", "Readers", "Taken", "run_child"]
-
 
 class Order(NamedTuple):
     """Some cases for one reader."""

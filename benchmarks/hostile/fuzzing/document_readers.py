@@ -24,8 +24,6 @@ from workers.sandbox.hidden_html_text import remove_hidden_text
 from workers.sandbox.page_tree import parse_page
 from workers.sandbox.refusal import Refused
 
-__all__ = ["DOCUMENT_READERS", "xml_text"]
-
 _MOST = 400_000
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _ODF = "urn:oasis:names:tc:opendocument:xmlns"

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-__all__ = ["EXEMPT"]
-
 _ASKS_MODEL = "asks a model, whose readers stand in the list, about a text that other readers have cut"
 _EMBEDDED = "is an embedder's work, whose lengths are bounded"
 _NAME_OF_OURS = "takes a name that the program or its operator gives"
@@ -53,29 +51,9 @@ EXEMPT: Mapping[str, str] = {
     "assayer.reports.wording": _OF_MODELS,
     "assayer.text.decoding.encoding_name": "takes the name of an encoding that decode_text has found",
     "assayer.text.cutting": "looks for one space, and cuts",
-    "cluster.cli.compare": _COMMAND,
-    "cluster.cli.contestation": _COMMAND,
-    "cluster.cli.corpus_publish": _COMMAND,
-    "cluster.cli.corpus_plan": _COMMAND,
-    "cluster.cli.corpus_search": _COMMAND,
-    "cluster.cli.erase": _COMMAND,
-    "cluster.cli.fetch": _COMMAND,
-    "cluster.cli.fetched_index": "takes a name of ours and rows that one_line cuts",
-    "cluster.cli.list": _COMMAND,
-    "cluster.cli.mcp.mcp": _COMMAND,
-    "cluster.cli.options": _COMMAND,
-    "cluster.cli.job_wording": "takes states of jobs",
-    "cluster.cli.output.distinct_names": "takes what safe_name has made",
-    "cluster.cli.paper": _COMMAND,
+    "cluster.cli": _COMMAND,
+    "cluster.engine": _NAME_OF_OURS,
     "cluster.paper_pdfs": _COMMAND,
-    "cluster.cli.propose": _COMMAND,
-    "cluster.cli.retry": _COMMAND,
-    "cluster.cli.serve": _COMMAND,
-    "cluster.cli.service_client": _COMMAND,
-    "cluster.cli.shortlist": _COMMAND,
-    "cluster.cli.terminal": "prints through assayer.reports.escaping.printable",
-    "cluster.cli.timeline": _COMMAND,
-    "cluster.cli.usage": _COMMAND,
     "cluster.corpora.ingest": _COMMAND,
     "cluster.evaluator": _NAME_OF_OURS,
     "cluster.http_server": _NAME_OF_OURS,
@@ -162,7 +140,6 @@ EXEMPT: Mapping[str, str] = {
     "workers.sandbox.python_definitions.read_definitions": "reads files of ours with find_definitions",
     "workers.sandbox.runner": _PROCESS,
     "workers.sandbox.tei_converter": "runs in a process that can be killed, on what read_tei has read",
-    "workers.sources.responses.malformed_response": "takes the name of a source and a message of our own",
     "workers.torch_runtime": _NAME_OF_OURS,
     "assayer_client.accounts": _REQUEST,
     "assayer_client.batches": _REQUEST,

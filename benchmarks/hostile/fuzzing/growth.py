@@ -16,8 +16,6 @@ from benchmarks.hostile.fuzzing.hostile_texts import MOST_CHARACTERS, REPEATED
 from benchmarks.hostile.fuzzing.readers import READERS, REFUSALS
 from benchmarks.measuring import command_line
 
-__all__ = ["Growth", "growth_of", "main"]
-
 _MOST_TIMES = 2.5
 _LEAST_SECONDS = 0.05
 _SHOWN = 10

@@ -2,8 +2,6 @@
 
 from hypothesis import strategies as st
 
-__all__ = ["MOST_CHARACTERS", "PIECES", "REPEATED", "hostile_texts"]
-
 MOST_CHARACTERS = 400_000
 """Maximum characters of an idea."""
 

@@ -13,8 +13,6 @@ import psutil
 from benchmarks.hostile.fuzzing.child import Order, Outcome, Readers, Taken, run_child
 from benchmarks.hostile.fuzzing.hostile_texts import MOST_CHARACTERS
 
-__all__ = ["Found", "Hunt", "Limits"]
-
 _START_SECONDS = 120.0
 _LOOK_SECONDS = 0.5
 

@@ -65,13 +65,11 @@ from workers.code import checkout
 from workers.fetching import content_types, ssrf_guard
 from workers.full_texts import pdf_locations
 from workers.full_texts.settings import HostSettings
+from workers.literature_apis import query_encoding
 from workers.llm import chat_completion
 from workers.llm import errors as llm_errors
-from workers.outbound import http
+from workers.outbound import http, source_requests
 from workers.outbound.source_requests import SourceResponse
-from workers.sources import query_encoding, responses
-
-__all__ = ["INNER_READERS"]
 
 _NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
 _WORK = CitedWork(title="Replay of text in fixed order", authors=("Lee, A.",), year=2019)
@@ -96,7 +94,7 @@ def _table(text: str) -> object:
 
 def _json_of_source(text: str) -> object:
     body = text.encode("utf-8", "replace")
-    return responses.parse_json(SourceResponse(200, body, _NOW, False), _Answer, "a test")
+    return source_requests.parse_json(SourceResponse(200, body, _NOW, False), _Answer, "a test")
 
 
 def _first_bytes(text: str) -> object:
@@ -300,8 +298,8 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.citing.evidence.plan_quote": lambda text: citing_evidence.plan_quote(text[:200], text),
     "assayer.citing.excerpts.excerpt": lambda text: excerpt(text[:200], text),
     "workers.outbound.http.read_json": lambda text: http.read_json(text.encode()),
-    "workers.sources.query_encoding.url_batches": lambda text: list(
+    "workers.literature_apis.query_encoding.url_batches": lambda text: list(
         query_encoding.url_batches(text.split(), 50, 2_000)
     ),
-    "workers.sources.responses.parse_json": _json_of_source,
+    "workers.outbound.source_requests.parse_json": _json_of_source,
 }

@@ -68,6 +68,7 @@ from assayer.text import (
     scripts,
     section_titles,
     sentences,
+    stems,
     tex,
 )
 from benchmarks.hostile.fuzzing.inner_readers import INNER_READERS
@@ -75,13 +76,11 @@ from benchmarks.hostile.fuzzing.reference_readers import REFERENCE_READERS
 from orchestrator.batches import body_reader, csv_rows, json_rows, rows, uploaded_files
 from orchestrator.settings import BatchSettings
 from workers.full_texts import cited_places, grobid_tei
+from workers.literature_apis import arxiv, openalex, query_encoding, record_fields
 from workers.llm import chat_completion, structured_output
 from workers.sandbox import page_extraction
 from workers.sandbox.refusal import Refused
-from workers.sources import arxiv, openalex, query_encoding, record_fields, responses
 from workers.web import search
-
-__all__ = ["READERS", "REFUSALS"]
 
 REFUSALS = (AssayerError, Refused)
 """Exceptions that a reader may raise for any input."""
@@ -306,6 +305,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.text.sentences.sentence_boundaries": lambda text: list(sentences.sentence_boundaries(text)),
     "assayer.text.sentences.sentence_spans": sentences.sentence_spans,
     "assayer.text.sentences.sentences": sentences.sentences,
+    "assayer.text.stems.stems": lambda text: stems.stems([text]),
     "orchestrator.batches.body_reader.read_rows": lambda text: _body(text, "zip"),
     "orchestrator.batches.body_reader.read_rows, a file of an archive": _zip,
     "orchestrator.batches.csv_rows.csv_rows": _csv,
@@ -329,21 +329,20 @@ READERS: dict[str, Callable[[str], object]] = {
     "workers.llm.chat_completion.read_without_answer": lambda text: chat_completion.read_without_answer(_bytes(text)),
     "workers.llm.structured_output.find_json_objects": structured_output.find_json_objects,
     "workers.sandbox.page_extraction.extract_article": _page,
-    "workers.sources.arxiv.read_page": lambda text: arxiv.read_page(_bytes(text), 0),
-    "workers.sources.arxiv.search_query": lambda text: arxiv.search_query(text, OPEN),
-    "workers.sources.openalex.work_id": openalex.work_id,
-    "workers.sources.query_encoding.allowed_in_filter": query_encoding.allowed_in_filter,
-    "workers.sources.query_encoding.path_segment": query_encoding.path_segment,
-    "workers.sources.query_encoding.plain_query": query_encoding.plain_query,
-    "workers.sources.record_fields.clean_prose": record_fields.clean_prose,
-    "workers.sources.record_fields.distinct_links": record_fields.distinct_links,
-    "workers.sources.record_fields.make_paper_id": lambda text: record_fields.make_paper_id("a", text),
-    "workers.sources.record_fields.one_line": record_fields.one_line,
-    "workers.sources.record_fields.parse_date": record_fields.parse_date,
+    "workers.literature_apis.arxiv.read_page": lambda text: arxiv.read_page(_bytes(text), 0),
+    "workers.literature_apis.arxiv.search_query": lambda text: arxiv.search_query(text, OPEN),
+    "workers.literature_apis.openalex.work_id": openalex.work_id,
+    "workers.literature_apis.query_encoding.allowed_in_filter": query_encoding.allowed_in_filter,
+    "workers.literature_apis.query_encoding.path_segment": query_encoding.path_segment,
+    "workers.literature_apis.query_encoding.plain_query": query_encoding.plain_query,
+    "workers.literature_apis.record_fields.clean_prose": record_fields.clean_prose,
+    "workers.literature_apis.record_fields.distinct_links": record_fields.distinct_links,
+    "workers.literature_apis.record_fields.make_paper_id": lambda text: record_fields.make_paper_id("a", text),
+    "workers.literature_apis.record_fields.one_line": record_fields.one_line,
+    "workers.literature_apis.record_fields.parse_date": record_fields.parse_date,
     "assayer.text.markup.strip_markup": markup.strip_markup,
-    "workers.sources.record_fields.title_line": record_fields.title_line,
-    "workers.sources.record_fields.web_link": record_fields.web_link,
-    "workers.sources.responses.parse_xml": lambda text: responses.parse_xml(_bytes(text), "a test"),
+    "workers.literature_apis.record_fields.title_line": record_fields.title_line,
+    "workers.literature_apis.record_fields.web_link": record_fields.web_link,
     "workers.web.search.read_shown_date": lambda text: search.read_shown_date(text, _TODAY),
 }
 """Readers by full name; a function with two entry points has a second entry, named after a comma."""

@@ -16,8 +16,6 @@ from assayer.reference_lists import (
     list_titles,
 )
 
-__all__ = ["REFERENCE_READERS"]
-
 _ENTRY = 4_000
 """Characters of an entry at which the parser of entries cuts before it reads one."""
 _FIELDS = 1_500

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-__all__ = ["HONEST_HTML_WAYS", "HTML_WAYS"]
-
 
 def _style(style: str) -> str:
     return f'<p style="{style}">{{text}}</p>'

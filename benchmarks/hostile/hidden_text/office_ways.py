@@ -10,8 +10,6 @@ import zipfile
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["HONEST_WORD_WAYS", "ODT_WAYS", "WORD_WAYS", "OfficeWay", "as_odt", "as_word"]
-
 _W = (
     'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
     'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml" '

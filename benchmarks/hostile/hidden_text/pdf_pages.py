@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Page", "as_pdf", "line", "pieces"]
-
 _FONTS = {"F1": "Helvetica", "F2": "Times-Roman"}
 
 

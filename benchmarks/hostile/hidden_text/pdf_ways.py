@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 
 from benchmarks.hostile.hidden_text.pdf_pages import Page, line
 
-__all__ = ["HONEST_PDF_WAYS", "PDF_WAYS", "Way"]
-
 Way = Callable[[str, str], Page]
 
 _PLACE = "40 90 532 30"

@@ -7,8 +7,6 @@ import json
 from benchmarks.hostile.hidden_text.pdf_pages import Page, as_pdf, line, pieces
 from benchmarks.quality.grapheval.data import DATA
 
-__all__ = ["as_page", "as_pdf_of", "as_pdf_pages", "ideas"]
-
 _LINES = 40
 """Lines per page above the place where a way puts its text."""
 _TOP = 740

@@ -10,8 +10,6 @@ from typing import Any, Literal, NamedTuple
 from assayer.models import SupportOutcome
 from benchmarks.quality.grapheval.data import DATA
 
-__all__ = ["SETS", "KnownClaim", "known_claims"]
-
 Gold = SupportOutcome | Literal["flawed"]
 """`flawed`: anything but `supports`; the set does not say which."""
 SETS = ("scifact", "citation_integrity", "healthver", "covidfact")

@@ -11,8 +11,6 @@ from assayer.methods.grapheval.scoring.metrics import Estimate
 from assayer.models import SupportOutcome
 from benchmarks.quality.claim_support.items import KnownClaim
 
-__all__ = ["LabelQuality", "by_group", "label_quality"]
-
 Said = Sequence[SupportOutcome | None]
 """None where there was no outcome: it counts as missed, and as a false alarm of nothing."""
 

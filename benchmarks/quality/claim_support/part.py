@@ -14,8 +14,6 @@ from benchmarks.quality.claim_support.with_model import in_calls
 from benchmarks.quality.given import Given
 from benchmarks.quality.kept import reasons
 
-__all__ = ["support"]
-
 _OUTCOMES: tuple[SupportOutcome, ...] = ("supports", "partly", "not", "contradicts")
 
 

@@ -8,13 +8,11 @@ from assayer.claim_support.task import SUPPORT
 from assayer.llm import Llm, ask
 from assayer.models import ClaimSupport, EvaluationId, SupportOutcome
 from assayer.run.budget import Budget
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.claim_support.items import KnownClaim
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
-from benchmarks.quality.points import Silent
 from cluster.clock import SystemClock
-
-__all__ = ["SupportOutcomes", "ask_support", "in_calls"]
 
 
 class SupportOutcomes(Outcome):
@@ -36,7 +34,7 @@ async def ask_support(
 ) -> None:
     async def one(claims: Sequence[KnownClaim], seed: int) -> SupportOutcomes:
         name = names[claims[0].id]
-        run = Run(EvaluationId(f"support_{name}"), None, SystemClock(), Silent(), budget)
+        run = Run(EvaluationId(f"support_{name}"), None, SystemClock(), NoProgress(), budget)
         items = tuple(
             SupportItem(label=f"C{number}", claim=claim.claim, passage=claim.passage, title=claim.title or "(unknown)")
             for number, claim in enumerate(claims, start=1)

@@ -5,8 +5,6 @@ import numpy as np
 from assayer.methods.grapheval.graph.arrays import GraphArrays, Rows
 from assayer.methods.grapheval.scoring.baselines import Features, Floats, idea_vectors, labelled_rows
 
-__all__ = ["NearestIdeas"]
-
 
 class NearestIdeas:
     """Labels of the known ideas whose vector is nearest, by default the mean viewpoint; one vote each."""

@@ -12,19 +12,6 @@ from assayer.methods.grapheval.scoring.calibration import TrainingFile
 from assayer.models import IdeaId
 from assayer.text.code_links import without_code_links
 
-__all__ = [
-    "CATEGORIES",
-    "CLASSES",
-    "DATA",
-    "InnoEval",
-    "Labelled",
-    "Pair",
-    "data_file",
-    "decisions_by_year",
-    "inno_eval",
-    "read_records",
-]
-
 DATA = Path(__file__).parents[4] / "shared" / "data"
 CLASSES = ("reject", "accept")
 """Workshop tracks of 2017 count as reject: they were offered to papers that the conference did not take."""

@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.graph.arrays import GraphEdges, undirected_edges
 from assayer.methods.grapheval.graph.growth import EdgeEnds
 
-__all__ = ["exact_edges"]
-
 
 def exact_edges(
     vectors: NDArray[np.float32],

@@ -16,8 +16,6 @@ from assayer.ports import Embedder
 from benchmarks.quality.grapheval.data import CLASSES, Labelled
 from benchmarks.quality.grapheval.exact_edges import exact_edges
 
-__all__ = ["MOST_VIEWPOINTS", "Embedded", "Vectoriser", "embedded", "viewpoints_of"]
-
 MOST_VIEWPOINTS = 64
 
 

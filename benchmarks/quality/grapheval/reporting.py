@@ -2,8 +2,6 @@
 
 from assayer.methods.grapheval.scoring.metrics import Estimate
 
-__all__ = ["row", "shown"]
-
 
 def shown(estimate: Estimate) -> str:
     return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"

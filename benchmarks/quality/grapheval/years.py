@@ -18,8 +18,6 @@ from benchmarks.quality.grapheval.data import Labelled
 from benchmarks.quality.grapheval.graphs import Embedded, Vectoriser, embedded
 from benchmarks.quality.judged_sets.simple import LONGER
 
-__all__ = ["LAST_LEARNED", "Said", "forward_in_time"]
-
 LAST_LEARNED = 2021
 _SET = "iclr_years"
 _FOLDS = 5

@@ -25,8 +25,6 @@ from benchmarks.quality.judge.tasks import (
 from benchmarks.quality.kept import Outcome
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion
 
-__all__ = ["FlawedCopy", "SensitivityOutcome", "flawed_copy", "sensitivity_of", "sensitivity_table"]
-
 _NAMED = 4
 """Score of the coverage judge from which a flaw is named."""
 _HEADS = (

@@ -11,23 +11,6 @@ from assayer.llm import Task
 from assayer.models import Axis, Frozen
 from assayer.prompts import Prompts
 
-__all__ = [
-    "COMPARISON",
-    "FLAW",
-    "FLAW_CHECK",
-    "FLAW_KINDS",
-    "ComparisonAnswer",
-    "ComparisonQuestion",
-    "Edit",
-    "FlawCheckAnswer",
-    "FlawCheckQuestion",
-    "FlawKind",
-    "FlawQuestion",
-    "PlantedFlaw",
-    "ShownReview",
-    "with_edits",
-]
-
 FlawName = Literal[
     "no_controls",
     "leak",

@@ -10,18 +10,16 @@ from assayer.llm import Llm, Task, ask
 from assayer.models import EvaluationId, Frozen
 from assayer.prompts import Prompts
 from assayer.run.budget import Budget
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.given import Asked
 from benchmarks.quality.judged_sets.judged import JudgedItem
 from benchmarks.quality.judged_sets.queries import Query
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
-from benchmarks.quality.points import Silent
 from benchmarks.quality.runs import carefully, kept_file
 from cluster.clock import SystemClock
 from cluster.ranker import open_ranker
 from cluster.settings import Settings
-
-__all__ = ["OPINIONS", "PARAGRAPH", "REVIEWS", "OpinionOutcome", "ask_opinions", "opinions", "reviews", "titles"]
 
 _PROMPTS = Prompts("benchmarks.quality.judged_sets")
 _TEXT_CHARS = 30_000
@@ -193,4 +191,4 @@ async def _with_model(
 
 
 def _run(name: str, budget: Budget) -> Run:
-    return Run(EvaluationId(f"quality_{name}"), None, SystemClock(), Silent(), budget)
+    return Run(EvaluationId(f"quality_{name}"), None, SystemClock(), NoProgress(), budget)

@@ -29,8 +29,6 @@ from benchmarks.quality.rubrics import Rubric
 from benchmarks.quality.spending import KNOWN, expected
 from cluster.settings import Settings
 
-__all__ = ["Answers", "Material", "ask_everything", "opinion_figures", "reviewed", "sampled"]
-
 Values = dict[tuple[str, Kind], NDArray[np.float64]]
 Covered = dict[tuple[str, int], int]
 

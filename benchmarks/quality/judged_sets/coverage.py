@@ -11,8 +11,6 @@ from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.rubrics import Rubric
 from benchmarks.quality.scholarideas import proxy
 
-__all__ = ["covered_rubrics", "judged_coverage", "proxy_figures"]
-
 _SET = "scholarideas"
 _SAID = 4
 """From this score on a judge finds a statement said: all but a minor omission."""

@@ -14,8 +14,6 @@ from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.grapheval.years import LAST_LEARNED, forward_in_time
 from benchmarks.quality.judged_sets.judged import JudgedSet
 
-__all__ = ["past_decisions"]
-
 Values = dict[tuple[str, Kind], NDArray[np.float64]]
 
 

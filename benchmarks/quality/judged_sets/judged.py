@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.scoring.metrics import Measure, auroc, bootstrap
 from benchmarks.quality.figures import Figure, Kind, figure
 
-__all__ = ["CUTS", "JudgedItem", "JudgedSet", "compared", "lost_at", "scored", "spearman"]
-
 Floats = NDArray[np.float64]
 
 CUTS = (0.75, 0.5, 0.25)

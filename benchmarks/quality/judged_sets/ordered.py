@@ -16,8 +16,6 @@ from benchmarks.quality.judged_sets.simple import LONGER, WORDS
 from benchmarks.quality.pair_tables import pair_rows, right
 from benchmarks.quality.pairs import PairOutcome
 
-__all__ = ["altered_answers", "altered_figures", "beyond_simple", "group_figures", "named", "ordered_figures"]
-
 _SIMPLE: Mapping[str, tuple[str, ...]] = {
     LONGER: (LONGER, "the longer text", "the longer text first"),
     WORDS: (WORDS, "TF-IDF + logistic regression"),

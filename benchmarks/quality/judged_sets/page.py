@@ -7,8 +7,6 @@ from pathlib import Path
 from benchmarks.quality.figures import Figure, table
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS
 
-__all__ = ["TITLES", "page", "write_page"]
-
 TITLES: Mapping[str, str] = {
     "iclr_years": "Decisions of ICLR 2022 to 2025",
     "innoeval": "InnoEval's points, pairs and groups",

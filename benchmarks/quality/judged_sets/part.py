@@ -43,8 +43,6 @@ from benchmarks.quality.spending import total
 from benchmarks.throughput.ideas import scholar_ideas
 from index import Corpus
 
-__all__ = ["every_judged_set", "set_figures"]
-
 _PAPERS = DATA / "papers" / "papers.jsonl.gz"
 _NO_MODEL = (
     "no endpoint was given, so InnoEval's board, ScholarEval as judged, a one-paragraph prompt and a language model "

@@ -13,8 +13,6 @@ from benchmarks.quality.figures import Figure, Kind, figure, values_of
 from benchmarks.quality.grapheval.data import read_records
 from index import Corpus
 
-__all__ = ["DEPTHS", "Query", "query_figures", "read_queries", "remembered", "searched", "searched_by_words"]
-
 DEPTHS = (10, 100)
 
 

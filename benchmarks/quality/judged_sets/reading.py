@@ -13,8 +13,6 @@ from benchmarks.quality.figures import Figure, figure
 from benchmarks.quality.grapheval.data import read_records
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet, scored, spearman
 
-__all__ = ["ACCEPTED", "judged_sets", "one_against_others"]
-
 ACCEPTED = "Should this submission be accepted at a selective machine learning conference?"
 _RATED = "How good is this research proposal, if it were carried out?"
 _STAGES = (

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judged_sets.judged import JudgedSet
 
-__all__ = ["LONGER", "WORDS", "simple_values"]
-
 Floats = NDArray[np.float64]
 _FOLDS = 10
 LONGER = "the longer text, nothing learned"

@@ -14,8 +14,6 @@ from benchmarks.quality.rewards import tables
 from benchmarks.quality.rewards.probes import by_kind, made_probes
 from benchmarks.quality.rewards.references import references, reworded, summarised
 
-__all__ = ["add_rewards_options", "rewards"]
-
 _REFERENCES = 400
 
 

@@ -15,8 +15,6 @@ from assayer.text.content_words import content_words
 from assayer.text.sentences import sentence_spans
 from benchmarks.quality.rewards.references import Reference
 
-__all__ = ["BARRED", "MATCHING", "Probe", "by_kind", "made_probes"]
-
 MATCHING = ("reworded abstract (matches)", "the authors' own sentence (matches)")
 BARRED = ("empty", "placeholder", "copied question", "injection")
 """Kinds of probes that the guards alone must stop."""

@@ -15,8 +15,6 @@ from assayer.methods.debate.idea_shape import shared_wording
 from assayer.models.reward import RewardItem
 from benchmarks.quality.grapheval.data import DATA
 
-__all__ = ["Reference", "references", "reworded", "summarised"]
-
 _SHORTEST = 500
 """Characters of an abstract that says what is done."""
 _SAME_WORDS = 0.2

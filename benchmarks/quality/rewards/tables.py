@@ -9,8 +9,6 @@ from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.rewards.probes import BARRED, Probe
 from benchmarks.quality.rewards.with_model import ProbeOutcome
 
-__all__ = ["guard_table", "model_table", "share"]
-
 _SHOWN = 70
 """Characters of a probe that got by the guards."""
 

@@ -8,14 +8,12 @@ from assayer.methods.debate.composition import Composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.models import Absent, EvaluationId
 from assayer.run.budget import Budget
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer_client.rewards import Reward
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on
-from benchmarks.quality.points import Silent
 from benchmarks.quality.rewards.probes import Probe
 from cluster.clock import SystemClock
-
-__all__ = ["A_CALL", "ProbeOutcome", "ask_rewards", "most_spent"]
 
 A_CALL = Spent(calls=1, prompt_tokens=2_900, completion_tokens=500, usd=None)
 """Mean cost of one call of a seat, from 221 calls to the simulator by the default composition; a model's answers may be
@@ -66,7 +64,7 @@ def most_spent(composition: Composition) -> Spent:
 
 
 def _run(budget: Budget) -> Run:
-    return Run(EvaluationId("probe"), None, SystemClock(), Silent(), budget=budget)
+    return Run(EvaluationId("probe"), None, SystemClock(), NoProgress(), budget=budget)
 
 
 def _value(reward: Reward) -> Literal[0, 1] | None:

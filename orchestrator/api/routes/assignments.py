@@ -77,13 +77,11 @@ async def list_assignments(query: Annotated[AssignmentsQuery, Query()], context:
     """List a reviewer's own queue, first the proposals that wait for an opinion, with masked titles where proposals
     are judged blind. Other roles see all assignments."""
     batch = None if query.batch is None else BatchId(query.batch)
-    if context.caller.role == "reviewer":
-        own = context.caller.subject
-        assignments = await context.reviewing.assignments.queue_of_reviewer(context.tenant, own, batch, query.limit)
-    else:
-        assignments = await context.reviewing.assignments.queue(
-            context.tenant, member=None, batch=batch, limit=query.limit
-        )
+    is_reviewer = context.caller.role == "reviewer"
+    member = context.caller.subject if is_reviewer else None
+    assignments = await context.reviewing.assignments.queue(
+        context.tenant, member=member, batch=batch, limit=query.limit, masked=is_reviewer
+    )
     return Page(items=tuple(assignments), next=None)
 
 
@@ -110,11 +108,11 @@ async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDecl
     member = MemberId(body.reviewer or context.caller.member or "")
     if context.caller.role == "reviewer":
         if member != context.caller.member:
-            raise HttpProblem("forbidden", "A reviewer declares conflicts of their own.")
+            raise HttpProblem("forbidden", "Reviewers can declare only their own conflicts.")
         blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), member)
         required(blind_given, not_there("evaluation", id))
     if not member:
-        raise HttpProblem.invalid("Say whose conflict it is: you are no reviewer.", "/reviewer")
+        raise HttpProblem.invalid("Give the reviewer who has the conflict: you are not a reviewer.", "/reviewer")
     declared = await context.reviewing.assignments.declare(context.tenant, JobId(id), member, body.reason, context.by)
     return required(declared, not_there("evaluation", id, "evaluation or reviewer"))
 

@@ -12,9 +12,7 @@ from orchestrator.api.routes.batch_upload import BATCH_BODY, BatchBody, no_usabl
 from orchestrator.jobs.estimates import TypicalEvaluation, estimate
 from orchestrator.services.batch_summaries import tags_in
 
-_OTHER_BOARD = Absent(
-    reason="What another board takes is not known. Leave the board out to see what the service's own takes."
-)
+_OTHER_BOARD = Absent(reason="The cost of another board is not known. Omit the board to see that of the service's own.")
 
 _NO_LITERATURE = Absent(reason="This method reads no literature.")
 
@@ -33,7 +31,9 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
     typical: TypicalEvaluation | Absent
     if query.board is None and not models:
         own = await services.costs.taken(tenant, query.method)
-        unmeasured = f"What {query.method} takes has not been measured, and too few of yours have ended."
+        unmeasured = (
+            f"The cost of {query.method} has not been measured, and too few of your evaluations with it have ended."
+        )
         typical = services.options.typical.get(query.method, Absent(reason=unmeasured))
     else:
         own = []  # evaluations by the usual board tell nothing of another

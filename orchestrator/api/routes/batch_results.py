@@ -56,7 +56,7 @@ _FORMAT_NAMES = {
 }
 """Result formats by media type."""
 _RESULTS = {
-    "description": "One line for each row, in their order; rows without a report, rejected ones included, say why",
+    "description": "One line per row, in order; rows without a report, including rejected rows, give the reason",
     "content": {
         media: {
             "schema": {"type": "string", **({"format": "binary"} if media in (_XLSX, _MEDIA_TYPES["parquet"]) else {})}

@@ -36,10 +36,10 @@ _FORM = "multipart/form-data"
 BATCH_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "One idea in each JSON record or CSV row: `title` and `text`, or its sections; or files in a "
+        "description": "One idea per JSON record or CSV row, as `title` and `text` or as its sections; or files in a "
         "form or a ZIP archive: PDF, Word (.docx), OpenDocument (.odt), text, Markdown, TeX (also the ZIP archive of a "
-        "paper), HTML, RTF, JSON, JSON lines, CSV, Excel (.xlsx). Rows that cannot be read are named in the answer, "
-        "and the others are evaluated. An archive that is built to do harm is refused as a whole.",
+        "paper), HTML, RTF, JSON, JSON lines, CSV, Excel (.xlsx). Unreadable rows are listed in the response, "
+        "and the others are evaluated. A malicious archive is refused as a whole.",
         "content": {
             **{media: {"schema": {"type": "string"}} for media in MEDIA_TYPES if media != _FORM},
             _FORM: {
@@ -52,7 +52,7 @@ BATCH_BODY: dict[str, Any] = {
     }
 }
 _ACCEPTED: dict[int | str, dict[str, Any]] = {
-    202: {"description": "The usable rows are stored; the others are named", "headers": REPLAYABLE_HEADERS}
+    202: {"description": "The usable rows are stored; the others are listed", "headers": REPLAYABLE_HEADERS}
 }
 
 
@@ -80,7 +80,7 @@ class BatchBody:
         if media not in MEDIA_TYPES:
             raise HttpProblem(
                 "unsupported-media-type",
-                f"The body is {media or 'of no stated type'}; a batch is {', '.join(MEDIA_TYPES)}.",
+                f"The body is {media or 'of no stated type'}; a batch must be {', '.join(MEDIA_TYPES)}.",
             )
         kind, limits, today = MEDIA_TYPES[media], services.batches, self.context.now.date()
         loop = asyncio.get_running_loop()
@@ -166,11 +166,9 @@ def _criteria(text: str) -> tuple[Criterion, ...]:
 def no_usable_row(intake: BatchIntake) -> HttpProblem:
     """Return the problem for a body in which no row can be evaluated."""
     first = intake.rejected[0]
-    more = (
-        f" The same holds for {len(intake.rejected) - 1:,} more: `rows` says why." if len(intake.rejected) > 1 else ""
-    )
+    more = f" The same applies to {len(intake.rejected) - 1:,} more; see `rows`." if len(intake.rejected) > 1 else ""
     rows = tuple(intake.rejected)
-    return HttpProblem("invalid-request", f"No row holds a usable idea. {first.detail}{more}", rows=rows)
+    return HttpProblem("invalid-request", f"No row contains a usable idea. {first.detail}{more}", rows=rows)
 
 
 def _accepted_batch(batch: BatchId, name: str, intake: BatchIntake) -> AcceptedBatch:

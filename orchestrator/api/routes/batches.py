@@ -48,9 +48,9 @@ _STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
         "Server-sent events: `progress`, at most one a second, and finally `finished`; their `data` is a BatchSummary",
         BatchSummary,
     ),
-    204: {"description": "It has finished, and the client has received that: an EventSource does not reconnect"},
+    204: {"description": "The batch has finished and the client has been told: an EventSource does not reconnect"},
 }
-_LAST = "Id of the last event that was received"
+_LAST = "Id of the last event received"
 
 
 @router.get("")

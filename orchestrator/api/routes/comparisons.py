@@ -52,7 +52,7 @@ async def _idea(
             raise HttpProblem.invalid(f"Give either `{name}` or `{name}_evaluation`.", f"/{name}_evaluation")
         return await evaluated_idea(services.jobs, tenant, evaluation, f"/{name}_evaluation")
     if words is None:
-        raise HttpProblem.invalid(f"It is required, or `{name}_evaluation` in its place.", f"/{name}")
+        raise HttpProblem.invalid(f"It is required, unless `{name}_evaluation` is given.", f"/{name}")
     return await asyncio.to_thread(idea_of, words, name, f"/{name}")
 
 
@@ -70,6 +70,6 @@ def _path(job: str) -> str:
 
 
 _ROUTES = JobRoutes(router, "comparison", ComparisonResource, _resource, _show)
-_ROUTES.add_list("One's own comparisons, the newest first, without their results.")
-_ROUTES.add_one("One comparison as it stands, with its result when it is done.")
+_ROUTES.add_list("List the tenant's comparisons, newest first, without their results.")
+_ROUTES.add_one("Return a comparison in its current state, with its result once it is done.")
 _ROUTES.add_cancel()

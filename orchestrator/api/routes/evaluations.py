@@ -69,10 +69,10 @@ router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
 
 _JSON = "application/json"
 _RENDERERS = {_JSON: as_json, "text/markdown": as_markdown, "text/html": as_html}
-_UNTOLD = "There is no report. Whoever runs the call sees why."
+_UNTOLD = "There is no report. The people who run the call can see why."
 _GRAPHML = "application/graphml+xml"
 _GRAPH = report_representations("The graph, with the references that its labels stand for", (_JSON, _GRAPHML))
-_REPORT = report_representations("The report, in the form that `Accept` prefers", tuple(_RENDERERS))
+_REPORT = report_representations("The report, in the format preferred by `Accept`", tuple(_RENDERERS))
 
 
 @router.post(**submission_route(Accepted, Evaluation))
@@ -118,7 +118,7 @@ async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: 
     """Return the literature graph of a SciCompanion report, as JSON or GraphML. Other reports have none: 404."""
     stored = await stored_report(context.services.jobs, context.tenant, id)
     if stored.graph is None:
-        raise HttpProblem("not-found", f"The report of {id} has no graph: its method grows none, scicompanion does.")
+        raise HttpProblem("not-found", f"The report of {id} has no graph: its method builds none, unlike scicompanion.")
     render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
     text = await asyncio.to_thread(render, stored, stored.graph)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
@@ -148,7 +148,7 @@ async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
         )
     retried = await context.services.jobs.retry(context.tenant, job.id, context.by)
     if retried.unreadable:
-        raise HttpProblem("conflict", "Its document is kept no longer. Submit it again.", state=job.state)
+        raise HttpProblem("conflict", "Its document is no longer stored. Submit it again.", state=job.state)
     return await show_evaluation(context.services, await context.find_job(id, "evaluation"))
 
 
@@ -183,10 +183,10 @@ def _criteria(bodies: Sequence[CriterionBody]) -> tuple[Criterion, ...]:
             criteria.append(Criterion.model_validate(body.model_dump()))
         except ValidationError as error:
             detail = error.errors(include_url=False)[0]["msg"]
-            wrong = f"Anchors give scores from 1 to 10 a meaning: {detail}."
+            wrong = f"Anchors must describe scores from 1 to 10: {detail}."
             raise HttpProblem.invalid(wrong, f"/criteria/{number}/anchors") from error
         if names.index(names[number]) < number:
-            raise HttpProblem.invalid("Another criterion has this name.", f"/criteria/{number}/name")
+            raise HttpProblem.invalid("Another criterion already has this name.", f"/criteria/{number}/name")
     return tuple(criteria)
 
 
@@ -246,5 +246,5 @@ def evaluation_links(job: str) -> Links:
 
 
 _ROUTES = JobRoutes(router, "evaluation", Evaluation, _evaluation_resource, show_evaluation)
-_ROUTES.add_one("One evaluation as it stands.")
+_ROUTES.add_one("Return an evaluation in its current state.")
 _ROUTES.add_cancel()

@@ -30,9 +30,11 @@ _STREAM_DESCRIPTION = (
 )
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: event_stream_response(_STREAM_DESCRIPTION, Event),
-    204: {"description": "It has ended, and the client has received every event: an EventSource does not reconnect"},
+    204: {
+        "description": "The job has ended and the client has received every event: an EventSource does not reconnect"
+    },
 }
-_LAST_EVENT_DESCRIPTION = "Number of the last event that was received; the stream goes on after it"
+_LAST_EVENT_DESCRIPTION = "Number of the last event received; the stream continues after it"
 
 
 def _stream_router(kind: JobKind) -> APIRouter:

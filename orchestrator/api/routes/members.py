@@ -32,7 +32,7 @@ async def list_members(context: PeopleReader) -> Page[Member]:
 
 @router.get("/{id}")
 async def get_member(id: PathId, context: PeopleReader) -> Member:
-    """One person."""
+    """Return a member."""
     return await members.get_member(context.services.members, context.tenant, id)
 
 

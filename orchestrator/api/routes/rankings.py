@@ -50,10 +50,10 @@ _RENDERERS: dict[str, Callable[[Ranking, Sequence[Comparison]], str]] = {
     "text/html": as_ranking_html,
     "text/csv": lambda ranking, _: as_csv(ranking),
 }
-_REPORT = report_representations("The ranking, in the form that `Accept` prefers", tuple(_RENDERERS))
+_REPORT = report_representations("The ranking, in the format preferred by `Accept`", tuple(_RENDERERS))
 _JSON_LINES = "application/jsonl"
 _COMPARISONS = {
-    "description": "One comparison a line; they can be given to a later ranking, or to `assayer rank --known`",
+    "description": "One comparison per line; they can be reused by a later ranking or by `assayer rank --known`",
     "content": {_JSON_LINES: {"schema": {"type": "string"}}},
 }
 
@@ -138,5 +138,5 @@ async def show_ranking(_: Services, job: Job) -> RankingResource:
 
 
 _ROUTES = JobRoutes(router, "ranking", RankingResource, ranking_resource, show_ranking)
-_ROUTES.add_one("One ranking as it stands.")
+_ROUTES.add_one("Return a ranking in its current state.")
 _ROUTES.add_cancel()

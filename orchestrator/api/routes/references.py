@@ -39,7 +39,9 @@ def _checked_idea(body: ReferencesBody, services: Services) -> Idea:
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
     idea = idea_of(body.idea, "", "/idea")
     if len(idea.text) > _LONGEST:
-        detail = f"The idea has {len(idea.text):,} characters; the limit here is {_LONGEST:,}. Send its main sections."
+        detail = (
+            f"The idea has {len(idea.text):,} characters; the limit here is {_LONGEST:,}. Send only its main sections."
+        )
         raise HttpProblem.invalid(detail, "/idea")
     return idea
 
@@ -61,9 +63,9 @@ async def _suggested(
 
 def _note(missed: MissedReferences, hops: int) -> str | None:
     if not missed.references:
-        return "The corpus has no paper near this idea that it does not name already."
+        return "The corpus has no paper close to this idea that it does not already cite."
     if hops and all(way.from_paper is None for reference in missed.references for way in reference.found):
-        return "No citation leads to any of these papers: they were found by the idea's words alone."
+        return "None of these papers is reached through citations: they were found by the idea's text alone."
     return None
 
 

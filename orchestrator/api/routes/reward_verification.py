@@ -177,7 +177,7 @@ def _is_over(group: RewardGroup) -> bool:
 
 def _too_slow(services: Services) -> HttpProblem:
     seconds = services.settings.max_wait_seconds
-    detail = f"There is no reward after {seconds:g} s. It is judged on: the same request again waits on."
+    detail = f"There is no reward after {seconds:g} s. Judging continues: repeat the same request to keep waiting."
     return HttpProblem("busy", detail)
 
 
@@ -185,7 +185,7 @@ def _incomplete(name: str, group: RewardGroup) -> HttpProblem:
     missing = group.missing
     listed = ", ".join(map(str, missing[:_MOST_TOLD])) + (", …" if len(missing) > _MOST_TOLD else "")
     detail = (
-        f"The group {name!r} has {len(group.members)} of its {group.size} members, and its time is over. Missing: "
-        f"{listed}. Send these, and the others again: what was judged is not judged again."
+        f"The group {name!r} has {len(group.members)} of its {group.size} members, and its time has run out. "
+        f"Missing: {listed}. Send these, and the others again: what was already judged is not judged again."
     )
     return HttpProblem("group-incomplete", detail, missing=missing)

@@ -34,9 +34,9 @@ _RENDERERS = {"text/markdown": as_debate_markdown, "text/html": as_debate_html}
 _ITEMS = ItemRoutes(
     router, "rewards", "item", RewardsResource, RewardItems, RewardsResult, lambda services: services.rewards
 )
-_DEBATE = report_representations("The debate, in the form that `Accept` prefers", tuple(_RENDERERS))
+_DEBATE = report_representations("The debate, in the format preferred by `Accept`", tuple(_RENDERERS))
 
-ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="Its place in the request, from 0")]
+ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="Its position in the request, from 0")]
 
 
 @router.post(**submission_route(AcceptedRewards, RewardsResource))
@@ -72,7 +72,7 @@ def _reward_of(outcome: RewardOutcome | None, job: Job) -> Reward:
     if outcome is not None and outcome.problem is not None:
         raise HttpProblem.of(outcome.problem, job.state)
     if job.state in ("queued", "running"):
-        detail = f"This item has not been judged yet: its job is {job.state}. Its events tell when it is."
+        detail = f"This item has not been judged yet: its job is {job.state}. Its events say when it has been."
         raise HttpProblem("not-finished", detail, state=job.state)
     raise no_result_problem(job)
 

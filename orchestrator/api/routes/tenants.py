@@ -45,7 +45,7 @@ async def create_tenant(body: TenantBody, context: Admin, creation: CreationDepe
 
 @router.get("")
 async def list_tenants(query: Annotated[TenantsQuery, Query()], context: Admin) -> Page[TenantResource]:
-    """All tenants, by id."""
+    """List all tenants by id."""
     after = None if query.after is None else TenantId(query.after)
     tenants = await context.services.tenants.list(after=after, limit=query.limit + 1)
     page = tenants[: query.limit]
@@ -73,7 +73,8 @@ async def delete_tenant(id: PathTenant, context: Admin) -> None:
     stay. Its running jobs are stopped."""
     if id == context.tenant:
         raise HttpProblem(
-            "conflict", "A tenant cannot delete itself: this key would go with it. Use another tenant's admin key."
+            "conflict",
+            "A tenant cannot delete itself, because this key would be deleted with it. Use another tenant's admin key.",
         )
     if not await context.services.tenants.delete(TenantId(id), context.by):
         raise not_found("tenant", id)

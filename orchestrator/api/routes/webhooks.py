@@ -52,9 +52,7 @@ async def create_webhook(body: WebhookBody, context: Manager, creation: Creation
     except ConfigurationError as error:
         raise HttpProblem("not-configured", str(error)) from None
     if created is None:
-        raise HttpProblem(
-            "conflict", f"The tenant has {_MOST} webhooks, which is the most that it may have. Delete one first."
-        )
+        raise HttpProblem("conflict", f"The tenant has {_MOST} webhooks, its limit. Delete one first.")
     return Response(new.model_dump_json(), 201, {"Location": path, "Cache-Control": "no-store"}, "application/json")
 
 

@@ -37,7 +37,7 @@
     const note = document.createElement("p"), forget = document.createElement("button");
     note.className = "notice";
     note.setAttribute("role", "status");
-    note.append(`${draft.session === session ? "Your words, which have not been taken yet." : "Your words from before you were signed out."} `, forget);
+    note.append(`${draft.session === session ? "Your text, which has not been saved yet." : "Your text from before you were signed out."} `, forget);
     forget.type = "button";
     forget.textContent = "Forget them";
     forget.addEventListener("click", () => {

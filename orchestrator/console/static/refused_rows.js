@@ -24,8 +24,8 @@ function refusedRow(row, place) {
   const text = element("textarea", { rows: 6, id: `text-${place}` });
   const item = element("li", {},
     element("p", { dir: "auto" }, element("strong", {}, row.source), why),
-    element("details", {}, element("summary", {}, `Mend ${row.source}`),
-      element("label", { htmlFor: file.id }, "Another file in its place ", file),
+    element("details", {}, element("summary", {}, `Fix ${row.source}`),
+      element("label", { htmlFor: file.id }, "Replacement file ", file),
       element("label", { htmlFor: text.id }, "Or its text", text)));
   item.dataset.source = row.source;
   return item;

@@ -31,7 +31,7 @@ function changed() {
   const bytes = call.chosen.reduce((sum, file) => sum + file.size, 0);
   const names = call.chosen.slice(0, SHOWN_FILES).map((file) => element("li", { dir: "auto" }, file.path));
   if (call.chosen.length > SHOWN_FILES) names.push(element("li", {}, `and ${figure.format(call.chosen.length - SHOWN_FILES)} more`));
-  const clear = element("button", { type: "button", onclick: () => { call.chosen = []; changed(); } }, "Choose none");
+  const clear = element("button", { type: "button", onclick: () => { call.chosen = []; changed(); } }, "Clear selection");
   at("chosen").replaceChildren(...(call.chosen.length
     ? [element("p", {}, `${counted(call.chosen.length, "file")}, ${(bytes / 1e6).toFixed(1)} MB `, clear), element("ul", {}, ...names)] : []));
 }
@@ -161,37 +161,37 @@ async function check(files) {
   const sum = (name) => parts.reduce((total, part) => total + (part[name] ?? 0), 0);
   const known = parts.filter((part) => part.ideas);
   const same = parts.flatMap((part) => part.duplicates);
-  const lines = [`${counted(sum("accepted"), "proposal")} can be evaluated${same.length ? `; ${counted(same.length, "has", "have")} the words of another, and ${same.length === 1 ? "is" : "are"} paid for once` : ""}`];
-  lines.push(...same.slice(0, SHOWN_FILES).map((file) => `${file.source} has the words of ${file.same_source}`));
+  const lines = [`${counted(sum("accepted"), "proposal")} can be evaluated${same.length ? `; ${counted(same.length, "has", "have")} the same text as another and ${same.length === 1 ? "is" : "are"} paid for only once` : ""}`];
+  lines.push(...same.slice(0, SHOWN_FILES).map((file) => `${file.source} has the same text as ${file.same_source}`));
   for (const absent of new Set(known.map((part) => part.cost_absent).filter(Boolean))) lines.push(`Cost unknown: ${absent}`);
   if (known.length && known.every((part) => part.cost_usd !== null)) {
     const high = known.every((part) => part.high_cost_usd !== null) ? `, at most about ${money(sum("high_cost_usd"))}` : "";
     const basis = known[0].basis === "own" ? `${counted(known[0].evaluations, "evaluation")} of yours` : "typical figures";
-    lines.push(`About ${money(sum("cost_usd"))}${high}, judging by ${basis}`);
+    lines.push(`About ${money(sum("cost_usd"))}${high}, based on ${basis}`);
   }
   const left = known[0]?.left_this_month_usd;
-  if (typeof left === "number") lines.push(`${money(left)} are left this month${sum("high_cost_usd") > left ? ": it may cost more than that" : ""}`);
+  if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? ": it may cost more than that" : ""}`);
   if (known.length) lines.push(finish(known));
   const fits = known.map((part) => part.corpus_fit).filter(Boolean);
   if (fits.length) lines.push(coverage(fits));
-  for (const why of new Set(known.map((part) => part.corpus_fit_absent).filter(Boolean))) lines.push(`${fits.length ? "Of others, whether" : "Whether"} the corpus covers their fields is not known: ${why}`);
+  for (const why of new Set(known.map((part) => part.corpus_fit_absent).filter(Boolean))) lines.push(`${fits.length ? "For others, it" : "It"} is not known whether the corpus covers their fields: ${why}`);
   lines.push(...parts.flatMap((part) => part.notices));
-  at("outcome").replaceChildren(element("h2", {}, "If you submit this"), element("ul", {}, ...lines.map((line) => element("li", { dir: "auto" }, line))));
+  at("outcome").replaceChildren(element("h2", {}, "If you submit this call"), element("ul", {}, ...lines.map((line) => element("li", { dir: "auto" }, line))));
   showRefused(at("refused"), stillRefused(parts.flatMap((part) => part.rejected)));
 }
 /** Of the proposals whose text is at hand, some are held against the corpus. */
 function coverage(fits) {
   const of = (level) => fits.reduce((total, fit) => total + fit[level], 0);
-  const poor = of("poor") ? `, and of ${figure.format(of("poor"))} not: expect those without a score, or with less than a full one` : "";
-  return `Of ${counted(of("checked"), "proposal")} looked at, the corpus covers the field of ${figure.format(of("good"))} well, of ${figure.format(of("partial"))} in part${poor}`;
+  const poor = of("poor") ? `, and of ${figure.format(of("poor"))} not: expect no score or only a partial one for these` : "";
+  return `Of ${counted(of("checked"), "proposal")} checked, the corpus covers the field of ${figure.format(of("good"))} well, of ${figure.format(of("partial"))} in part${poor}`;
 }
 /** Each part was estimated as if it stood behind what waits already, and that is counted once. */
 function finish(parts) {
-  if (parts.some((part) => part.hours === null)) return `When it ends is not known. ${parts.find((part) => part.hours === null).hours_absent}`;
+  if (parts.some((part) => part.hours === null)) return `The end time is unknown. ${parts.find((part) => part.hours === null).hours_absent}`;
   const [{ waiting, hours, ideas }] = parts;
   const perIdea = waiting + ideas ? hours / (waiting + ideas) : 0;
   const whole = perIdea * (waiting + parts.reduce((sum, part) => sum + part.ideas, 0));
-  return `It ends in about ${whole < 1 ? counted(Math.max(1, Math.round(60 * whole)), "minute") : counted(Math.round(whole), "hour")}${waiting ? `, after ${counted(waiting, "evaluation")} that ${waiting === 1 ? "waits" : "wait"} already` : ""}`;
+  return `It ends in about ${whole < 1 ? counted(Math.max(1, Math.round(60 * whole)), "minute") : counted(Math.round(whole), "hour")}${waiting ? `, after ${counted(waiting, "evaluation")} already waiting` : ""}`;
 }
 
 async function send(files) {
@@ -221,7 +221,7 @@ async function send(files) {
   changed();
   const link = element("a", { href: `/console/calls/${begun.id}` }, "Follow the call");
   at("outcome").replaceChildren(element("h2", {}, `${counted(begun.accepted, "proposal")} submitted`), element("p", {}, link));
-  at("name").value = at("name").value && `${at("name").value}, mended`.slice(0, 200);
+  at("name").value = at("name").value && `${at("name").value}, fixed`.slice(0, 200);
   showRefused(at("refused"), refused);
   link.focus();
 }
@@ -231,7 +231,7 @@ async function attempt(work) {
   const large = files.map((file) => [file, tooLarge(file, MOST_FILE_BYTES)]).filter(([, why]) => why);
   at("alarm").hidden = true;
   if (!files.length || large.length) {
-    alarm(large.length ? large.map(([file, why]) => `${file.name}: ${why}`).join(" ") : "Choose files first, or type a proposal in.");
+    alarm(large.length ? large.map(([file, why]) => `${file.name}: ${why}`).join(" ") : "Choose files first, or type a proposal.");
     return;
   }
   busy(true);
@@ -240,7 +240,7 @@ async function attempt(work) {
   } catch (error) {
     if (error.rows) showRefused(at("refused"), stillRefused(error.rows));
     const rest = call.begun?.id ? ` ${counted(call.begun.accepted, "proposal")} have arrived: “Submit” sends the rest.` : "";
-    if (error.status === 401) alarm("You are signed out: ", signInLink(), `, then press “${at(work === send ? "send" : "check").textContent}” again. What you chose stays here.${rest}`);
+    if (error.status === 401) alarm("You are signed out: ", signInLink(), `, then press “${at(work === send ? "send" : "check").textContent}” again. Your selection is kept here.${rest}`);
     else alarm(`${error instanceof Stopped ? "Stopped." : error.message}${rest}`);
   } finally {
     busy(false);

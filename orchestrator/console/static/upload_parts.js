@@ -83,8 +83,8 @@ function tooLarge(file, mostFileBytes) {
   if (file.size <= mostFileBytes || OF_LINES.test(file.name)) return null;
   const most = `${Math.floor(mostFileBytes / 1e6)} MB`;
   return /\.zip$/i.test(file.name)
-    ? `It has more than ${most}. Unpack it, and choose the folder: folders may be as large as you like.`
-    : `It has more than ${most}, the most for one file.`;
+    ? `It is larger than ${most}. Unpack it and choose the folder: folders have no size limit.`
+    : `It is larger than ${most}, the limit for one file.`;
 }
 
 /** A table of lines cut between its rows, the header repeated in each piece; any other file as it is. Each with its rows. */
@@ -108,7 +108,7 @@ async function* pieces(file, most, mostRows) {
     const bytes = new Uint8Array(await file.slice(start, end).arrayBuffer());
     const [upTo, rows] = wholeRows(bytes, table, mostRows);
     const whole = end === file.size && rows < mostRows ? bytes.length : upTo;
-    if (!whole) throw new Error(`A row of ${file.name} is larger than a request may be.`);
+    if (!whole) throw new Error(`A row of ${file.name} is too large for a request.`);
     yield [new File([header, file.slice(start, start + whole)], nameOfPart(file.name, number++)), rows];
     start += whole;
   }

@@ -1,1 +1,1 @@
-"""Alembic migrations, run by `orchestrator.store.migrator`. History is one line: `versions/vNNNN_what.py`."""
+"""SQL scripts `vNNNN_what.sql`, one for each revision of the tables, run by `orchestrator.store.migrator`."""

@@ -3,8 +3,6 @@
 from cluster.serving.replica import Replica, ReplicaConfig
 from orchestrator.execution.metrics import ATTEMPTS
 
-__all__ = ["Counting"]
-
 
 class Counting(Replica):
     def __init__(self, config: ReplicaConfig) -> None:

@@ -9,8 +9,6 @@ from assayer.run.context_variables import is_urgent
 from cluster.serving.replica import Replica
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 
-__all__ = ["Specimen"]
-
 
 class Specimen(Replica):
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright
 
 from tests.chromium import launch_options
 from tests.contract.api.service import Service, served
@@ -56,22 +56,33 @@ async def at_the_console(
     complaints: list[str] = []
     async with served(service.app) as url, async_playwright() as running:
         browser = await running.chromium.launch(**launch_options())
-        context = await browser.new_context(
-            viewport={"width": look.width, "height": 800}, color_scheme="dark" if look.scheme == "dark" else "light"
-        )
-        page = await context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        await page.goto(f"{url}/console")
-        await page.locator("input:focus").wait_for()
-        await page.keyboard.type(key)
-        await page.keyboard.press("Enter")
-        await page.get_by_role("button", name="Sign out").wait_for()
+        page = await new_page(browser, look, complaints)
+        await sign_in(page, f"{url}/console", key)
         yield page, url
         await browser.close()
     assert [
         complaint for complaint in complaints if not (refused and complaint.startswith("Failed to load resource"))
     ] == []
+
+
+async def new_page(browser: Browser, look: Look, complaints: list[str]) -> Page:
+    """Return a page in a context of its own; what the browser complains of is added to `complaints`."""
+    context = await browser.new_context(
+        viewport={"width": look.width, "height": 800}, color_scheme="dark" if look.scheme == "dark" else "light"
+    )
+    page = await context.new_page()
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return page
+
+
+async def sign_in(page: Page, url: str, key: str) -> None:
+    """Open a page that asks for a key, and sign in by keyboard."""
+    await page.goto(url)
+    await page.locator("input:focus").wait_for()
+    await page.keyboard.type(key)
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Sign out").wait_for()
 
 
 async def look_over(page: Page, name: str, look: Look, *, whole: bool = True) -> None:

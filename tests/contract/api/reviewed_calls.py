@@ -50,13 +50,19 @@ async def assign_reviewers(client: httpx2.AsyncClient, batch: str, **body: Any) 
     return content
 
 
-async def call_with_reviewer(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
-    """Return a reviewer with all proposals of a call assigned, the call and its evaluations; the first has a report."""
+async def assigned_call(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
+    """Return a reviewer with all proposals of a call assigned, the call and its evaluations."""
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, evaluations = await call_of(service, *texts)
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    await finish_with_report(service, await service.lease(), full_report())
     return ada, batch, evaluations
+
+
+async def call_with_reviewer(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
+    """Return a reviewer with all proposals of a call assigned, the call and its evaluations; the first has a report."""
+    assigned = await assigned_call(service, *texts)
+    await finish_with_report(service, await service.lease(), full_report())
+    return assigned
 
 
 async def call_with_opinions(service: Service, opinions: int = 8, others: int = 0) -> tuple[BatchId, Person, Person]:

@@ -48,11 +48,11 @@ async def test_a_mail_that_did_not_arrive_is_seen_by_who_invites(service: Servic
     officer, grace = await person(service, "officer", "Otto"), await person(service, "reviewer", "Grace Hopper")
     await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
     async with signed_in(service, officer.key) as browser:
-        assert "waits" in (await browser.get(f"/console/members/{grace.member.id}")).text
+        assert "waiting" in (await browser.get(f"/console/members/{grace.member.id}")).text
         query = "UPDATE mails SET state = 'failed', attempt = 1, said = 'mail.test answered 550 <no such mailbox>.'"
         await service.database.execute(query)
         people = (await browser.get("/console/members")).text
         page = (await browser.get(f"/console/members/{grace.member.id}")).text
-    assert "a mail did not arrive" in people
+    assert "email not delivered" in people
     assert '<span class="mark failed">failed</span>' in page
     assert "550 &lt;no such mailbox&gt;" in page

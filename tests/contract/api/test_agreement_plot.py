@@ -29,7 +29,7 @@ async def test_agreement_is_drawn_with_what_chance_and_one_score_for_all_would_g
     (machine,) = (row for row in rows if row[0] == "The program")
     assert machine[1:] == ["97 %", "38"]
     assert ["Chance, or one score for everything", "50 %", "–"] in rows
-    assert "2 opinions of proposals that the program gave no score are not drawn" in page
+    assert "2 opinions on proposals without a program score are not drawn" in page
     assert ["90 to 100", "0", "0", "0", "0", "2"] in rows
     link = html.unescape(re.findall('<a href="([^"]*score_from=90[^"]*)"', page)[-1])
     async with signed_in(service, await service.key()) as officer:
@@ -38,7 +38,7 @@ async def test_agreement_is_drawn_with_what_chance_and_one_score_for_all_would_g
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [(0, "Nobody has given a first opinion yet."), (4, "Not enough opinions. Only 4 proposals have")],
+    [(0, "There are no first opinions yet."), (4, "Not enough opinions. Only 4 proposals have")],
 )
 async def test_without_opinions_and_with_few_the_page_says_so(service: Service, given: int, words: str) -> None:
     batch, *_ = await call_with_opinions(service, given)

@@ -48,7 +48,7 @@ async def test_a_conflict_is_declared_keeps_somebody_out_and_is_cleared_with_a_r
         assert (await submit_form(browser, here, "/conflicts", **whose, reason=" x ")).status_code == 409
         assert (await submit_form(browser, here, "/conflicts", **whose, reason="a former student")).status_code == 303
         tried = (await browser.get(here, params={"per_proposal": "1"})).text
-        assert "Conflicts keep 1 of 1 from it." in tried
+        assert "1 of 1 reviewer has a conflict." in tried
         assert "a former student" in tried
         cleared = await submit_form(browser, here, "/conflicts/clear", **whose, reason="twenty years ago")
         assert cleared.status_code == 303

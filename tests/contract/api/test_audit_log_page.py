@@ -32,7 +32,7 @@ async def test_entries_are_shown_newest_first_and_found_by_actor_act_and_subject
         assert one.count('<tr id="entry-') == 1
         assert "Remark 7." in one
         assert (await browser.get(HERE, params={"act": "baked a cake"})).status_code == 422
-        assert "No entry is so." in (await browser.get(HERE, params={"about": "ev_none"})).text
+        assert "No entries match." in (await browser.get(HERE, params={"about": "ev_none"})).text
 
 
 async def test_the_chain_is_checked_also_against_a_tip_that_was_kept(service: Service) -> None:
@@ -43,16 +43,16 @@ async def test_the_chain_is_checked_also_against_a_tip_that_was_kept(service: Se
     async with signed_in(service, auditor.key) as browser:
         assert f"{tip.number}:{tip.hash}" in (await browser.get(HERE)).text
         whole = (await browser.get(f"{HERE}/check")).text
-        assert f"The chain is whole: {tip.number} entries." in whole
+        assert f"The log is intact: {tip.number} entries." in whole
         kept = await browser.get(f"{HERE}/check", params={"kept": f"{early.number}:{early.hash}"})
-        assert "and the tip that you kept is in it" in kept.text
+        assert "and it contains your stored tip" in kept.text
         longer = await browser.get(f"{HERE}/check", params={"kept": f"99:{tip.hash}"})
         assert "the end is cut off: 99 entries were published" in longer.text
         other = await browser.get(f"{HERE}/check", params={"kept": f"{tip.number}:{'0' * 64}"})
         assert "is another one than the tip that was published" in other.text
         unread = await browser.get(f"{HERE}/check", params={"kept": "yesterday"})
         assert unread.status_code == 422
-        assert "A tip reads NUMBER:HASH" in unread.text
+        assert "A tip has the form NUMBER:HASH" in unread.text
 
 
 async def test_a_chain_longer_than_one_reading_is_checked_and_saved_whole(service: Service) -> None:
@@ -60,7 +60,7 @@ async def test_a_chain_longer_than_one_reading_is_checked_and_saved_whole(servic
     await written(service, 1_001)
     tip = await service.services.audit_log.tip(ACME)
     async with signed_in(service, auditor.key) as browser:
-        assert f"The chain is whole: {tip.number:,} entries." in (await browser.get(f"{HERE}/check")).text
+        assert f"The log is intact: {tip.number:,} entries." in (await browser.get(f"{HERE}/check")).text
         saved = await browser.get(f"{HERE}/export")
     assert saved.headers["content-disposition"] == 'attachment; filename="audit-log.jsonl"'
     entries = [AuditEntry.model_validate_json(line) for line in saved.text.splitlines()[1:]]

@@ -82,7 +82,7 @@ async def test_no_estimate_of_the_usual_board_is_passed_off_as_one_of_another(se
         usual, other = await asked(caller, method="innoeval"), await asked(caller, method="innoeval", board="9")
     assert (usual.cost_usd, other.cost_usd) == (0.8, None)
     assert other.cost_absent is not None
-    assert "What another board takes is not known" in other.cost_absent
+    assert "The cost of another board is not known" in other.cost_absent
 
 
 async def test_cost_is_unknown_where_a_price_is(service: Service, client: httpx2.AsyncClient) -> None:
@@ -184,4 +184,4 @@ async def test_a_slow_corpus_tells_of_those_that_were_looked_at_in_time_or_that_
     assert not isinstance(some, Absent)
     assert (some.checked, some.good, some.poor) == (2, 1, 1)
     none = await expected_fit(services, ideas[2:], None, seconds=0.1)
-    assert none == Absent(reason="It could not be checked in time, 0.1 s: the service is busy.")
+    assert none == Absent(reason="It could not be checked within 0.1 s: the service is busy.")

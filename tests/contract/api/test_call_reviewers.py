@@ -139,7 +139,7 @@ async def test_who_is_taken_from_a_call_keeps_opinions_and_others_get_the_rest(s
         entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "assignment withdrawn"
     ]
     assert {item.about for item in withdrawn} == set(evaluations[1:])
-    assert {(item.content or {})["reason"] for item in withdrawn} == {"reviews this call no more"}
+    assert {(item.content or {})["reason"] for item in withdrawn} == {"is no longer a reviewer of this call"}
 
 
 async def test_a_choice_of_which_nobody_reviews_any_more_does_not_open_the_call_to_all(service: Service) -> None:

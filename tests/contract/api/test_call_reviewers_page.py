@@ -27,7 +27,10 @@ async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: S
     async with signed_in(service, officer.key) as browser:
         await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
         page = told((await browser.get(here)).text)
-        assert "Nobody is chosen for this call: all 3 reviewers would be asked, 1 of whom has never signed in." in page
+        assert (
+            "No reviewers are chosen for this call: all 3 reviewers would be asked, 1 of whom has never signed in."
+            in page
+        )
         assert "Grace Hopper never signed in" in page
         chosen = await submit_form(
             browser, here, "/reviewers", reviewer=member_ids(ada, bob), listed=member_ids(ada, bob)
@@ -64,9 +67,9 @@ async def test_whoever_is_not_listed_stays_chosen(service: Service, officer: Per
         assert unticked.status_code == 303
         none = await submit_form(browser, here, "/reviewers", listed=member_ids(people[1], people[103]))
         assert none.status_code == 409
-        assert "Tick at least one" in none.text
+        assert "Select at least one" in none.text
         nobody = (await browser.get(here, params={"find": "nobody of this name"})).text
-        assert "No reviewer fits" in nobody
+        assert "No reviewer matches" in nobody
 
 
 async def test_assignments_are_ended_only_once_that_was_shown(service: Service, officer: Person) -> None:
@@ -85,7 +88,7 @@ async def test_assignments_are_ended_only_once_that_was_shown(service: Service, 
         done = await submit_form(browser, here, "/reviewers", **fields, ends=hidden_field(shown.text, "ends"))
         assert done.status_code == 303
         page = told((await browser.get(here)).text)
-        assert "Ada Byron not asked any more" in page
+        assert "Ada Byron no longer asked" in page
         assert "1 of 2 reviewers is chosen for this call. Only they are asked." in page
         tried = (await browser.get(here, params={"per_proposal": "1"})).text
         assert "2 new assignments" in tried
@@ -105,7 +108,7 @@ async def test_what_an_invitation_lacks_is_said_and_nothing_typed_is_lost(servic
     async with signed_in(service, officer.key) as browser:
         wrong = await submit_form(browser, here, "/invite", name="Grace Hopper", email="grace", affiliation="Yale")
         assert wrong.status_code == 422
-        assert "An address reads name@example.org." in wrong.text
+        assert "An address has the form name@example.org." in wrong.text
         assert 'value="Grace Hopper"' in wrong.text
         otto = await submit_form(browser, here, "/invite", name="Otto", email=officer.member.email)
         assert otto.status_code == 409

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
-from assayer.models import Absent, EvaluationId, Part, Score, ScoreCertainty
-from orchestrator.jobs.models import JobVerdict
-from orchestrator.settings import QueueSettings
-from orchestrator.store import PgLeases, PgReports
+from assayer.models import Absent, Part, Score, ScoreCertainty
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.evaluated_calls import EMPTY_SUMMARY, call_with_reports
 from tests.contract.api.people import call_of, person
+from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
 from tests.contract.pdf_files import pdf_text
 from tests.contract.store_records import report
@@ -20,15 +18,11 @@ WHY = "No method could be scored."
 async def evaluated(service: Service, scores: Sequence[Score | Absent]) -> tuple[str, list[str]]:
     """A call whose reports score one part so, with the assessments of the full report."""
     batch, jobs = await call_of(service, *(f"# Idea {place}" for place in range(len(scores))))
-    leases = PgLeases(service.database, QueueSettings())
     for score in scores:
-        lease = await service.lease()
-        run = EvaluationId(f"run_{lease.job}")
-        assert await leases.record_run(lease, run, {})
         assessments = () if isinstance(score, Absent) else full_report().parts[0].assessments
         part = Part(name="soundness", title="Soundness", score=score, summary=EMPTY_SUMMARY, assessments=assessments)
-        await PgReports(service.database).keep(report(run).model_copy(update={"parts": (part,)}))
-        assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, cost_usd=0.25))
+        made = report("run").model_copy(update={"parts": (part,)})
+        await finish_with_report(service, await service.lease(), made)
     return batch, jobs
 
 
@@ -49,9 +43,10 @@ async def test_a_column_that_would_be_empty_is_left_out_and_the_page_says_where_
         proposal = (await reads.get(f"/console/proposals/{jobs[0]}")).text
     papers = [pdf_text((await owner.get(f"/v1/batches/{item}/dossier")).content) for item in (batch, known)]
     assert "sort=certainty" not in without
-    assert "Certainty is told of single methods and dimensions, on the page of each proposal" in without
+    assert "Certainty is given for single methods and dimensions on each proposal's page" in without
     assert "sort=certainty" in with_it
-    assert "Certainty is told of" not in with_it
+    assert "Certainty is given for" not in with_it
     assert "Certainty" not in compared
-    assert "Of 3 scores in it: 1 with moderate certainty, 2 without a word on it." in " ".join(proposal.split())
+    told = "Of 3 scores in this part: 1 with moderate certainty, 2 without stated certainty."
+    assert told in " ".join(proposal.split())
     assert ["Certainty" in paper for paper in papers] == [False, True]

@@ -181,25 +181,3 @@ async def test_operator_makes_tenants_and_keys_through_the_client(client: AsyncC
             await theirs.usage.get()
     await client.tenants.delete("lab")
     assert "lab" not in [item.id for item in (await client.tenants.list()).items]
-
-
-async def test_client_for_programs_that_wait_does_the_same(service: Service, url: str, tmp_path: Path) -> None:
-    key = await service.key()
-
-    def ask() -> tuple[str, list[str], int]:
-        with Client(url, key, retries=_QUICK) as waiting:
-            job = waiting.evaluations.create(_BODY).id
-            kinds = [event.kind for event in waiting.evaluations.events(job)]
-            batch = waiting.batches.create(rows=[{"title": "One", "text": TEXT}]).id
-            waiting.batches.cancel(batch)
-            saved = waiting.batches.save_results(batch, tmp_path / "results.csv", format="csv")
-            return waiting.evaluations.wait(job).state, kinds, saved.stat().st_size
-
-    async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
-        asked = group.create_task(asyncio.to_thread(ask))
-        while not await _jobs(service):
-            await notifications.next(5)
-        await service.finish()
-    state, kinds, size = asked.result()
-    assert (state, kinds) == ("succeeded", ["queued", "started", "succeeded"])
-    assert size > 0

@@ -5,21 +5,18 @@ import asyncio
 import httpx2
 import pytest
 
-import assayer_client
-from assayer.models import EvaluationId, IdeaId
-from assayer_client import AsyncClient
+from assayer.models import IdeaId
 from assayer_client.comparisons import AcceptedComparison, Comparison, ComparisonResource, DimensionVerdict
 from orchestrator.console.pair_view import judged_pairs
-from orchestrator.jobs.models import JobId, JobVerdict
+from orchestrator.jobs.models import JobId
 from orchestrator.jobs.results import outcomes_of
-from orchestrator.settings import QueueSettings
-from orchestrator.store import PgLeases, PgReports
 from orchestrator.store.pair_verdicts import SourcedComparison
 from tests.contract.api.comparison_jobs import TWO_IDEAS, finish_comparison
 from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.people import call_of
 from tests.contract.api.problems import first_error
-from tests.contract.api.service import OTHER, Service, served
+from tests.contract.api.reported_evaluations import finish_with_report
+from tests.contract.api.service import OTHER, Service
 from tests.contract.store_records import report
 
 
@@ -87,28 +84,15 @@ def test_judge_that_changes_sides_with_the_order_has_shown_a_tie() -> None:
     assert (single.winner, single.agreed) == ("second", None)
 
 
-async def test_comparison_tells_that_it_began_and_that_it_is_done(service: Service) -> None:
-    async with served(service.app) as url, AsyncClient(url, await service.key()) as follower:
-        body = assayer_client.ComparisonBody.model_validate(TWO_IDEAS)
-        accepted = await follower.comparisons.create(body)
-        await finish_comparison(service)
-        told = [event async for event in follower.comparisons.events(accepted.id)]
-    assert [event.kind for event in told] == ["queued", "started", "succeeded"]
-
-
 async def test_two_finished_evaluations_are_compared_by_their_ids(service: Service, client: httpx2.AsyncClient) -> None:
     _, (first, second) = await call_of(service, "# Corals", "# Tiles")
     body = {"first_evaluation": first, "second_evaluation": second}
     error = first_error(await client.post("/v1/comparisons", json=body))
     assert (error.pointer, error.detail) == ("/first_evaluation", "It has no report: it is queued.")
     for idea in ("one", "two"):
-        lease, leases = await service.lease(), PgLeases(service.database, QueueSettings())
-        run = EvaluationId(f"run_{lease.job}")
-        assert await leases.record_run(lease, run, {})
-        made = report(run)
+        made = report("run")
         card = made.idea.model_copy(update={"id": f"idea_{idea}", "title": idea})
-        await PgReports(service.database).keep(made.model_copy(update={"idea": card}))
-        assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, cost_usd=0.25))
+        await finish_with_report(service, await service.lease(), made.model_copy(update={"idea": card}))
     made_of = (await client.post("/v1/comparisons", json=body)).json()
     assert (await client.get(made_of["link"])).json()["title"] == "one / two"
     await finish_comparison(service)
@@ -140,5 +124,5 @@ async def test_order_effects_of_a_ranking_are_shown_beside_two_of_its_proposals(
     ]
     (pair,) = judged_pairs(answers, {one: "Corals", two: "Tiles"})
     (respect,) = pair.respects
-    assert (respect.better, respect.order) == (None, "changed sides with the order")
+    assert (respect.better, respect.order) == (None, "different in each order")
     assert respect.reasons == ("bolder", "In the other order: bolder")

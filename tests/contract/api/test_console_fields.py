@@ -23,5 +23,5 @@ async def test_fields_are_drawn_with_how_well_the_corpus_covers_them_and_lead_to
         assert "Number 7<" not in table
         assert "0 proposals" in (await client.get(f"{poor}&fit=good")).text
         gone = (await client.get(f"/console/calls/{batch}?field=volcanoes")).text
-        assert "it may be gone or have another name" in gone
+        assert "this one may have disappeared or been renamed" in gone
     assert (await service.services.series.words(OTHER, batch)).runs == []

@@ -7,7 +7,7 @@ page that is added later is looked at too, or fails for want of an address.
 from playwright.async_api import Browser, Page, async_playwright
 
 from tests.chromium import launch_options
-from tests.contract.api.browsing import EACH_LOOK, PHONE, Look, look_over, sideways
+from tests.contract.api.browsing import EACH_LOOK, PHONE, Look, look_over, new_page, sideways, sign_in
 from tests.contract.api.console_pages import ConsolePage, pages_with_content
 from tests.contract.api.people import person
 from tests.contract.api.routes import console_routes
@@ -50,25 +50,16 @@ async def _visit(browser: Browser, url: str, key: str, of_them: list[ConsolePage
     """Places, and tables there that are wider than a phone."""
     wide: list[tuple[str, str]] = []
     complaints: list[str] = []
-    context = await browser.new_context(
-        viewport={"width": look.width, "height": 800}, color_scheme="dark" if look.scheme == "dark" else "light"
-    )
-    page = await context.new_page()
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page = await new_page(browser, look, complaints)
     if key:
-        await page.goto(f"{url}/console/sign-in")
-        await page.locator("input:focus").wait_for()
-        await page.keyboard.type(key)
-        await page.keyboard.press("Enter")
-        await page.get_by_role("button", name="Sign out").wait_for()
+        await sign_in(page, f"{url}/console/sign-in", key)
     for place in of_them:
         answer = await page.goto(f"{url}{place.path}")
         assert answer is not None
         assert answer.status == 200, place
         wide += [(place.name, table) for table in await _look(page, place, look)]
         assert complaints == [], place
-    await context.close()
+    await page.context.close()
     return wide
 
 

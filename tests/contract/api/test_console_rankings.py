@@ -21,15 +21,15 @@ async def test_a_ranking_is_estimated_started_and_cut_somewhere_else(service: Se
     call = await evaluated_call_of_six(service)
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
-        assert "There are none yet." in (await officer.get(here)).text
+        assert "There are no rankings yet." in (await officer.get(here)).text
         estimate = await officer.get(here, params={"cut": "2", "calls_per_idea": "10"})
         assert f"{ENTRANTS} proposals, 30 comparisons; cost unknown" in estimate.text
         started = await submit_form(officer, f"{here}?cut=2", here, cut="2", calls_per_idea="10")
         assert started.status_code == 303, started.text
         path = started.headers["location"]
-        assert "It waits." in (await officer.get(path)).text
+        assert "It is queued." in (await officer.get(path)).text
         lease = await service.lease()
-        assert "It has begun." in (await officer.get(path)).text
+        assert "It has started." in (await officer.get(path)).text
         stages = [{"stage": "comparing", "done": 3, "total": 30}]
         await service.services.events.append(lease.job, "progress", {"stages": stages})
         assert "3 of 30 comparisons are done." in (await officer.get(f"{path}/progress")).text
@@ -40,10 +40,10 @@ async def test_a_ranking_is_estimated_started_and_cut_somewhere_else(service: Se
         assert "Cut at 2." in done.text
         assert "an approximation" not in done.text
         placed = ""
-        assert "If you take the first 2 and read nothing, expect to miss about" in done.text
+        assert "If you take the first 2 without reading any, expect to miss about" in done.text
         # Confidence is 0.95: the rule, and figures in which it can be seen to hold.
         assert "95 % or more is “clearly in”, 5 % or less “clearly out”" in done.text
-        for band, row in re.findall(r'id="band-(\w+)"|data-label="Chance to be in">([\d.]+) %', done.text):
+        for band, row in re.findall(r'id="band-(\w+)"|data-label="Chance of being in">([\d.]+) %', done.text):
             placed = band or placed
             if row:
                 assert placed == ("in" if float(row) >= 95 else "out" if float(row) <= 5 else "human")
@@ -64,17 +64,17 @@ async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Se
     call = await evaluated_call_of_six(service)
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
-        assert "Comparisons made before" not in (await officer.get(here)).text
+        assert "Earlier comparisons" not in (await officer.get(here)).text
         asked = {"calls_per_idea": "2"}
         first = (await submit_form(officer, f"{here}?cut=2", here, **asked)).headers["location"]
         await finish_ranking(service)
         earlier = first.rpartition("/")[2]
         await service.database.execute("DELETE FROM ranking_pairs WHERE place > 12")  # a smaller one
         more = await officer.get(here, params={"calls_per_idea": "4", "earlier": earlier})
-        assert f"{ENTRANTS} proposals, 24 comparisons, 12 of them made before; about $" in more.text
+        assert f"{ENTRANTS} proposals, 24 comparisons, 12 of them already made; about $" in more.text
         assert f'<option value="{earlier}" selected>' in more.text
         same = await officer.get(here, params=asked | {"earlier": earlier})
-        assert "12 comparisons, 12 of them made before; nothing more is asked" in same.text
+        assert "12 comparisons, 12 of them already made; no further comparisons are needed" in same.text
         started = await submit_form(officer, f"{here}?cut=2", here, **asked, earlier=earlier)
         work = (await service.lease()).request
         unknown = await submit_form(officer, f"{here}?cut=2", here, **asked, earlier="rk_none")
@@ -91,7 +91,7 @@ async def test_who_has_no_score_or_no_covered_field_is_said_before_and_beside_th
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
         estimate = await officer.get(here, params={"cut": "2", "calls_per_idea": "10"})
-        assert "2 of the proposals have no score. They begin in the middle of the order" in estimate.text
+        assert "2 of the proposals have no score. They start in the middle of the order" in estimate.text
         path = (await submit_form(officer, f"{here}?cut=2", here, cut="2", calls_per_idea="10")).headers["location"]
         await finish_ranking(service)
         shown = (await officer.get(path)).text
@@ -104,7 +104,7 @@ async def test_who_has_no_score_or_no_covered_field_is_said_before_and_beside_th
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"cut": "many"}, "Places are a whole number from 1"), ({"cut": "6"}, "leaves nothing to decide")],
+    [({"cut": "many"}, "Places must be a whole number from 1"), ({"cut": "6"}, "leaves nothing to decide")],
 )
 async def test_a_choice_that_cannot_be_is_refused_in_words_and_starts_nothing(
     service: Service, given: dict[str, str], words: str
@@ -115,4 +115,4 @@ async def test_a_choice_that_cannot_be_is_refused_in_words_and_starts_nothing(
         assert words in (await officer.get(here, params=given)).text
         refused = await submit_form(officer, f"{here}?cut=2", here, **given)
         assert refused.status_code == 422
-        assert "There are none yet." in (await officer.get(here)).text
+        assert "There are no rankings yet." in (await officer.get(here)).text

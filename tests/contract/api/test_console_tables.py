@@ -79,7 +79,7 @@ async def test_marks_of_plots_lead_to_the_proposals_behind_them(service: Service
         assert TITLES[0] in shown
         assert TITLES[1] not in shown
         assert "Only scores from 70 to 75." in shown
-        assert "Only what ended from" in (await client.get(links[2])).text
+        assert "Only proposals that ended from" in (await client.get(links[2])).text
 
 
 async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> None:
@@ -89,7 +89,7 @@ async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> 
     async with signed_in(service, await service.key()) as client:
         for path in ("", f"/calls/{batch}", f"/calls/{batch}/progress"):
             page = await client.get(f"/console{path}")
-            assert "Nothing is under way yet</span> The next one: It may cost 2 USD, and 0.50 USD are left" in page.text
+            assert "Nothing is running yet</span> Next: It may cost 2 USD, and 0.50 USD are left" in page.text
         assert "$0.50 left" in (await client.get(f"/console/calls/{batch}")).text
 
 
@@ -157,7 +157,7 @@ async def test_a_call_has_tags_rules_and_a_day_until_which_opinions_are_due(serv
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     async with signed_in(service, officer.key) as client:
         page = (await client.get(f"/console/calls/{batch}")).text
-        for words in ("round 3", "Opinions due by 2026-01-31", ">over<", "Literature up to", "masked"):
+        for words in ("round 3", "Opinions due by 2026-01-31", ">overdue<", "Literature up to", "masked"):
             assert words in page
         assert batch in (await client.get("/console", params={"tag": "round 3"})).text
         assert batch not in (await client.get("/console", params={"tag": "energy"})).text

@@ -30,7 +30,7 @@ async def test_a_page_follows_a_call_and_counts_no_table(service: Service) -> No
         await service.finish()
         await page.get_by_text("2 of 2 ended").wait_for()
         assert await page.locator("a.mark.queued").count() == 0
-        await page.get_by_role("link", name="how they were scored").click()
+        await page.get_by_role("link", name="scores").click()
         await page.get_by_role("link", name="2 no score").wait_for()
 
 

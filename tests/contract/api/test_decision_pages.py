@@ -57,7 +57,7 @@ async def test_an_officer_sets_a_score_with_a_reason_and_no_stranger_does(servic
     assert (set_score.score, set_score.name) == (2, "Ophelia Officer")
     async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditor:
         seen = (await auditor.get(f"{here}/panel")).text
-        assert "Set it" not in seen
+        assert "Change the final score" not in seen
         assert "Sign off this call" not in seen
         assert (await _posted(auditor, f"{here}/panel", f"{here}/override", **fields)) == 403
     async with signed_in(service, (await person(service, "owner", tenant=OTHER)).key) as stranger:
@@ -133,22 +133,22 @@ async def test_reviewer_officer_and_owner_decide_at_their_pages(service: Service
     async with at_the_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_role("link", name="Opinions").press("Enter")
-        await page.get_by_label("Set the score of Rehearsal by risk").press("Enter")
+        await page.get_by_label("Change the final score of Rehearsal by risk").press("Enter")
         await page.locator("tr", has_text="Rehearsal").get_by_label("3", exact=True).check()
         await page.locator("tr", has_text="Rehearsal").get_by_label("Why").fill("One baseline is missing.")
         await look_over(page, "panel", look)
-        await page.locator("tr", has_text="Rehearsal").get_by_role("button", name="Set the score").press("Enter")
-        await page.get_by_text("3 of 5 counts").wait_for()
+        await page.locator("tr", has_text="Rehearsal").get_by_role("button", name="Set the final score").press("Enter")
+        await page.get_by_text("Final score: 3 of 5").wait_for()
         assert await page.get_by_text("Ada Byron disagrees").count() == 1
         await look_over(page, "proposal-decided", look)
         await page.goto(f"{url}/console/calls/{batch}/panel")
-        await page.get_by_label("What was decided").fill("Rehearsal by risk is funded.")
+        await page.get_by_label("Decision (optional)").fill("Rehearsal by risk is funded.")
         await page.get_by_label("Although 1 opinion is missing").check()
-        await page.get_by_label("nobody can cancel them then").check()
+        await page.get_by_label("they can no longer be cancelled").check()
         await page.get_by_role("button", name="Sign off this call").press("Enter")
         await page.get_by_text("Tip of the audit log").wait_for()
         await look_over(page, "signed-off", look)
-        assert await page.get_by_label("Set the score of Rehearsal by risk").count() == 0
+        assert await page.get_by_label("Change the final score of Rehearsal by risk").count() == 0
 
 
 async def _title(service: Service, evaluation: JobId) -> str:

@@ -257,7 +257,7 @@ async def test_ranking_that_finishes_between_the_look_and_the_erasure_stays(serv
     begun = (await service.machine.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
     told = await erasure_of(service.services.erasures, service.services.jobs, ACME, "3.txt", None)
     assert begun in [job.id for job in told.jobs]
-    assert any("is under way and goes with it" in warning for warning in told.warnings)
+    assert any("is running and will be deleted too" in warning for warning in told.warnings)
     await finish_ranking(service)
     by = ActBy(OPERATOR, service.services.clock.now())
     gone = await erase_found(service.services.erasures, ACME, "3.txt", told, by)

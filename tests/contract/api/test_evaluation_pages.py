@@ -36,29 +36,29 @@ async def test_proposals_outside_calls_are_listed_by_state_with_what_the_month_t
     async with signed_in(service, await service.key()) as client:
         page = (await client.get("/console/evaluations")).text
         assert page.index(second) < page.index(first)
-        assert "1 queued, 1 failed, 0 calls of language models" in page
+        assert "1 queued, 1 failed, 0 language model calls" in page
         assert HOSTILE not in page
         assert page.count("&lt;img src=http://127.0.0.1:1/x onerror=alert(1)&gt;") == 2
         failed = (await client.get("/console/evaluations?state=failed")).text
         assert first in failed
         assert second not in failed
-        assert "None is in this state." in (await client.get("/console/evaluations?state=succeeded")).text
+        assert "No proposals are in this state." in (await client.get("/console/evaluations?state=succeeded")).text
         assert (await client.get("/console/evaluations?state=lost")).status_code == 422
     async with signed_in(service, await service.key(tenant=OTHER)) as stranger:
-        assert "There are none yet." in (await stranger.get("/console/evaluations")).text
+        assert "There are no proposals yet." in (await stranger.get("/console/evaluations")).text
 
 
 async def test_one_proposal_is_cancelled_and_run_again(service: Service) -> None:
     job = await handed_in(service, title="Rehearsal")
     async with signed_in(service, await service.key()) as client:
-        assert "it is cancelled" in await act(client, job, "cancel")
+        assert "the evaluation is cancelled" in await act(client, job, "cancel")
         again = await act(client, job, "retry")
         assert "Evaluate it again" not in again
-        assert "Cancel it" in again
+        assert "Cancel evaluation" in again
         await service.finish()
         report = (await client.get(f"/console/proposals/{job}")).text
         assert "What the program found" in report
-        assert "Cancel it" not in report
+        assert "Cancel evaluation" not in report
         assert "What the program found" in await act(client, job, "cancel")
 
 

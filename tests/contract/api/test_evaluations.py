@@ -73,7 +73,7 @@ async def test_a_board_of_innoeval_has_as_many_seats_as_are_asked_for(service: S
     drawn = check_problem(beyond, 422, "invalid-request").errors
     assert drawn is not None
     assert drawn[0].pointer == "/board"
-    assert drawn[0].detail == "A board of 13 was asked for, and there are 12 personas. Ask for that many at most."
+    assert drawn[0].detail == "A board of 13 was requested, but there are only 12 personas. Request at most that many."
     too_large = check_problem(large, 422, "invalid-request").errors
     assert too_large is not None
     assert too_large[0].pointer == "/board"

@@ -13,6 +13,7 @@ from orchestrator.jobs.models import JobId
 from orchestrator.store import PgEvents
 from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import BODY, OTHER, Service, served
+from tests.unit.job_timelines import stage_progress
 
 
 async def submitted(client: httpx2.AsyncClient) -> str:
@@ -153,7 +154,7 @@ async def test_a_timeline_tells_the_wait_and_the_stages(service: Service, client
     job = await submitted(client)
     lease = await service.lease()
     for done in (1, 2):
-        data = {"stages": [{"stage": "reading", "done": done, "total": 2}]}
+        data = stage_progress("reading", done, 2, began=service.services.clock.now())
         await service.services.events.append(lease.job, "progress", data)
     answer = await client.get(f"/v1/evaluations/{job}/timeline")
     timeline = Timeline.model_validate_json(answer.content)

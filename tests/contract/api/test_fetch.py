@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
+import httpx2
 import pytest
 
-from assayer_client import Client, ServiceUnreachable
-from assayer_client.requests import ApiCall
+from assayer_client import Client, RetryPolicy, ServiceUnreachable
 from cluster.cli import fetch as command
 from cluster.cli.fetch_record import FetchRecord
 from tests.contract.api.commands import Program
@@ -24,22 +23,19 @@ async def call_of_four(service: Service) -> str:
     return str(answer.json()["id"])
 
 
-T = TypeVar("T")
-
-
-class Counting(Client):
+class Counting(httpx2.HTTPTransport):
     """Counts reports, and loses the service before one of them."""
 
-    def __init__(self, url: str, key: str, most: int = 100) -> None:
-        super().__init__(url, key)
+    def __init__(self, most: int = 100) -> None:
+        super().__init__()
         self.asked, self._most = 0, most
 
-    def run(self, call: ApiCall[T]) -> T:
-        if call.path.endswith("/report"):
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        if request.url.path.endswith("/report"):
             if self.asked == self._most:
-                raise ServiceUnreachable("The service is gone.")
+                raise httpx2.ConnectError("The service is gone.", request=request)
             self.asked += 1
-        return super().run(call)
+        return super().handle_request(request)
 
 
 async def test_a_fetch_that_was_cut_goes_on_where_it_stopped(
@@ -49,27 +45,27 @@ async def test_a_fetch_that_was_cut_goes_on_where_it_stopped(
     formats = [command.FetchFormat.html, command.FetchFormat.md]
     async with served(service.app) as url:
 
-        def fetching(client: Counting, *, anew: bool = False) -> Callable[[], list[Path]]:
+        def fetching(counting: Counting, *, anew: bool = False) -> Callable[[], list[Path]]:
             def fetched() -> list[Path]:
                 record = FetchRecord(tmp_path, batch, anew=anew)
-                with client:
+                with Client(url, key, transport=counting, retries=RetryPolicy(attempts=1)) as client:
                     listed = command.reports_of_batch(client, batch, tmp_path, formats, record)
                 return [file for item in listed for file in item.files]
 
             return fetched
 
-        cut = Counting(url, key, most=5)
+        cut = Counting(most=5)
         with pytest.raises(ServiceUnreachable):
             await asyncio.to_thread(fetching(cut))
         assert f"2 of 4 reports are in {tmp_path}. The same command goes on from there." in capsys.readouterr().err
         (tmp_path / "A-1.md").write_text("cut in the middle")
-        rest = Counting(url, key)
+        rest = Counting()
         files = await asyncio.to_thread(fetching(rest))
         assert rest.asked == 4, "three that were missing, and the one that is not as it was"
         assert "1 of 4 reports were in" in capsys.readouterr().err
         assert {file.name for file in files} == {f"A-{n}.{kind}" for n in range(1, 5) for kind in ("html", "md")}
         assert all(file.read_text("utf-8").lstrip().startswith(("<!", "# ")) for file in files)
-        nothing, everything = Counting(url, key), Counting(url, key)
+        nothing, everything = Counting(), Counting()
         await asyncio.to_thread(fetching(nothing))
         await asyncio.to_thread(fetching(everything, anew=True))
         assert (nothing.asked, everything.asked) == (0, 8)

@@ -243,7 +243,7 @@ async def test_who_says_no_there_is_told_so_here(service: Service, provider: Pro
         state = parse_qs(urlsplit(left).query)["state"][0]
         refused = await client.get(CALLBACK, params={"error": "access_denied", "session_state": "1", "state": state})
     assert refused.status_code == 403
-    assert "did not go through" in refused.text
+    assert "sign-in failed" in refused.text
     assert "access_denied" not in refused.text
 
 

@@ -77,11 +77,6 @@ async def test_naming_another_tenant_takes_admin(service: Service, path: str) ->
         assert check_problem(await stranger.get(path), 403, "forbidden").scope == "admin"
 
 
-async def test_figures_of_all_tenants_take_a_scope_that_no_tenant_has(service: Service) -> None:
-    async with service.caller(tenant=OTHER) as stranger:
-        assert check_problem(await stranger.get("/metrics"), 403, "forbidden").scope == "metrics"
-
-
 async def test_a_cursor_of_another_tenant_shows_nothing_of_theirs(service: Service) -> None:
     async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
         for _ in range(2):

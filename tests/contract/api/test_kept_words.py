@@ -4,18 +4,12 @@ import pytest
 from playwright.async_api import Page
 
 from tests.contract.api.browsing import DROP_FILE, PHONE_AND_DESK, at_the_console, look_over
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.people import Person, person
+from tests.contract.api.reviewed_calls import assigned_call
 from tests.contract.api.service import TEXT, Service
 
 WORDS = 'Sound, and cheap; "twice" <b>read</b>.\nA second line.'
 KEPT = "Object.keys(sessionStorage).filter(name => name.startsWith('words of')).length"
-
-
-async def _assigned(service: Service) -> tuple[Person, str]:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    batch, (first,) = await call_of(service, "# One")
-    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    return ada, first
 
 
 async def _sign_in(page: Page, key: str) -> None:
@@ -24,7 +18,7 @@ async def _sign_in(page: Page, key: str) -> None:
 
 
 async def test_an_opinion_typed_before_the_session_ended_is_put_back_until_it_is_given(service: Service) -> None:
-    ada, first = await _assigned(service)
+    ada, _, (first,) = await assigned_call(service, "# One")
     async with at_the_console(service, ada.key, PHONE_AND_DESK[0]) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_label("4", exact=True).check()
@@ -32,28 +26,28 @@ async def test_an_opinion_typed_before_the_session_ended_is_put_back_until_it_is
         await page.context.clear_cookies()
         await page.get_by_role("button", name="Give first opinion").click()
         await _sign_in(page, ada.key)
-        await page.get_by_text("Your words from before you were signed out.").wait_for()
+        await page.get_by_text("Your text from before you were signed out.").wait_for()
         assert page.url == f"{url}/console/review/{first}"
         assert await page.get_by_label("Why").input_value() == WORDS
         assert await page.get_by_label("4", exact=True).is_checked()
         assert ada.key not in await page.evaluate("JSON.stringify(sessionStorage)")
         await look_over(page, "kept-words", PHONE_AND_DESK[0])
         await page.get_by_role("button", name="Give first opinion").click()
-        await page.get_by_text("First opinion, which stays").wait_for()
-        assert await page.get_by_text("Your words").count() == 0
+        await page.get_by_text("First opinion (cannot be changed)").wait_for()
+        assert await page.get_by_text("Your text").count() == 0
         assert await page.evaluate(KEPT) == 0
 
 
 @pytest.mark.slow
 async def test_nobody_else_reads_what_was_typed(service: Service) -> None:
-    _, first = await _assigned(service)
+    _, _, (first,) = await assigned_call(service, "# One")
     officer = await person(service, "officer", "Olga Officer")
     async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (page, url):
         remark = f"{url}/console/proposals/{first}"
         await page.goto(remark)
         await page.get_by_label("Add a remark").fill(WORDS)
         await page.goto(remark)
-        await page.get_by_text("Your words, which have not been taken yet.").wait_for()
+        await page.get_by_text("Your text, which has not been saved yet.").wait_for()
         assert await page.get_by_label("Add a remark").input_value() == WORDS
         await page.context.clear_cookies()
         await page.goto(remark)
@@ -69,7 +63,7 @@ async def test_nobody_else_reads_what_was_typed(service: Service) -> None:
 
 @pytest.mark.slow
 async def test_a_page_of_an_earlier_session_gives_back_what_was_typed(service: Service) -> None:
-    ada, first = await _assigned(service)
+    ada, _, (first,) = await assigned_call(service, "# One")
     async with at_the_console(service, ada.key, PHONE_AND_DESK[0], refused=True) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_label("4", exact=True).check()
@@ -86,7 +80,7 @@ async def test_a_page_of_an_earlier_session_gives_back_what_was_typed(service: S
         await page.get_by_role("link", name="Go back").click()
         assert await page.get_by_label("Why").input_value() == WORDS
         await page.get_by_role("button", name="Give first opinion").click()
-        await page.get_by_text("First opinion, which stays: 4 of 5").wait_for()
+        await page.get_by_text("First opinion (cannot be changed): 4 of 5").wait_for()
 
 
 @pytest.mark.slow
@@ -120,6 +114,6 @@ async def test_a_new_call_says_what_to_do_where_no_script_runs(service: Service,
         bare = await signed.context.browser.new_context(java_script_enabled=False, storage_state=cookies)
         page = await bare.new_page()
         await page.goto(f"{url}/console/calls/new")
-        await page.get_by_text("hand the call in on the command line").wait_for()
+        await page.get_by_text("submit the call on the command line").wait_for()
         assert await page.get_by_role("button", name="Submit").is_disabled()
         assert await page.get_by_role("button", name="Check and estimate").is_disabled()

@@ -43,11 +43,11 @@ async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Serv
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("name", " ", "A name has 1 to 200 characters."),
-        ("email", "grace", "An address reads name@example.org."),
-        ("role", "king", "The role is owner, officer, reviewer or auditor."),
-        ("email", "otto.officer@example.org", "is a member already"),
-        ("role", "owner", "Only an owner may make, change or remove an owner."),
+        ("name", " ", "A name must have 1 to 200 characters."),
+        ("email", "grace", "An address has the form name@example.org."),
+        ("role", "king", "The role must be owner, officer, reviewer or auditor."),
+        ("email", "otto.officer@example.org", "is already a member"),
+        ("role", "owner", "Only an owner may appoint, change or remove an owner."),
     ],
 )
 async def test_what_cannot_be_is_said_beside_what_was_typed(
@@ -65,7 +65,7 @@ async def test_an_officer_changes_somebody_and_not_their_address(service: Servic
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     page = f"{HERE}/{ada.member.id}"
     async with signed_in(service, officer.key) as browser:
-        assert "Only an owner changes the address" in (await browser.get(page)).text
+        assert "Only an owner can change the address" in (await browser.get(page)).text
         refused = await sent(browser, page, **GRACE)
         assert refused.status_code == 403
         assert "Only an owner may change the address" in refused.text
@@ -88,11 +88,11 @@ async def test_officers_change_no_owners_and_auditors_only_see(service: Service)
         assert (await sent(browser, f"{changes[0]}/key")).status_code == 403
     async with signed_in(service, owner.key) as browser:
         assert "<option>owner" in (await browser.get(HERE)).text
-        assert "Make a key" in (await browser.get(changes[0])).text
+        assert "Create a key" in (await browser.get(changes[0])).text
     async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as browser:
         listed = (await browser.get(HERE)).text
         assert "Olga Owner" in listed
-        assert "Invite somebody" not in listed
+        assert "Invite a person" not in listed
 
 
 async def test_officer_changes_no_roles_not_even_their_own(service: Service) -> None:
@@ -101,7 +101,7 @@ async def test_officer_changes_no_roles_not_even_their_own(service: Service) -> 
         for who in (officer, reviewer):
             form = {"name": who.member.name, "email": who.member.email, "affiliation": "", "role": "auditor"}
             refused = await sent(browser, f"{HERE}/{who.member.id}", **form)
-            assert "Make a key" not in (await browser.get(f"{HERE}/{who.member.id}")).text
+            assert "Create a key" not in (await browser.get(f"{HERE}/{who.member.id}")).text
             assert refused.status_code == 403
             assert "Only an owner may change" in refused.text
             form["role"] = who.member.role

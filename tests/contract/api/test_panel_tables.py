@@ -147,5 +147,5 @@ async def test_pages_keep_choice_and_order_from_page_to_page(service: Service) -
             second = (await browser.get(here, params={"sort": "missing", "only": "missing", "page": "2"})).text
             assert "Page 2 of 2" in second
         nothing = (await browser.get(f"/console/calls/{batch}/panel", params={"only": ["apart", "overridden"]})).text
-        assert "No proposal fits this choice." in nothing
+        assert "No proposals match this filter." in nothing
         assert (await browser.get(f"/console/calls/{batch}/panel", params={"only": "nothing"})).status_code == 422

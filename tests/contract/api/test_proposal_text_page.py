@@ -2,13 +2,10 @@
 
 import pytest
 
-from assayer.models import EvaluationId
-from orchestrator.jobs.models import JobVerdict
-from orchestrator.settings import QueueSettings
-from orchestrator.store import PgLeases, PgReports
 from tests.contract.api.browsing import Look, at_the_console, look_over
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import call_of, person
+from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
 from tests.unit.reports_fixture import full_report
 
@@ -29,14 +26,9 @@ helps, but nobody knows which past examples to rehearse when the store is larger
 async def _reported(service: Service, text: str) -> tuple[str, str]:
     """A call, and its evaluation, whose report is of this text and has every field in use."""
     batch, (job,) = await call_of(service, text)
-    lease = await service.lease()
-    run = EvaluationId(f"run_{lease.job}")
     report = full_report()
-    report = report.model_copy(update={"evaluation_id": run, "idea": report.idea.model_copy(update={"text": text})})
-    leases = PgLeases(service.database, QueueSettings())
-    assert await leases.record_run(lease, run, {})
-    await PgReports(service.database).keep(report)
-    assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, cost_usd=0.25))
+    report = report.model_copy(update={"idea": report.idea.model_copy(update={"text": text})})
+    await finish_with_report(service, await service.lease(), report)
     return batch, job
 
 

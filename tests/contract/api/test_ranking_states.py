@@ -36,10 +36,10 @@ async def test_a_ranking_that_its_budget_stopped_says_so_and_what_was_compared_w
     ranking = await started(service, call)
     await finish_ranking(service, JudgeLlm(right, fails=SPENT, after=1))
     page = await page_of(service, f"/console/calls/{call}/rankings/{ranking}")
-    assert "It stopped early" in page
+    assert "The ranking stopped early" in page
     assert SPENT.message in page
-    assert f"4 of the {ENTRANTS} were compared with nothing" in page
-    assert page.count("not compared: it stands where it started") == 4
+    assert f"4 of the {ENTRANTS} were not compared" in page
+    assert page.count("not compared: it keeps its starting position") == 4
 
 
 async def test_a_ranking_without_any_comparison_says_what_its_order_is(service: Service) -> None:
@@ -48,7 +48,7 @@ async def test_a_ranking_without_any_comparison_says_what_its_order_is(service: 
     await finish_ranking(service, JudgeLlm(right, fails=SPENT))
     page = await page_of(service, f"/console/calls/{call}/rankings/{ranking}")
     assert "Nothing was compared." in page
-    assert "It stopped early" not in page
+    assert "The ranking stopped early" not in page
 
 
 async def test_proposals_that_a_ranking_does_not_hold_are_listed_with_reasons(service: Service) -> None:
@@ -64,7 +64,7 @@ async def test_proposals_that_a_ranking_does_not_hold_are_listed_with_reasons(se
     page = await page_of(service, f"/console/calls/{call}/rankings/{ranking}")
     assert "Not ranked: 2" in page
     assert "It cannot be read: Send it as PDF." in page
-    assert "It has a report now, and was not among the proposals of this ranking." in page
+    assert "It has a report now, but was not included in this ranking." in page
     assert f"1 of the {ENTRANTS - 1} ranked proposals is not in this call, or was deleted since." in page
 
 
@@ -77,7 +77,7 @@ async def test_proposals_that_were_deleted_since_keep_their_ranks_and_lead_nowhe
         assert (await service.machine.delete(f"/v1/evaluations/{item}", params={"erase": True})).status_code == 204
     page = await page_of(service, f"/console/calls/{call}/rankings/{ranking}")
     assert f"2 of the {ENTRANTS} ranked proposals are not in this call, or were deleted since." in page
-    assert page.count("not in this call, or deleted since<") == 2
+    assert page.count("not in this call, or since deleted<") == 2
     assert not any(item in page for item in ids[-2:])
     assert ids[0] in page
     assert ranking in await page_of(service, f"/console/calls/{call}/rankings")
@@ -95,7 +95,7 @@ async def test_a_ranking_goes_with_an_applicant_where_one_proposal_would_be_left
         assert (await service.machine.get(f"/v1/rankings/{ranking}")).status_code == 200
     assert (await service.machine.post("/v1/erasures", json={"source": last})).status_code < 300
     assert (await service.machine.get(f"/v1/rankings/{ranking}")).status_code == 410
-    assert "There are none yet." in await page_of(service, f"/console/calls/{call}/rankings")
+    assert "There are no rankings yet." in await page_of(service, f"/console/calls/{call}/rankings")
 
 
 @pytest.mark.parametrize("state", ["failed", "cancelled"])
@@ -111,4 +111,4 @@ async def test_a_ranking_that_ended_without_an_order_says_why(service: Service, 
         assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
     page = await page_of(service, f"/console/calls/{call}/rankings/{ranking}")
     assert ("It was cancelled." if state == "cancelled" else "The judge could not be reached") in page
-    assert "There is no order, then" in page
+    assert "There is no order. Cost so far" in page

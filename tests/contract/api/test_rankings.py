@@ -186,7 +186,7 @@ async def test_what_cannot_be_ranked_is_named(
     assert says in error.detail
 
 
-async def test_another_tenants_ranking_batch_and_comparisons_are_not_there(
+async def test_another_tenants_batch_and_comparisons_are_not_ranked(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     accepted = await submit_ranking(client)
@@ -194,15 +194,9 @@ async def test_another_tenants_ranking_batch_and_comparisons_are_not_there(
     rows = as_jsonl([{"text": idea["text"]} for idea in RANKED_IDEAS])
     batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()["id"]
     async with service.caller(tenant=OTHER) as stranger:
-        for link in vars(accepted.links).values():
-            check_problem(await stranger.get(link), 404, "not-found")
-        check_problem(await stranger.delete(accepted.links.ranking), 404, "not-found")
-        check_problem(await stranger.post("/v1/rankings", json={"batch": batch}), 404, "not-found")
-        check_problem(
-            await stranger.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "earlier": accepted.id}), 404, "not-found"
-        )
+        for body in ({"batch": batch}, {"ideas": RANKED_IDEAS, "earlier": accepted.id}):
+            check_problem(await stranger.post("/v1/rankings", json=body), 404, "not-found")
         assert (await stranger.get("/v1/rankings")).json()["items"] == []
-    assert len((await client.get("/v1/rankings")).json()["items"]) == 1
 
 
 async def test_ranking_that_is_cancelled_has_no_report(client: httpx2.AsyncClient) -> None:

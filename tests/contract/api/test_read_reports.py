@@ -46,10 +46,12 @@ async def test_whoever_could_read_the_reports_of_a_call_is_not_assigned_to_it(
     assert (await otto.post(f"/v1/evaluations/{first}/opinions", json={"score": 4})).status_code == 200
     async with signed_in(service, owner.key) as browser:
         page = (await browser.get(f"/console/calls/{old}/assignments?per_proposal=2")).text
-        assert "could read the reports until" in page
+        assert "could read its reports in another role until" in page
         assert "There is only 1 reviewer" in page
-        assert "could read the reports until" not in (await browser.get(f"/console/calls/{new}/assignments")).text
-        assert "Could read reports until" in (await browser.get(f"/console/members/{otto.member.id}")).text
+        later = (await browser.get(f"/console/calls/{new}/assignments")).text
+        assert "could read its reports in another role until" not in later
+        shown = (await browser.get(f"/console/members/{otto.member.id}")).text
+        assert "Could read reports in another role until" in shown
 
 
 async def test_an_assignment_from_before_allows_no_first_opinion_and_goes_to_somebody_else(service: Service) -> None:

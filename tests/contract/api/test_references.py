@@ -89,7 +89,7 @@ async def test_an_idea_without_neighbours_gets_none_and_a_note(client: httpx2.As
     found = await suggested(client, cutoff="1990-01-01")
     assert (found.references, found.corpus_fit) == ((), "poor")
     assert found.note is not None
-    assert "no paper near this idea" in found.note
+    assert "no paper close to this idea" in found.note
 
 
 async def test_a_corpus_without_citations_suggests_by_words_and_says_so(service: Service) -> None:
@@ -98,7 +98,7 @@ async def test_a_corpus_without_citations_suggests_by_words_and_says_so(service:
         found = await suggested(client)
     assert len(found.references) == 10
     assert found.note is not None
-    assert "No citation leads" in found.note
+    assert "None of these papers is reached through citations" in found.note
 
 
 @pytest.mark.parametrize(

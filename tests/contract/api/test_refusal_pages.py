@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import Service
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Origin": "http://api"}
@@ -34,7 +34,7 @@ async def test_what_is_not_there_is_a_page_with_a_way_back(service: Service, pat
 async def test_what_a_role_may_not_do_is_said_of_the_person(service: Service) -> None:
     async with signed_in(service, (await person(service, "reviewer")).key) as browser:
         page = _is_page(await browser.get("/console/members", headers=BROWSER), 403)
-    assert "You may not do this" in page
+    assert "You are not allowed to do this" in page
     assert "A reviewer may not see people" in page
     assert "Your queue" in page
 
@@ -44,8 +44,7 @@ async def test_an_address_of_forms_leads_to_its_page(service: Service) -> None:
         _is_page(await browser.get("/console/sign-out", headers=BROWSER), 405)
 
 
-async def test_a_refused_sign_off_keeps_what_was_decided(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_a_refused_sign_off_keeps_what_was_decided(service: Service, officer: Person, ada: Person) -> None:
     owner = await person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
@@ -110,7 +109,7 @@ async def test_a_link_to_an_export_that_is_not_there_is_a_page_too(service: Serv
         page = _is_page(await browser.get(f"/v1/batches/bt_none/{part}", headers=BROWSER), 404)
         program = await browser.get(f"/v1/batches/bt_none/{part}", headers={"Accept": "application/json"})
         either = await browser.get(f"/v1/batches/bt_none/{part}")
-    assert "There is nothing here" in page
+    assert "Page not found" in page
     assert "Otto Officer, officer" in page
     for answer in (program, either):
         assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
@@ -123,7 +122,7 @@ async def test_so_is_what_a_role_may_not_have_and_what_is_not_there_yet(service:
     assert "This cannot be done now" in early
     async with signed_in(service, (await person(service, "reviewer")).key) as reviewer:
         refused = _is_page(await reviewer.get(f"/v1/evaluations/{waits}/contestation", headers=BROWSER), 403)
-    assert "You may not do this" in refused
+    assert "You are not allowed to do this" in refused
 
 
 async def test_whoever_is_not_signed_in_is_told_so(service: Service) -> None:

@@ -4,28 +4,20 @@ from pathlib import Path
 
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console
 from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.reviewed_calls import assigned_call
 from tests.contract.api.service import Service
 from tests.contract.page_contrast import POOR_CONTRASTS
-
-
-async def _assigned(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
-    """A reviewer, a call, and its evaluations, all assigned to them."""
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    batch, evaluations = await call_of(service, *texts)
-    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    return ada, batch, evaluations
 
 
 @EACH_LOOK
 async def test_a_reviewer_gives_an_opinion_reads_the_report_and_revises(
     service: Service, tmp_path: Path, look: Look
 ) -> None:
-    ada, _, (first, _) = await _assigned(service, "# Rehearsal\n\n<script>alert(1)</script>", "# Second")
+    ada, _, (first, _) = await assigned_call(service, "# Rehearsal\n\n<script>alert(1)</script>", "# Second")
     await service.finish()
     async with at_the_console(service, ada.key, look) as (page, url):
         await page.get_by_role("heading", name="Your queue").wait_for()
-        assert "2 of 2 wait" in await page.inner_text("main")
+        assert "2 of 2 await" in await page.inner_text("main")
         await page.get_by_role("link", name="Ore").click()
         assert await page.get_by_role("link", name="report").count() == 0
         await page.screenshot(path=tmp_path / f"review-{look.width}-{look.scheme}.png", full_page=True)
@@ -37,7 +29,7 @@ async def test_a_reviewer_gives_an_opinion_reads_the_report_and_revises(
         await page.go_back()
         await page.get_by_label("2", exact=True).check()
         await page.get_by_role("button", name="Revise").click()
-        assert "First opinion, which stays: 4 of 5" in await page.inner_text("main")
+        assert "First opinion (cannot be changed): 4 of 5" in await page.inner_text("main")
         assert await page.get_by_label("2", exact=True).is_checked()
         assert await page.evaluate(POOR_CONTRASTS) == []
         assert await page.evaluate("document.documentElement.scrollWidth") <= look.width
@@ -47,7 +39,7 @@ async def test_a_reviewer_gives_an_opinion_reads_the_report_and_revises(
 
 
 async def test_a_conflict_takes_a_proposal_off_the_queue(service: Service) -> None:
-    ada, _, (first, second) = await _assigned(service, "# One", "# Two")
+    ada, _, (first, second) = await assigned_call(service, "# One", "# Two")
     async with signed_in(service, ada.key) as browser:
         gone = await submit_form(browser, f"/console/review/{first}", "/conflict", reason="a former student")
         assert (gone.status_code, gone.headers["location"]) == (303, "/console/queue")

@@ -3,9 +3,7 @@
 import asyncio
 import re
 from pathlib import Path
-from typing import Any
 
-import httpx2
 import pytest
 
 from assayer.models import Point, Summary
@@ -17,30 +15,23 @@ from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.problems import check_problem
+from tests.contract.api.reviewed_calls import assign_reviewers
 from tests.contract.api.service import ACME, BODY, Service, served
 from tests.contract.store_records import report
 
 PAPERS = ("# Rehearsal by risk\n\nAuthors: Grace Hopper, Yale University", "# Two", "# Three", "# Four", "# Five")
 
 
-async def _assign(officer: httpx2.AsyncClient, batch: str, **body: Any) -> dict[str, Any]:
-    answer = await officer.post(f"/v1/batches/{batch}/assignments", json=body)
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
-
-
-async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service) -> None:
-    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service, owner: Person, officer: Person) -> None:
     ada, bob = await person(service, "reviewer", "Ada Byron"), await person(service, "reviewer", "Bob Noyce")
     batch, evaluations = await call_of(service, *PAPERS)
     for _ in evaluations:
         await service.finish()
-    planned = await _assign(officer, batch, dry_run=True)
-    done = await _assign(officer, batch)
+    planned = await assign_reviewers(officer, batch, dry_run=True)
+    done = await assign_reviewers(officer, batch)
     assert (planned["assigned"], done["assigned"], done["unfilled"]) == (10, 10, [])
     assert set(done["loads"].values()) == {5}
-    again = await _assign(officer, batch)
+    again = await assign_reviewers(officer, batch)
     assert again["assigned"] == 0
     for who, scores in ((ada, (1, 2, 3, 4, 5)), (bob, (1, 2, 3, 5, 5))):
         queue = (await who.get("/v1/assignments")).json()["items"]
@@ -85,7 +76,7 @@ async def test_a_reviewer_reads_the_proposal_and_nothing_of_the_machine_before_t
     check_problem(await ada.get(f"/v1/evaluations/{first}/report"), 404, "not-found")
     check_problem(await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 404, "not-found")
     check_problem(await ada.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
-    await _assign(officer, batch, per_proposal=1)
+    await assign_reviewers(officer, batch, per_proposal=1)
     text = (await ada.get(f"/v1/evaluations/{first}/proposal")).json()
     assert "rehearse" in text["text"]
     assert text["masked"] is True
@@ -100,7 +91,7 @@ async def test_a_reviewer_reads_the_proposal_and_nothing_of_the_machine_before_t
 
 async def test_a_first_opinion_stays(service: Service, officer: Person, ada: Person) -> None:
     batch, (first,) = await call_of(service, "# One")
-    await _assign(officer, batch, per_proposal=1)
+    await assign_reviewers(officer, batch, per_proposal=1)
     path = f"/v1/evaluations/{first}/opinions"
     for _ in range(2):
         assert (await ada.post(path, json={"score": 2})).status_code == 200
@@ -119,7 +110,7 @@ async def test_points_of_the_report_are_agreed_or_disagreed_with(service: Servic
     summary = Summary(strengths=(strength,), weaknesses=(), suggestions=())
     stored = report(f"run_{first}").model_copy(update={"summary": summary})
     await PgReports(service.database).keep(stored)
-    await _assign(officer, batch, per_proposal=1)
+    await assign_reviewers(officer, batch, per_proposal=1)
     await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
     path = f"/v1/evaluations/{first}/judgements"
     for agrees in (True, False):
@@ -137,7 +128,7 @@ async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service
     yale = await person(service, "reviewer", "Ada Byron", affiliation="Nowhere; Yale University")
     free = await person(service, "reviewer", "Bob Noyce")
     batch, (first, second, *_) = await call_of(service, *PAPERS)
-    outcome = await _assign(officer, batch, per_proposal=2)
+    outcome = await assign_reviewers(officer, batch, per_proposal=2)
     found = {item["member"]: item for item in outcome["conflicts"]}
     assert found.keys() == {grace.member.id, yale.member.id}
     assert (found[grace.member.id]["source"], found[yale.member.id]["source"]) == ("name", "affiliation")
@@ -155,7 +146,7 @@ async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service
     cleared = {"reviewer": yale.member.id, "reason": "left in 2001"}
     answer = await officer.delete(f"/v1/evaluations/{first}/conflicts", params=cleared)
     assert answer.json()["cleared"] == "left in 2001"
-    assert (await _assign(officer, batch, per_proposal=2))["unfilled"] == []
+    assert (await assign_reviewers(officer, batch, per_proposal=2))["unfilled"] == []
     listed = (await officer.get(f"/v1/batches/{batch}/conflicts")).json()["items"]
     assert len(listed) == 3
     assert second
@@ -165,7 +156,7 @@ async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(servi
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     bob = await person(service, "reviewer", "Bob Noyce")
     batch, (first,) = await call_of(service, "# One")
-    await _assign(officer, batch, per_proposal=2)
+    await assign_reviewers(officer, batch, per_proposal=2)
     for who, score in ((ada, 5), (bob, 2)):
         await who.post(f"/v1/evaluations/{first}/opinions", json={"score": score})
     before = (await officer.get(f"/v1/batches/{batch}/panel")).json()
@@ -179,7 +170,7 @@ async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(servi
     assert (row["mean"], row["spread"], row["score"]) == (2, None, 2)
     assert {item["name"]: item["conflict"] for item in row["opinions"]} == {"Ada Byron": True, "Bob Noyce": False}
     carol = await person(service, "reviewer", "Carol Shaw")
-    again = await _assign(officer, batch, per_proposal=2)
+    again = await assign_reviewers(officer, batch, per_proposal=2)
     assert (again["assigned"], again["loads"][carol.member.id], again["withdrawn"]) == (1, 1, 0)
     async with signed_in(service, officer.key) as browser:
         shown = (await browser.get(f"/console/calls/{batch}/panel")).text
@@ -194,13 +185,13 @@ async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(servi
 async def test_a_conflict_that_is_found_later_ends_an_assignment_and_somebody_else_gets_it(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, PAPERS[0])
-    await _assign(officer, batch, per_proposal=1)
+    await assign_reviewers(officer, batch, per_proposal=1)
     await officer.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
-    alone = await _assign(officer, batch, per_proposal=1, dry_run=True)
+    alone = await assign_reviewers(officer, batch, per_proposal=1, dry_run=True)
     assert (alone["assigned"], alone["withdrawn"], alone["unfilled"][0]["missing"]) == (0, 1, 1)
     assert len((await ada.get("/v1/assignments")).json()["items"]) == 1
     bob = await person(service, "reviewer", "Bob Noyce")
-    outcome = await _assign(officer, batch, per_proposal=1)
+    outcome = await assign_reviewers(officer, batch, per_proposal=1)
     assert (outcome["assigned"], outcome["withdrawn"], outcome["unfilled"]) == (1, 1, [])
     assert outcome["loads"] == {ada.member.id: 0, bob.member.id: 1}
     assert (await ada.get("/v1/assignments")).json()["items"] == []
@@ -216,10 +207,10 @@ async def test_a_page_says_which_assignments_a_conflict_ends_and_ends_them(servi
     batch, _ = await call_of(service, PAPERS[0])
     here = f"/console/calls/{batch}/assignments"
     async with signed_in(service, officer.key) as browser:
-        await _assign(officer, batch, per_proposal=1)
+        await assign_reviewers(officer, batch, per_proposal=1)
         await officer.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
         shown = (await browser.get(f"{here}?per_proposal=1")).text
-        assert "Only 1 without an opinion ends, since a conflict of interest bars it: Ada Byron" in shown
+        assert "Only 1 without an opinion ends, because of a conflict of interest: Ada Byron" in shown
         assert "End it" in shown
         fields = dict(re.findall(r'name="(csrf_token|shown)" value="(\w+)"', shown))
         body = {**fields, "per_proposal": "1"}
@@ -250,7 +241,7 @@ async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(
     refused = check_problem(await owner.post(sign_off, json={}), 409, "conflict")
     assert "2 evaluations have not ended." in refused.detail
     assert "despite_unfinished" in refused.detail
-    await _assign(owner, batch, per_proposal=1)
+    await assign_reviewers(owner, batch, per_proposal=1)
     both = check_problem(await owner.post(sign_off, json={}), 409, "conflict").detail
     assert "3 assigned opinions are missing" in both
     assert "2 evaluations have not ended" in both
@@ -268,7 +259,7 @@ async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(
 async def test_an_assignment_is_withdrawn_until_there_is_an_opinion(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first, second) = await call_of(service, "# One", "# Two")
-    await _assign(officer, batch, per_proposal=1)
+    await assign_reviewers(officer, batch, per_proposal=1)
     await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
     of = {"reviewer": ada.member.id}
     check_problem(await officer.delete(f"/v1/evaluations/{first}/assignments", params=of), 404, "not-found")
@@ -279,14 +270,14 @@ async def test_who_reviews_no_more_is_replaced_where_they_gave_no_opinion(servic
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     gus = await person(service, "reviewer", "Gus Gone")
     batch, (first, second) = await call_of(service, "# One", "# Two")
-    await _assign(officer, batch, per_proposal=2)
+    await assign_reviewers(officer, batch, per_proposal=2)
     assert (await gus.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})).status_code == 200
     await officer.delete(f"/v1/members/{gus.member.id}")
-    short = await _assign(officer, batch, per_proposal=2)
+    short = await assign_reviewers(officer, batch, per_proposal=2)
     assert short["withdrawn"] == 1
     assert [(item["evaluation"], item["missing"]) for item in short["unfilled"]] == [(second, 1)]
     grace = await person(service, "reviewer", "Grace Hopper")
-    await _assign(officer, batch, per_proposal=2)
+    await assign_reviewers(officer, batch, per_proposal=2)
     given = (await officer.get("/v1/assignments")).json()["items"]
     who = {(item["evaluation"], item["member"]) for item in given}
     assert who == {
@@ -373,7 +364,7 @@ async def test_the_last_owner_stays_one(service: Service) -> None:
     )
     assert sorted(answer.status_code for answer in answers) == [200, 409]
     (refused,) = [answer for answer in answers if answer.status_code == 409]
-    assert "make somebody else an owner first" in str(check_problem(refused, 409, "conflict").detail)
+    assert "make another member an owner first" in str(check_problem(refused, 409, "conflict").detail)
     members = await service.services.members.list(ACME)
     assert sum(member.role == "owner" and member.removed_at is None for member in members) == 1
 

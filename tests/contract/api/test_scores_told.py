@@ -146,13 +146,13 @@ async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_
     async with signed_in(service, await service.key()) as client:
         call, proposal = f"/console/calls/{batch}", f"/console/proposals/{document}"
         asking = (await client.get(f"{call}/cancel")).text
-        assert "1 document (PDF, Word, LibreOffice) among them is kept for that for 30 days" in asking
+        assert "1 document (PDF, Word, LibreOffice) among them is stored for this for 30 days" in asking
         form = {"csrf_token": await csrf_token(client, f"{call}/cancel")}
         assert (await client.post(f"{call}/cancel", data=form, headers=ORIGIN)).status_code == 303
         page, alone = (await client.get(call)).text, (await client.get(proposal)).text
         assert "Evaluate 2 again" in page
-        assert f"kept to be evaluated again, the first {until}." in page
-        assert f"Its document is kept for that {until}." in alone
+        assert f"stored for another evaluation, the first {until}." in page
+        assert f"Its document is stored for this {until}." in alone
         assert (await client.post(f"{call}/retry", data=form, headers=ORIGIN)).status_code == 303
         assert until not in (await client.get(call)).text
         assert "1 document (PDF, Word, LibreOffice)" in (await client.get(f"{call}/cancel")).text
@@ -162,6 +162,6 @@ async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_
         page, alone = (await client.get(call)).text, (await client.get(proposal)).text
     assert "Evaluate 1 again" in page
     assert until not in page + alone
-    assert "1 document that ended without a report is kept no longer" in page
-    assert "Its document is kept no longer" in alone
+    assert "1 document without a report is no longer stored" in page
+    assert "Its document is no longer stored" in alone
     assert "Evaluate it again" not in alone

@@ -12,7 +12,7 @@ from playwright.async_api import Page, Route, async_playwright
 from index.memory_corpus import MemoryCorpus
 from orchestrator.store import Database, NotificationListener
 from tests.chromium import launch_options
-from tests.contract.api.browsing import DROP_FILE, check_page
+from tests.contract.api.browsing import DROP_FILE, Look, check_page, new_page, sign_in
 from tests.contract.api.service import ACME, TEXT, Service, served
 from tests.in_memory import MemoryCorpusVersions
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -26,21 +26,8 @@ async def new_call(
 ) -> AsyncIterator[Page]:
     async with served(service.app) as url, async_playwright() as running:
         browser = await running.chromium.launch(**launch_options())
-        context = await browser.new_context(
-            viewport={"width": width, "height": 800}, color_scheme="dark" if scheme == "dark" else "light"
-        )
-        page = await context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        await page.goto(f"{url}/console/calls/new{query}")
-        await page.locator("input[type=password]").fill(await service.key())
-        await page.keyboard.press("Enter")
-        await (
-            page.get_by_role("heading", level=1)
-            .filter(has_text="call")
-            .or_(page.get_by_role("heading", name="Mend"))
-            .wait_for()
-        )
+        page = await new_page(browser, Look(width, scheme), complaints)
+        await sign_in(page, f"{url}/console/calls/new{query}", await service.key())
         await page.wait_for_load_state()
         yield page
         await browser.close()
@@ -76,10 +63,10 @@ async def test_a_folder_is_checked_mended_and_sent_as_one_call(
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("3 proposals can be evaluated").wait_for()
         await page.get_by_role("heading", name="2 refused").wait_for()
-        refused = await page.locator("#refused li", has_text="Mend table.csv:2").inner_text()
+        refused = await page.locator("#refused li", has_text="Fix table.csv:2").inner_text()
         assert refused.count("table.csv:2") == 2, "once before the reason, once to be mended"
         assert await service.services.jobs.batches(ACME, after=None, limit=9) == []
-        await page.get_by_text("Mend broken.pdf").click()
+        await page.get_by_text("Fix broken.pdf").click()
         await page.get_by_label("Or its text").first.fill(f"{TEXT} mended")
         await check_page(page, "submission-checked", width)
         await page.get_by_role("button", name="Check and estimate").click()
@@ -89,14 +76,14 @@ async def test_a_folder_is_checked_mended_and_sent_as_one_call(
         await page.get_by_role("heading", name="4 proposals submitted").wait_for()
         await check_page(page, "submission-sent", width)
         await page.get_by_role("link", name="Follow the call").click()
-        await page.get_by_role("link", name="Mend them").click()
-        await page.get_by_text("Mend table.csv:2").click()
+        await page.get_by_role("link", name="Fix and resubmit them").click()
+        await page.get_by_text("Fix table.csv:2").click()
         await page.get_by_label("Or its text").fill(f"{TEXT} two")
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="1 proposal submitted").wait_for()
     assert complaints == []
     later, first = await service.services.jobs.batches(ACME, after=None, limit=9)
-    assert (first.name, later.name) == ("Spring", "Spring, mended")
+    assert (first.name, later.name) == ("Spring", "Spring, fixed")
     assert [row.source for row in first.rejected] == ["table.csv:2"]
     named = ["A-1 - proposal.txt", "A-2 - proposal.txt", "broken.pdf.txt", "table.csv:1"]
     assert await _sources(service, first.id) == [f"Spring - {name}" if name[0] == "A" else name for name in named]
@@ -110,7 +97,7 @@ async def test_a_board_is_dealt_among_models_that_are_chosen_and_doubles_are_nam
     corpora = MemoryCorpusVersions(MemoryCorpus((), HashingEmbedder()))
     permitting = service.with_services(board_models=("large", "other"), corpora=corpora)
     async with new_call(permitting, complaints, width=390) as page:
-        models = page.get_by_role("group", name="Models that answer for the reviewers")
+        models = page.get_by_role("group", name="Models for the reviewers")
         assert await models.is_hidden()
         await page.get_by_label("Method").select_option("innoeval")
         await models.get_by_label("other").check()
@@ -123,9 +110,9 @@ async def test_a_board_is_dealt_among_models_that_are_chosen_and_doubles_are_nam
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="2 proposals submitted").wait_for()
     assert complaints == []
-    assert "1 has the words of another, and is paid for once" in told
-    assert "two.txt has the words of one.txt" in told
-    assert "Of 2 proposals looked at, the corpus covers the field of 2 well" in told
+    assert "1 has the same text as another and is paid for only once" in told
+    assert "two.txt has the same text as one.txt" in told
+    assert "Of 2 proposals checked, the corpus covers the field of 2 well" in told
     asked = await service.database.fetch("SELECT request -> 'board_models' AS models FROM jobs")
     assert [row["models"] for row in asked] == ['["other"]', '["other"]']
 

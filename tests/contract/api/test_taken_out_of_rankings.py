@@ -172,7 +172,7 @@ async def test_what_stays_is_said_before(service: Service, client: httpx2.AsyncC
         page = (await officer.get(f"/console/erase?source={WHO}")).text
     assert "stays, without this proposal" in page
     assert f"The other {ENTRANTS - 1} keep their ranks" in page
-    assert "goes with it" not in page
+    assert "will be deleted too" not in page
     told = await program.run("erase", "--source", WHO, "--yes")
     assert f"stays, without this idea: the other {ENTRANTS - 1} keep their ranks." in " ".join(told.err.split())
     assert f"Taken out of the ranking {ranking}." in told.err
@@ -290,8 +290,8 @@ async def test_a_ranking_of_two_and_one_under_way_go_as_a_whole(service: Service
     assert [item["id"] for item in would["jobs"]] == [two, waits]
     assert would["taken_out_of"] == []
     said = " ".join(would["warnings"])
-    assert "of 1 proposal that would be left there is no order" in said
-    assert "is under way and goes with it" in said
+    assert "the remaining 1 proposal would have no order" in said
+    assert "is running and will be deleted too" in said
     proof = await erase_and_fetch_proof(client, source="1.txt")
     assert (proof["things"], proof["taken_out_of"], proof["still_stored"]) == ([two, waits], [], [])
     for item in (two, waits):

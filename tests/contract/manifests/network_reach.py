@@ -6,8 +6,6 @@ from typing import Any, Literal
 from tests.contract.manifests.reference_rules import selects
 from tests.contract.manifests.resources import Pod, Resource
 
-__all__ = ["allows", "egress_peers", "ingress_rules"]
-
 Direction = Literal["Ingress", "Egress"]
 _FIELDS: Mapping[Direction, tuple[str, str]] = {"Ingress": ("ingress", "from"), "Egress": ("egress", "to")}
 

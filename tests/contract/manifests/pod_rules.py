@@ -7,8 +7,6 @@ from typing import Any
 from assayer import __version__
 from tests.contract.manifests.resources import ROOT, Pod, Resources, named, of_kind, pods_of
 
-__all__ = ["known_secrets", "pod_problems"]
-
 RUNBOOK = ROOT / "docs" / "run" / "kubernetes.md"
 _TAG = re.compile(r"[\w./-]+:[v\d][\w.-]*")
 

@@ -9,8 +9,6 @@ from packaging.version import Version
 
 from tests.contract.manifests.resources import Resource, Resources, named, of_kind, pods_of
 
-__all__ = ["ray_problems"]
-
 _UPGRADES = {"NewCluster", "NewClusterWithIncrementalUpgrade", "None"}
 _TOKENS_SINCE = Version("2.52.0")
 _BEHIND_FEATURE_GATES = {"networkPolicy", "tlsOptions", "historyServerOptions"}

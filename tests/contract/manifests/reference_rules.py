@@ -6,8 +6,6 @@ from typing import Any
 from tests.contract.manifests.pod_rules import known_secrets
 from tests.contract.manifests.resources import Pod, Resource, Resources, named, of_kind, pods_of
 
-__all__ = ["reference_problems", "selects"]
-
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     """Return whether a selector matches labels, as Kubernetes does: an empty selector matches everything."""

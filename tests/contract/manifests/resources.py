@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-__all__ = ["FOLDERS", "ROOT", "Pod", "Resource", "Resources", "build_folder", "named", "of_kind", "pods_of"]
-
 ROOT = Path(__file__).parents[3]
 FOLDERS = sorted(
     str(file.parent.relative_to(ROOT / "k8s"))

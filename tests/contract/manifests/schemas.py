@@ -12,8 +12,6 @@ from jsonschema import Draft7Validator
 
 from tests.contract.manifests.resources import ROOT, Resource, Resources, named, pods_of
 
-__all__ = ["DEFINITIONS", "custom_kinds", "schema_problems"]
-
 DEFINITIONS = ROOT.parent / "shared" / "data" / "kubernetes"
 """Schemas of KubeRay, CloudNativePG, Prometheus' operator and the Gateway API."""
 _KUBERNETES = "1.34"

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from assayer.errors import CorpusError
 from assayer.ideas.parsing import parse_idea
 from assayer.models import EvaluationId, Report
-from assayer.ports import ProgressEvent
+from assayer.run.no_progress import NoProgress
 from cluster.engine import Engine, open_engine
 from cluster.engine_parts import SharedParts
 from cluster.run_request import RunRequest
@@ -25,11 +25,6 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 EMBEDDER = HashingEmbedder()
 IDEA = parse_idea(ON_TOPIC * 2, "bees.txt")
 METHOD = "scholareval"
-
-
-class Silent:
-    def report(self, event: ProgressEvent) -> None:
-        """Ignore progress."""
 
 
 @pytest.fixture
@@ -59,7 +54,7 @@ async def evaluated(engine: Engine, corpus: str = "") -> tuple[Report, dict[str,
         pinned.update(request)
 
     run_request = RunRequest(job="job_1", corpus=corpus, on_start=begun)
-    evaluation = await engine.evaluate(IDEA, METHOD, None, Silent(), run_request)
+    evaluation = await engine.evaluate(IDEA, METHOD, None, NoProgress(), run_request)
     return evaluation.report, pinned
 
 

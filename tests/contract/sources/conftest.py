@@ -9,7 +9,7 @@ from simulator.outside.process import OutsideWorld
 from tests.contract.small_source_gateway import forgetful
 from tests.contract.sources.crowds import crowded_world
 from tests.contract.sources.specimens import SPECIMENS, Specimen
-from workers.outbound.sources import SourceGateway
+from workers.outbound.source_gateway import SourceGateway
 
 _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_seconds": 0.01}
 

@@ -8,7 +8,7 @@ from simulator.outside.process import OutsideWorld
 from tests.contract.small_source_gateway import forgetful
 from tests.contract.sources.specimens import SPECIMENS
 from tests.loopback import loopback_only
-from workers.outbound.sources import SourceGateway
+from workers.outbound.source_gateway import SourceGateway
 
 __all__ = ["open_gateway"]
 

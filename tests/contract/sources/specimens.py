@@ -11,6 +11,12 @@ from assayer.models import Identifiers
 from simulator.outside.library import Entry, Library
 from simulator.outside.openalex_works import doi_of, pmid_of
 from simulator.outside.sample import SAMPLE
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.capabilities import LiteratureSource
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.literature_apis.unpaywall import Unpaywall
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
 from workers.outbound.source_settings import (
     ArxivSettings,
@@ -20,7 +26,6 @@ from workers.outbound.source_settings import (
     SourceSettings,
     UnpaywallSettings,
 )
-from workers.sources import Arxiv, Crossref, LiteratureSource, OpenAlex, SemanticScholar, Unpaywall
 
 __all__ = ["ASK", "LIBRARY", "SPECIMENS", "STRANGERS", "Specimen", "offering"]
 

@@ -7,9 +7,9 @@ from assayer.models import Window
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
+from workers.literature_apis.arxiv import Arxiv, read_page
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import SourceRequest
-from workers.outbound.sources import SourceGateway
-from workers.sources.arxiv import Arxiv, read_page
 
 ALWAYS = Window()
 

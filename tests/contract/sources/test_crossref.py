@@ -6,8 +6,8 @@ from assayer.models import Identifiers, Retraction, Window
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.sources.crossref import Crossref
-from workers.sources.unpaywall import Unpaywall
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.unpaywall import Unpaywall
 
 _REGISTERED = [entry for entry in LIBRARY.entries if entry.doi]
 

@@ -10,8 +10,7 @@ from assayer.models import Identifiers, Paper, Window
 from simulator.outside.library import Entry
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, offering
-from workers.outbound.sources import SourceGateway
-from workers.sources.capabilities import (
+from workers.literature_apis.capabilities import (
     ListsCitingPapers,
     ListsReferences,
     LocatesPdfs,
@@ -21,6 +20,7 @@ from workers.sources.capabilities import (
     SearchesPapers,
     SearchesSnippets,
 )
+from workers.outbound.source_gateway import SourceGateway
 
 QUERY = "Sparse attention for machine translation"
 ALWAYS = Window()

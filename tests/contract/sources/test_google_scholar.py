@@ -13,10 +13,11 @@ from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
 from tests.contract.small_source_gateway import forgetful
 from workers.literature.record_merging import group_by_paper, with_identifiers_of_url
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.google_scholar import GoogleScholar
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.source_settings import ArxivSettings, GoogleScholarSettings
-from workers.outbound.sources import SourceGateway
-from workers.sources import Arxiv, GoogleScholar
 
 ASK = RequestContext("evaluation", 30.0)
 KNOWN = {entry.record.title: entry for entry in Library(SAMPLE).entries}

@@ -6,7 +6,7 @@ from simulator.outside.openalex_works import abstract_known, doi_of, former_id, 
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.sources.openalex import OpenAlex
+from workers.literature_apis.openalex import OpenAlex
 
 _TITLED = [entry for entry in LIBRARY.entries if entry.corpus_id % 200]
 

@@ -17,9 +17,11 @@ from tests.unit.twins import a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
+from workers.literature_apis.capabilities import LiteratureSource
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.openalex import OpenAlex
+from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import JournalledFetcher
-from workers.outbound.sources import SourceGateway
-from workers.sources import Crossref, LiteratureSource, OpenAlex
 
 STANDING = [entry for entry in LIBRARY.entries if entry.doi and not entry.notice and entry.record.year]
 RETRACTED = next(entry for entry in LIBRARY.entries if entry.doi and entry.notice and entry.notice.kind == "retracted")

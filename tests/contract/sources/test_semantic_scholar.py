@@ -10,8 +10,8 @@ from assayer.models import Identifiers, Window
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.outbound.sources import SourceGateway
-from workers.sources.semantic_scholar import SemanticScholar
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.outbound.source_gateway import SourceGateway
 
 ALWAYS = Window()
 SERVICE = "semantic_scholar"

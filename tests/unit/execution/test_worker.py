@@ -82,16 +82,6 @@ def failing(error: Exception) -> Script:
     return script
 
 
-async def test_a_job_that_is_done_has_its_verdict() -> None:
-    lease = lease_of()
-    world = World(lease)
-    async with working(world) as worker:
-        await world.ended(lease)
-        assert worker.in_hand == 0
-    assert world.leases.finished == {lease.job: DONE}
-    assert world.leases.begun == [(lease.job, RUN)]
-
-
 async def test_an_input_that_cannot_be_used_is_a_verdict_with_its_reason() -> None:
     lease = lease_of()
     world = World(lease, job_1=failing(InputError("The idea is empty.", "Write it.")))
@@ -129,19 +119,6 @@ async def test_a_defect_in_one_job_touches_no_other(caplog: pytest.LogCaptureFix
     assert "ZeroDivisionError" not in why
     assert f"defect {reference[1]}: assayer failed on this job: ZeroDivisionError: division by zero" in caplog.text
     assert world.leases.finished[second.job].state == "succeeded"
-
-
-async def test_a_cancellation_that_is_heard_stops_the_work_at_once() -> None:
-    lease = lease_of()
-    endless = EndlessJob()
-    world = World(lease, job_1=endless)
-    async with working(world):
-        await endless.begun.wait()
-        world.leases.take(lease)
-        world.notifications.subscription.put(f"cancelled {lease.job}")
-        await world.ended(lease)
-    assert endless.stopped.is_set()
-    assert (world.leases.finished, world.leases.given_back) == ({}, {})
 
 
 async def test_a_job_cancelled_before_its_first_step_leaves_its_place() -> None:
@@ -252,21 +229,6 @@ async def test_progress_is_told_as_one_event_of_all_stages_before_the_verdict() 
     ((job, kind, told),) = world.events.appended
     assert (job, kind) == (lease.job, "progress")
     assert [{name: item[name] for name in ("stage", "done", "total")} for item in told["stages"]] == stages
-
-
-async def test_progress_that_cannot_be_told_costs_nothing() -> None:
-    lease = lease_of()
-
-    async def script(lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
-        await begun(RUN, {})
-        progress.report(ProgressEvent(RUN, "search", 1, 2))
-        return DONE
-
-    world = World(lease, job_1=script)
-    world.events.away = True
-    async with working(world):
-        await world.ended(lease)
-    assert world.leases.finished[lease.job].state == "succeeded"
 
 
 async def begun_under(before: dict[str, Any] | None, now: dict[str, Any]) -> list[Any]:

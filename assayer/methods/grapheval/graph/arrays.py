@@ -1,4 +1,4 @@
-"""Viewpoint graph as arrays, its edges, and subgraphs of it."""
+"""Viewpoint graph as arrays, and its edges."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -100,24 +100,3 @@ def undirected_edges(
     kept_sources, kept_targets = both[0][first], both[1][first]
     kinds = np.where(idea_of[kept_sources] == idea_of[kept_targets], INTRA, INTER).astype(np.int8)
     return GraphEdges(kept_sources, kept_targets, doubled[first], kinds)
-
-
-def subgraph(graph: GraphArrays, nodes: NDArray[np.integer]) -> GraphArrays:
-    """Return the subgraph of some viewpoints, which must be ascending and unique. Ideas without any of them are
-    left out."""
-    place = np.full(len(graph.vectors), UNKNOWN, np.int32)
-    place[nodes] = np.arange(len(nodes), dtype=np.int32)
-    rows, idea_of = np.unique(graph.idea_of[nodes], return_inverse=True)
-    kept = (place[graph.sources] >= 0) & (place[graph.targets] >= 0)
-    return GraphArrays(
-        vectors=graph.vectors[nodes],
-        idea_of=idea_of.astype(np.int32),
-        ideas=tuple(graph.ideas[row] for row in rows),
-        labels=graph.labels[rows],
-        dates=graph.dates[rows],
-        classes=graph.classes,
-        sources=place[graph.sources[kept]],
-        targets=place[graph.targets[kept]],
-        weights=graph.weights[kept],
-        kinds=graph.kinds[kept],
-    )

@@ -112,7 +112,7 @@ def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
     if differing:
         field = differing[0]
         raise InputError(
-            f"The graph {present.name!r} is there with {field} {_as_text(getattr(present, field))}, not "
+            f"The graph {present.name!r} has {field} {_as_text(getattr(present, field))}, not "
             f"{_as_text(getattr(wanted, field))}.",
             "Add to it as it is with `assayer graph add`, or build a graph under another name.",
         )

@@ -12,6 +12,11 @@ from assayer.models import Frozen, IdeaId
 from assayer.ports import Vectors
 
 
+def days_since_1970(date: dt.date | None) -> int:
+    """Return the date in days since 1970-01-01, or UNKNOWN without a date."""
+    return UNKNOWN if date is None else (date - dt.date(1970, 1, 1)).days
+
+
 class Viewpoint(Frozen):
     """Statement of an idea: an idea, an argument or a fact."""
 
@@ -55,7 +60,7 @@ class LabelledIdea(Frozen):
     @property
     def day(self) -> int:
         """Date in days since 1970-01-01, or UNKNOWN without a date."""
-        return UNKNOWN if self.date is None else (self.date - dt.date(1970, 1, 1)).days
+        return days_since_1970(self.date)
 
     @property
     def digest(self) -> str:

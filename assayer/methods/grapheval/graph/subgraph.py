@@ -44,7 +44,8 @@ class SubgraphExtractor:
         return np.flatnonzero(reached)
 
     def extract(self, nodes: NDArray[np.int64]) -> GraphArrays:
-        """Return the same result as `graph.arrays.subgraph`, in time that does not grow with the graph."""
+        """Return the subgraph of some viewpoints, which must be ascending and unique, without ideas that have none of
+        them. The time does not grow with the graph."""
         graph = self.graph
         edges = self._adjacency[nodes][:, nodes].tocoo()
         rows, idea_of = np.unique(graph.idea_of[nodes], return_inverse=True)
@@ -110,7 +111,7 @@ class IdeaSubgraph:
         return cls(graph, len(extracted.ideas))
 
     def score(self, scorer: Scorer) -> NDArray[np.float64]:
-        """(classes,)"""
+        """Return the scores of the idea, shape (classes,)."""
         scores: NDArray[np.float64] = scorer.score(self.graph, np.array([self.row], np.int32))[0]
         return scores
 

@@ -62,7 +62,7 @@ class _TextLogistic:
         try:
             return self._texts[idea]
         except KeyError:
-            raise InputError(f"The text of idea {idea} is not there, so its words cannot be compared.") from None
+            raise InputError(f"The text of idea {idea} is missing, so its words cannot be compared.") from None
 
 
 class TfidfLogistic(_TextLogistic):

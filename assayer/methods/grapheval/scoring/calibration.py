@@ -144,10 +144,8 @@ def fit_calibration(
     provenance: TrainingProvenance,
     replicates: int = _REPLICATES,
 ) -> ProbabilityCalibration:
-    """`probabilities` (n, classes) are the scores of held-out ideas, `truth` (n,) rows in `classes`.
-
-    Raises InputError when the held-out ideas are too few, or miss a class.
-    """
+    """Fit a calibration. `probabilities`, shape (n, classes), are scores of held-out ideas; `truth`, shape (n,), holds
+    their rows in `classes`. Raises InputError if there are too few held-out ideas or a class is missing."""
     answered = ~np.isnan(probabilities).any(axis=1)
     answers, labels = probabilities[answered], truth[answered]
     counts = np.bincount(labels, minlength=len(classes))

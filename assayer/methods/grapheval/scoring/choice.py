@@ -21,7 +21,7 @@ from assayer.methods.grapheval.scoring.baselines import (
     labelled_rows_of_two_classes,
 )
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
-from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, propagation_scorer
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
 from assayer.models import IdeaId, MeasuredScorer, ScorerChoice
 from assayer.text.code_links import without_code_links
@@ -42,7 +42,7 @@ def candidates(texts: Mapping[IdeaId, str], options: GraphEvalOptions) -> Candid
     """Return the graph scorers that need no training, and the simple baselines."""
     propagations: dict[str, Scorer] = {
         item.name: LocalScorer(item, options.reach)
-        for item in (propagation_scorer(options), LabelPropagation(options.rounds))
+        for item in (LabelPropagation(options.rounds, options.strongest), LabelPropagation(options.rounds))
     }
     return Candidates(
         (*propagations.values(), TfidfLogistic(texts), IdeaLogistic()), (LengthLogistic(texts), Majority())
@@ -50,10 +50,8 @@ def candidates(texts: Mapping[IdeaId, str], options: GraphEvalOptions) -> Candid
 
 
 class BestOf:
-    """Asks the candidate with the highest AUROC on the known ideas, each held out once; of equals the first.
-
-    So nothing about the asked ideas takes part in the choice.
-    """
+    """Scorer that applies the candidate with the highest AUROC on the known ideas, each held out once; the first in a
+    tie. The scored ideas take no part in the choice."""
 
     def __init__(self, name: str, scorers: Sequence[Scorer], folds: int = 5, seed: int = 0) -> None:
         self.name = name

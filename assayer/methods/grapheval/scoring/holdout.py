@@ -11,10 +11,8 @@ from assayer.methods.grapheval.ports import Scorer
 
 
 def stratified_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, ...]:
-    """Disjoint parts that hold every labelled idea once, with the labels in nearly equal shares.
-
-    Raises InputError when there are fewer labelled ideas than folds.
-    """
+    """Split the labelled ideas into disjoint parts with nearly equal shares of each label. Raises InputError if there
+    are fewer labelled ideas than folds."""
     generator = np.random.default_rng(seed)
     shuffled = generator.permutation(np.flatnonzero(graph.labels != UNKNOWN))
     if len(shuffled) < folds:
@@ -24,10 +22,8 @@ def stratified_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, .
 
 
 def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
-    """Labelled ideas dated after a day (counted from 1970-01-01); undated ones never are.
-
-    Raises InputError unless there are labelled ideas on both sides.
-    """
+    """Return the labelled ideas dated after a day, counted from 1970-01-01. Raises InputError unless there are dated
+    labelled ideas on both sides."""
     labelled = graph.labels != UNKNOWN
     later = labelled & (graph.dates > day)
     if not later.any() or not (labelled & (graph.dates != UNKNOWN) & ~later).any():

@@ -1,4 +1,4 @@
-"""GraphEval-LP: labels flow from labelled viewpoints along weighted edges. Nothing is trained.
+"""GraphEval-LP: propagate labels from labelled viewpoints along weighted edges, without training.
 
 After "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), section 4, equation 2:
 d_i ← (d_i + Σ_j w_ij d_j) / Z_i with weights that sum to 1 around each viewpoint. All viewpoints move at once, from
@@ -6,14 +6,13 @@ the state of the round before; Z_i makes d_i sum to 1. Round by round, on one CP
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.graph.arrays import INTER, UNKNOWN, GraphArrays, Rows
-from assayer.methods.grapheval.options import MAX_ROUNDS, GraphEvalOptions
-from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.graph.arrays import INTER, UNKNOWN, GraphArrays
+from assayer.methods.grapheval.options import MAX_ROUNDS
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -23,27 +22,18 @@ Distributions = NDArray[np.float64]
 """Label distribution of each viewpoint. Rows sum to 1, or are zero if no label has reached the viewpoint."""
 
 
-class PropagationResult(NamedTuple):
-    """Final label distributions of a propagation."""
-
-    nodes: Distributions
-    """(n, classes)"""
-    rounds: int
-    converged: bool
-    """Whether the most probable class of every viewpoint was unchanged in the last round."""
-
-
-def propagate(graph: GraphArrays, rounds: int = MAX_ROUNDS) -> PropagationResult:
-    """Propagate the known labels until the most probable classes no longer change, for at most `rounds` rounds."""
+def propagate(graph: GraphArrays, rounds: int = MAX_ROUNDS) -> Distributions:
+    """Propagate the known labels until the most probable classes no longer change, for at most `rounds` rounds. Return
+    the distributions, shape (n, classes)."""
     weights = _normalised_weights(graph.adjacency())
     state = _initial(graph)
     leaders = _most_probable_classes(state)
-    for done in range(1, rounds + 1):
+    for _ in range(rounds):
         state = _normalised_rows(state + weights @ state)
         before, leaders = leaders, _most_probable_classes(state)
         if np.array_equal(before, leaders):
-            return PropagationResult(state, done, converged=True)
-    return PropagationResult(state, rounds, converged=False)
+            break
+    return state
 
 
 def _initial(graph: GraphArrays) -> Distributions:
@@ -80,32 +70,9 @@ def _most_probable_classes(state: Distributions) -> NDArray[np.int64]:
     return leaders
 
 
-@dataclass(frozen=True)
-class LabelPropagation:
-    """`Scorer` by label propagation: sums the distributions of an idea's viewpoints after propagation."""
-
-    rounds: int = MAX_ROUNDS
-
-    @property
-    def name(self) -> str:
-        return f"label propagation, {self.rounds} rounds"
-
-    def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> Distributions:
-        hidden = graph.with_unknown(rows)
-        nodes = propagate(hidden, self.rounds).nodes
-        columns = (np.bincount(graph.idea_of, column, len(graph.ideas)) for column in nodes.T)
-        sums: Distributions = np.stack(list(columns), axis=1).astype(np.float64)
-        scores = _normalised_rows(sums[rows])
-        scores[~scores.any(axis=1)] = np.nan
-        return scores
-
-
 def strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
-    """Each viewpoint receives from its `inter` nearest viewpoints of other ideas only. Edges inside ideas stay.
-
-    The graph has an edge where either end is among the other's nearest, so a viewpoint near many receives from
-    many; after this it receives from those nearest to itself, and edges have a direction.
-    """
+    """Return the graph in which each viewpoint receives only from its `inter` nearest viewpoints of other ideas. Edges
+    within ideas stay. The graph itself has an edge where either end is among the other's nearest."""
     order = np.lexsort((-graph.weights, graph.kinds != INTER, graph.targets))
     targets, between = graph.targets[order], graph.kinds[order] == INTER
     first = np.searchsorted(targets, targets, side="left")
@@ -119,19 +86,24 @@ def strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
     )
 
 
-class StrongestEdgesScorer:
-    """Scorer that applies another scorer to the graph's strongest edges between ideas."""
+@dataclass(frozen=True)
+class LabelPropagation:
+    """`Scorer` by label propagation: sums the distributions of an idea's viewpoints after propagation."""
 
-    def __init__(self, scorer: Scorer, inter: int) -> None:
-        self.name = f"{scorer.name}, {inter} strongest edges"
-        self._scorer = scorer
-        self._inter = inter
+    rounds: int = MAX_ROUNDS
+    strongest: int | None = None
+    """Number of nearest viewpoints of other ideas from which each viewpoint receives labels; None uses all edges."""
 
-    def score(self, graph: GraphArrays, rows: Rows) -> NDArray[np.float64]:
-        return self._scorer.score(strongest_edges(graph, self._inter), rows)
+    @property
+    def name(self) -> str:
+        edges = "" if self.strongest is None else f", {self.strongest} strongest edges"
+        return f"label propagation, {self.rounds} rounds{edges}"
 
-
-def propagation_scorer(options: GraphEvalOptions) -> Scorer:
-    """Return the scorer that needs no training, configured by the options."""
-    scorer = LabelPropagation(options.rounds)
-    return scorer if options.strongest is None else StrongestEdgesScorer(scorer, options.strongest)
+    def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> Distributions:
+        seen = graph if self.strongest is None else strongest_edges(graph, self.strongest)
+        nodes = propagate(seen.with_unknown(rows), self.rounds)
+        columns = (np.bincount(graph.idea_of, column, len(graph.ideas)) for column in nodes.T)
+        sums: Distributions = np.stack(list(columns), axis=1).astype(np.float64)
+        scores = _normalised_rows(sums[rows])
+        scores[~scores.any(axis=1)] = np.nan
+        return scores

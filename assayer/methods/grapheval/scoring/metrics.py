@@ -32,10 +32,8 @@ def accuracy(truth: Truth, probabilities: Probabilities) -> float:
 
 
 def auroc(truth: Truth, probabilities: Probabilities) -> float:
-    """Chance that an idea of a class gets a higher probability of it than one of another; ties count half.
-
-    With two classes of the better one, with more the mean over the classes that occur (one against the rest).
-    """
+    """Return the area under the ROC curve; ties count half. It is that of the better of two classes, or the mean of one
+    against the rest over the classes that occur."""
     classes = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
     values = [_auroc(truth == label, probabilities[:, label]) for label in classes]
     defined = [value for value in values if not np.isnan(value)]
@@ -71,10 +69,8 @@ def bootstrap(
     seed: int,
     against: Sequence[Probabilities] = (),
 ) -> Estimate:
-    """Mean of a measure over repeated runs on the same ideas; with `against`, mean of the paired difference.
-
-    The interval comes from drawing ideas, not runs: repeating a split makes no new ideas.
-    """
+    """Return the mean of a measure over repeated runs on the same ideas, or of the paired difference to `against`. The
+    interval comes from resampling ideas, not runs, because repeating a split adds no ideas."""
 
     def mean(rows: NDArray[np.int64]) -> float:
         ours = np.mean([measure(truth[rows], run[rows]) for run in runs])

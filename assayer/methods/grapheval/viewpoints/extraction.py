@@ -46,10 +46,8 @@ async def extract_viewpoints(text: str, llm: Llm, run: Run, most: int) -> Viewpo
 
 
 async def relate_viewpoints(text: str, viewpoints: Sequence[Viewpoint], llm: Llm, run: Run) -> list[tuple[int, int]]:
-    """Pairs of related viewpoints, by their places; none where the model names none or gives nothing usable.
-
-    Supporting and opposing pairs alike join viewpoints of one idea, which has one label: both are plain edges.
-    """
+    """Return pairs of related viewpoints by position; empty if the model names none or gives no usable answer.
+    Supporting and opposing pairs are treated alike, because an idea has only one label."""
     labelled = tuple(
         LabelledViewpoint(label=f"V{n}", text=viewpoint.text) for n, viewpoint in enumerate(viewpoints, start=1)
     )

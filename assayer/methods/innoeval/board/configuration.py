@@ -5,13 +5,11 @@ from typing import Any, NamedTuple
 
 from pydantic import RootModel
 
-from assayer.methods.innoeval.board.decision import DecisionCalibration
-from assayer.methods.innoeval.board.decision import load_decision_calibration as load_calibration
-from assayer.methods.innoeval.board.reviewers import require_pool_size
+from assayer.errors import InputError
+from assayer.methods.innoeval.board.decision import DecisionCalibration, load_decision_calibration
 from assayer.methods.innoeval.dimensions import RubricDimension, resolve_dimensions
 from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
-from assayer.methods.innoeval.personas import PersonaPool, built_in_persona_pool
-from assayer.methods.innoeval.personas import load_persona_pool as load_pool
+from assayer.methods.innoeval.personas import PersonaPool, built_in_persona_pool, load_persona_pool
 
 
 class BoardConfiguration(NamedTuple):
@@ -30,10 +28,15 @@ def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
     board."""
     rules = BoardConfiguration(
         dimensions=resolve_dimensions(options.dimensions),
-        pool=built_in_persona_pool() if options.personas is None else load_pool(options.personas),
-        calibration=load_calibration(options.calibration) if options.calibration else None,
+        pool=built_in_persona_pool() if options.personas is None else load_persona_pool(options.personas),
+        calibration=load_decision_calibration(options.calibration) if options.calibration else None,
     )
-    require_pool_size(rules.pool, options.board)
+    personas = len(rules.pool.personas)
+    if personas < options.board:
+        raise InputError(
+            f"The pool {rules.pool.name} has {personas} personas; a board of {options.board} was asked for.",
+            "Ask for a smaller board or add personas.",
+        )
     return rules
 
 

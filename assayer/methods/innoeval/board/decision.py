@@ -118,7 +118,7 @@ class DecisionCalibration(Frozen):
 
 
 def load_decision_calibration(path: Path) -> DecisionCalibration:
-    """Raises InputError."""
+    """Load a calibration. Raises InputError for a file that is none."""
     try:
         return DecisionCalibration.model_validate_json(read_text_file(path))
     except ValidationError as error:

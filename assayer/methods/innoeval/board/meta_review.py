@@ -19,7 +19,8 @@ from assayer.methods.innoeval.schemas import (
     ReviewTexts,
 )
 from assayer.methods.innoeval.tasks import SYNTHESIS
-from assayer.models import Dispute, MetaReview, PaperId, PlanFlaw, Score, Summary
+from assayer.methods.scholareval.candidate_order import round_robin
+from assayer.models import Dispute, MetaReview, PaperId, PlanFlaw, Point, Score, Summary
 from assayer.run.run import Run
 
 _MOST_POINTS = 3
@@ -78,17 +79,13 @@ def leading_points(reviews: Sequence[BoardReview]) -> Summary:
     """Return the reviewers' first points in turn, at most three of each kind; points with verified quotes come
     first."""
 
-    def in_turn(kind: str) -> list[str]:
-        texts = [review.texts(kind) for review in reviews]
-        ranks = range(max(map(len, texts), default=0))
-        return list(dict.fromkeys(said[rank] for rank in ranks for said in texts if rank < len(said)))
-
     points = {point.text: point for review in reviews for point in review.points}
-    chosen = {
-        kind: tuple(sorted((points[text] for text in in_turn(kind)), key=lambda item: item.downgraded)[:_MOST_POINTS])
-        for kind in ("strength", "weakness", "suggestion")
-    }
-    return Summary(strengths=chosen["strength"], weaknesses=chosen["weakness"], suggestions=chosen["suggestion"])
+
+    def first(kind: str) -> tuple[Point, ...]:
+        texts = round_robin([review.texts(kind) for review in reviews], len(points))
+        return tuple(sorted((points[text] for text in texts), key=lambda item: item.downgraded)[:_MOST_POINTS])
+
+    return Summary(strengths=first("strength"), weaknesses=first("weakness"), suggestions=first("suggestion"))
 
 
 def _evidence(pack: EvidencePack, papers: Mapping[str, PaperId]) -> tuple[EvidenceItem, ...]:

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from assayer.errors import InputError
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.personas import Persona, PersonaPool
@@ -25,36 +24,21 @@ class BoardSeat(NamedTuple):
     kind: Literal["near", "open"]
 
 
-def require_pool_size(pool: PersonaPool, board: int) -> None:
-    """Raise InputError if the pool cannot fill the board."""
-    if len(pool.personas) < board:
-        raise InputError(
-            f"The pool {pool.name} has {len(pool.personas)} personas; a board of {board} was asked for.",
-            "Ask for a smaller board or add personas.",
-        )
-
-
 def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[BoardSeat, ...]:
-    """Different personas, drawn for this idea. Up to the larger half of the seats goes to personas whose topics the
-    idea names: outsiders widen a board, a board of outsiders knows nothing.
-
-    Raises InputError when the pool is smaller than the board."""
-    require_pool_size(pool, board)
-    hashes = {reviewer.name: _stable_hash("seat", seed, idea, reviewer.name) for reviewer in pool.personas}
-    drawn = sorted(pool.personas, key=lambda reviewer: hashes[reviewer.name])
-    near = [reviewer for reviewer in drawn if _names_topics_of(idea.text, reviewer)][: math.ceil(board / 2)]
-    others = [reviewer for reviewer in drawn if reviewer not in near][: board - len(near)]
-    return (*(BoardSeat(reviewer, "near") for reviewer in near), *(BoardSeat(reviewer, "open") for reviewer in others))
+    """Draw different personas for this idea. Up to the larger half of the seats goes to personas whose topics the idea
+    names: outsiders widen a board, but a board of outsiders knows nothing of the field."""
+    drawn = sorted(pool.personas, key=lambda persona: _stable_hash("seat", seed, idea, persona.name))
+    near = [persona for persona in drawn if _names_topics_of(idea.text, persona)][: math.ceil(board / 2)]
+    others = [persona for persona in drawn if persona not in near][: board - len(near)]
+    return (*(BoardSeat(persona, "near") for persona in near), *(BoardSeat(persona, "open") for persona in others))
 
 
 def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[ReadSource]) -> tuple[Masking, ...]:
-    """A level of 8 hides a fifth; where that is no whole number, the remainder is the chance of one more.
-
-    Each source has its own hash, so what else was found does not decide which of two is hidden first.
+    """Return the evidence hidden from a persona, by kind. A level of 8 hides a fifth; a fraction of a source is the
+    chance that one more is hidden. Each source has its own hash, so other sources do not decide whether it is hidden.
     """
     return tuple(
-        _mask_kind(seed, idea, persona, kind, [reviewer for reviewer in sources if reviewer.kind == kind])
-        for kind in _KINDS
+        _mask_kind(seed, idea, persona, kind, [source for source in sources if source.kind == kind]) for kind in _KINDS
     )
 
 
@@ -64,14 +48,14 @@ def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, item
     chance = np.random.default_rng(_stable_hash("remainder", seed, idea, persona.name, kind)).random()
     count = int(expected + 1e-9) + (chance < expected % 1 - 1e-9)
     by_hash = sorted(
-        (reviewer.paper.id for reviewer in items), key=lambda key: _stable_hash("mask", seed, idea, persona.name, key)
+        (source.paper.id for source in items), key=lambda key: _stable_hash("mask", seed, idea, persona.name, key)
     )
     hidden = set(by_hash[:count])
     return Masking(
         kind=kind,
         level=level,
         shown=len(items) - count,
-        hidden=tuple(reviewer.paper.id for reviewer in items if reviewer.paper.id in hidden),
+        hidden=tuple(source.paper.id for source in items if source.paper.id in hidden),
     )
 
 

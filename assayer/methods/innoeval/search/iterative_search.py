@@ -12,7 +12,7 @@ from assayer.llm import ask
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.options import InnoEvalOptions
-from assayer.methods.innoeval.prompt_evidence import labelled_parts, on_one_line
+from assayer.methods.innoeval.prompt_evidence import labelled_parts
 from assayer.methods.innoeval.schemas import (
     RefinementQuestion,
     SearchQueriesQuestion,
@@ -23,6 +23,7 @@ from assayer.methods.innoeval.schemas import (
 from assayer.methods.innoeval.search.fast_search import FastSearch, SearchCandidate
 from assayer.methods.innoeval.search.hybrid_selection import HybridSelection, RankedCandidate
 from assayer.methods.innoeval.tasks import queries_task, refinement_task
+from assayer.methods.scholareval.paper_evidence import title_line
 from assayer.models import PaperId
 from assayer.run.concurrency import Failed, gather_settled
 
@@ -183,7 +184,7 @@ class IterativeSearch:
             relevant=sum(map(self._selection.is_relevant, found)),
             finds=tuple(
                 TriedQueryResult(
-                    title=on_one_line(self._candidates[item].paper.title)[:_TITLE_CHARS],
+                    title=title_line(self._candidates[item].paper, _TITLE_CHARS),
                     worth_reading=self._selection.is_relevant(item),
                 )
                 for item in best

@@ -18,9 +18,7 @@ from assayer.errors import SourceRefused
 from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
 from assayer.literature.withdrawals import says_withdrawn
 from assayer.models import OPEN, Identifiers, Operation, Paper, PreprintVersions, Retraction, Window
-from workers.outbound.metrics import PARSE_FAILURES
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.record_fields import (
+from workers.literature_apis.record_fields import (
     clean_prose,
     distinct_links,
     make_paper_id,
@@ -29,7 +27,14 @@ from workers.sources.record_fields import (
     title_line,
     web_link,
 )
-from workers.sources.responses import fetch_parsed, malformed_response, parse_xml
+from workers.outbound.metrics import PARSE_FAILURES
+from workers.outbound.source_requests import (
+    RequestContext,
+    SourceFetcher,
+    SourceRequest,
+    fetch_parsed,
+    malformed_response,
+)
 
 _PAGE = 200
 _DEEPEST = 2_000
@@ -149,7 +154,7 @@ _QUOTED_CHARACTERS = 200
 def read_page(body: bytes, start: int) -> ArxivPage:
     """Parse the page that begins with result number `start`. Raises SourceMalformed, also when the page is
     unexpectedly empty; SourceRefused with arXiv's message when the feed is an error message."""
-    root = parse_xml(body, SOURCE)
+    root = _parse_xml(body)
     if root.tag != f"{_ATOM}feed":
         raise malformed_response(
             SOURCE, f"The answer of {SOURCE} is not an Atom feed.", "Check that its base URL is the API's."
@@ -168,8 +173,43 @@ def read_page(body: bytes, start: int) -> ArxivPage:
     return ArxivPage(tuple(paper for paper in papers if paper), total)
 
 
+MAX_XML_BYTES = 16 * 2**20
+_BASE_URL_HINT = "Check that its base URL is the API's; if it is, the API has changed."
+
+
+def _parse_xml(body: bytes) -> etree._Element:
+    """Return the root element, parsed without DTD, entities and network. Raises SourceMalformed, also for a document
+    with a DTD."""
+    if len(body) > MAX_XML_BYTES:
+        raise malformed_response(
+            SOURCE, f"The answer of {SOURCE} has {len(body):,} bytes.", f"At most {MAX_XML_BYTES:,} are read."
+        )
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        dtd_validation=False,
+        huge_tree=False,
+        recover=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        # The parser's words quote the document.
+        raise malformed_response(
+            SOURCE, f"The answer of {SOURCE} is not XML: {one_line(str(error))[:_QUOTED_CHARACTERS]}.", _BASE_URL_HINT
+        ) from None
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise malformed_response(
+            SOURCE, f"The answer of {SOURCE} declares a document type, which no feed does.", _BASE_URL_HINT
+        )
+    return root
+
+
 def _number(text: str) -> int:
-    """0 for what is none."""
+    """Return the number, or 0 if the text is not a number."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
 

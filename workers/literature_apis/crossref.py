@@ -20,9 +20,19 @@ from assayer.literature.paper_identity import doi, with_arxiv
 from assayer.literature.retractions import gravest_retraction
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from assayer.text.markup import strip_markup
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import ARXIV_PREFIX, allowed_in_filter, path_segment, plain_query, url_batches
-from workers.sources.record_fields import (
+from workers.literature_apis.query_encoding import (
+    ARXIV_PREFIX,
+    allowed_in_filter,
+    path_segment,
+    plain_query,
+    url_batches,
+)
+from workers.literature_apis.record_fields import (
+    ApiObject,
+    CountOrNone,
+    ObjectOrNone,
+    TextOrEmpty,
+    ValidEntries,
     clean_prose,
     last_day_of_period,
     make_paper_id,
@@ -30,15 +40,13 @@ from workers.sources.record_fields import (
     title_line,
     web_link,
 )
-from workers.sources.responses import (
-    ApiObject,
-    CountOrNone,
-    ObjectOrNone,
-    TextOrEmpty,
-    ValidEntries,
+from workers.outbound.source_requests import (
+    RequestContext,
+    SourceFetcher,
+    SourceRequest,
+    fetch_json,
     fetch_parsed,
     parse_json,
-    parse_json_unless_unknown,
 )
 
 _MOST_ROWS = 1000
@@ -172,12 +180,7 @@ class Crossref:
             found |= {doi_of(work): work for work in await self._list_works(operation, params, context)}
         for item in single:
             request = SourceRequest(SOURCE, operation, f"works/{path_segment(item)}")
-            answer = await fetch_parsed(
-                self.remote,
-                request,
-                context,
-                lambda response: parse_json_unless_unknown(response, CrossrefWorkResponse, SOURCE),
-            )
+            answer = await fetch_json(self.remote, request, context, CrossrefWorkResponse)
             if answer is not None:
                 found[item] = answer.message
         return found

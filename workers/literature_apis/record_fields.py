@@ -1,13 +1,72 @@
-"""Conversion of API record fields to those of papers: clean text, JATS and HTML removed, links checked, exact dates."""
+"""Fields of API records: lenient types to read them with, and their conversion to fields of papers.
+
+Parts of a record that are malformed are left out; its frame must be right. Texts are cleaned of JATS and HTML, links
+are checked, and dates made exact.
+"""
 
 import calendar
 import datetime as dt
 import re
+from typing import Annotated, TypeVar
 from urllib.parse import quote, urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    WrapValidator,
+)
+from pydantic import ValidatorFunctionWrapHandler as Validator
 
 from assayer.models import PaperId
 from assayer.text.markup import strip_markup
 from assayer.text.sanitise import clean_text
+from workers.outbound.metrics import PARSE_FAILURES
+
+T = TypeVar("T")
+
+_MAX_COUNT = 10**9
+
+
+class ApiObject(BaseModel):
+    """Fields that are read from an API object. Others are ignored, because sources add fields without notice."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def _or_none(value: object, validate: Validator, info: ValidationInfo) -> object:
+    if value is None:
+        return None
+    try:
+        return validate(value)
+    except ValidationError:
+        PARSE_FAILURES.labels(info.context or "unknown", "record").inc()
+        return None
+
+
+def _without_gaps(values: tuple[T | None, ...]) -> tuple[T, ...]:
+    return tuple(value for value in values if value is not None)
+
+
+TextOrEmpty = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
+"""Text, or an empty string for null and other types."""
+CountOrNone = Annotated[
+    int | None, BeforeValidator(lambda value: value if type(value) is int and 0 <= value < _MAX_COUNT else None)
+]
+"""Count, or None for a value that cannot be a count."""
+TrueOrFalse = Annotated[bool, BeforeValidator(lambda value: value is True)]
+ObjectOrNone = Annotated[T | None, WrapValidator(_or_none)]
+"""Object, or None if it is missing or malformed."""
+ValidEntries = Annotated[
+    tuple[Annotated[T, WrapValidator(_or_none)], ...],
+    BeforeValidator(lambda value: value if isinstance(value, list) else ()),
+    AfterValidator(_without_gaps),
+]
+"""List without malformed and null entries; empty for null."""
+
 
 _LINK = re.compile(r"https?://[^\s<>\"]{3,2000}", re.IGNORECASE)
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?(?:T.*)?")

@@ -1,8 +1,7 @@
-"""Single-flight: what several callers ask for at the same time is done once, for all of them.
+"""Single-flight: work that several callers request at the same time is done once, for all of them.
 
-There are two ways to do it, by who does the work. With `run` the first caller does it in its own task and on its own
-account; if it fails or is cancelled, the next of those who wait does it instead. With `join` the work is a task of the
-`SingleFlight`: it ends with the last who waits for it, unless it is detached, and all hear of its failure.
+The work is a task of its own. It is cancelled when its last waiter leaves, unless it is detached, and every waiter gets
+its result or its failure.
 """
 
 import asyncio
@@ -29,7 +28,7 @@ class Waiter(Generic[T]):
     def refuse(self, error: Exception) -> None:
         """End this wait with an error; other waiters continue."""
         if not self.result.done():
-            self.result.set_exception(_own_copy(error))
+            self.result.set_exception(error)
 
 
 AnyWaiter = TypeVar("AnyWaiter", bound=Waiter[Any])
@@ -38,13 +37,11 @@ AnyWaiter = TypeVar("AnyWaiter", bound=Waiter[Any])
 class InFlight(Generic[AnyWaiter]):
     """Work in progress and the waiters for its result. Compared by identity."""
 
-    def __init__(self, key: Hashable, leader: AnyWaiter) -> None:
+    def __init__(self, key: Hashable) -> None:
         self.key = key
-        self.leader = leader
-        """Waiter that started the work; it may have left."""
         self.detached = False
         """Whether the work continues after all waiters have left."""
-        self.task: asyncio.Task[Any] | None = None
+        self.task: asyncio.Task[Any]
         self._waiters: dict[AnyWaiter, None] = {}
 
     def __iter__(self) -> Iterator[AnyWaiter]:
@@ -67,16 +64,13 @@ class InFlight(Generic[AnyWaiter]):
             waiter.result.set_result(value)
 
     def fail(self, error: Exception | None) -> None:
-        """Fail all waiters with the error, or cancel them if it is None."""
-        for waiter in self:
+        """Fail the first waiter with the error and the others with copies of it, because raising an error adds a
+        traceback to it; or cancel them all if it is None."""
+        for number, waiter in enumerate(self):
             if error is None:
                 waiter.result.cancel()
             else:
-                waiter.refuse(error)
-
-
-class _LeaderGone(Exception):
-    """Failure or cancellation of the caller that did the work."""
+                waiter.refuse(_copied(error) if number else error)
 
 
 class SingleFlight(Generic[Key, AnyWaiter]):
@@ -89,30 +83,6 @@ class SingleFlight(Generic[Key, AnyWaiter]):
     def __len__(self) -> int:
         return len(self._in_flight)
 
-    async def run(
-        self: "SingleFlight[Key, Waiter[T]]", key: Key, work: Callable[[], Coroutine[Any, Any, T]]
-    ) -> tuple[T, bool]:
-        """Return the result of the work, and whether another caller did it."""
-        while (call := self._in_flight.get(key)) is not None:
-            waiter = Waiter[T]()
-            call.add(waiter)
-            try:
-                return await waiter.result, True
-            except _LeaderGone:
-                continue
-            finally:
-                call.remove(waiter)
-        call = self._in_flight[key] = InFlight(key, Waiter[T]())
-        try:
-            value = await work()
-        except BaseException:
-            self._forget(call)
-            call.fail(_LeaderGone())
-            raise
-        self._forget(call)
-        call.deliver(value)
-        return value, False
-
     def join(
         self, key: Key, waiter: AnyWaiter, work: Callable[[InFlight[AnyWaiter]], Coroutine[Any, Any, Any]]
     ) -> InFlight[AnyWaiter]:
@@ -120,34 +90,34 @@ class SingleFlight(Generic[Key, AnyWaiter]):
         call = self._in_flight.get(key)
         waiter.joined = call is not None
         if call is None:
-            call = self._in_flight[key] = InFlight(key, waiter)
+            call = self._in_flight[key] = InFlight(key)
             call.task = asyncio.get_running_loop().create_task(work(call))
             call.task.add_done_callback(lambda task: self._done(call, task))
         call.add(waiter)
         waiter.call = call
         return call
 
-    def leave(self, waiter: AnyWaiter) -> None:
+    def leave(self, waiter: AnyWaiter) -> "asyncio.Task[Any] | None":
         """Remove a waiter. When the last waiter leaves, the work is cancelled unless it is detached; a later
-        caller starts it anew."""
+        caller starts it anew. Returns the task if it was cancelled."""
         call = waiter.call
         if call is None:
-            return
+            return None
         call.remove(waiter)
-        if call.task is not None and not len(call) and not call.detached and not call.task.done():
-            self._forget(call)
-            call.task.cancel()
+        if len(call) or call.detached or call.task.done():
+            return None
+        self._forget(call)
+        call.task.cancel()
+        return call.task
 
     async def aclose(self, error: Exception | None = None) -> None:
-        """Cancel all work that was started by `join`. Waiters get the error, or are cancelled if it is None."""
-        tasks = []
-        for call in tuple(self._in_flight.values()):
-            if call.task is not None:
-                self._forget(call)
-                call.fail(error)
-                call.task.cancel()
-                tasks.append(call.task)
-        await asyncio.gather(*tasks, return_exceptions=True)
+        """Cancel all work in progress. Waiters get a copy of the error, or are cancelled if it is None."""
+        calls = tuple(self._in_flight.values())
+        for call in calls:
+            self._forget(call)
+            call.fail(error and _copied(error))
+            call.task.cancel()
+        await asyncio.gather(*(call.task for call in calls), return_exceptions=True)
 
     def _done(self, call: InFlight[AnyWaiter], task: "asyncio.Task[Any]") -> None:
         self._forget(call)
@@ -164,8 +134,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
             del self._in_flight[call.key]
 
 
-def _own_copy(error: Exception) -> Exception:
-    """Return a copy of the error for each waiter, because raising an error adds a traceback to it."""
+def _copied(error: Exception) -> Exception:
     try:
         return copy.copy(error)
     except Exception:  # noqa: BLE001 - an error whose constructor takes something else than its `args`

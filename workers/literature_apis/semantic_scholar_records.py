@@ -7,7 +7,12 @@ from pydantic import BeforeValidator, Field, RootModel
 
 from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
 from assayer.models import Identifiers, Paper
-from workers.sources.record_fields import (
+from workers.literature_apis.record_fields import (
+    ApiObject,
+    CountOrNone,
+    ObjectOrNone,
+    TextOrEmpty,
+    ValidEntries,
     clean_prose,
     distinct_links,
     last_day_of_period,
@@ -17,7 +22,6 @@ from workers.sources.record_fields import (
     title_line,
     web_link,
 )
-from workers.sources.responses import ApiObject, CountOrNone, ObjectOrNone, TextOrEmpty, ValidEntries
 
 SOURCE = "semantic_scholar"
 FIELDS = "title,abstract,authors,venue,year,publicationDate,url,citationCount,externalIds,openAccessPdf"

@@ -7,17 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assayer.models import Identifiers
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import ARXIV_PREFIX, path_segment
-from workers.sources.record_fields import distinct_links
-from workers.sources.responses import (
-    ApiObject,
-    ObjectOrNone,
-    TextOrEmpty,
-    ValidEntries,
-    fetch_parsed,
-    parse_json_unless_unknown,
-)
+from workers.literature_apis.query_encoding import ARXIV_PREFIX, path_segment
+from workers.literature_apis.record_fields import ApiObject, ObjectOrNone, TextOrEmpty, ValidEntries, distinct_links
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_json
 
 _SOURCE = "unpaywall"
 
@@ -45,8 +37,6 @@ class Unpaywall:
         if not paper.doi or paper.doi.startswith(ARXIV_PREFIX):
             return ()
         request = SourceRequest(_SOURCE, "open_access", path_segment(paper.doi))
-        record = await fetch_parsed(
-            self.remote, request, context, lambda response: parse_json_unless_unknown(response, _Record, _SOURCE)
-        )
+        record = await fetch_json(self.remote, request, context, _Record)
         places = (record.best_oa_location, *record.oa_locations) if record else ()
         return distinct_links(*(place.url_for_pdf for place in places if place))

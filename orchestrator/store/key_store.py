@@ -1,4 +1,4 @@
-"""API keys: created, listed, revoked, and checked with every request, which counts against the key's rate limit.
+"""Storage of API keys: create, list, revoke, and check a key with every request, which counts against its rate limit.
 
 The audit log of the tenant says who made and who revoked them, and never what the secret is.
 """
@@ -25,7 +25,7 @@ from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.settings import ApiKeySettings
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import from_row
@@ -37,14 +37,15 @@ _CREATE = f"""
     SELECT $1, tenants.id, $3, $4, $5, $6, $7, $8 FROM tenants WHERE tenants.id = $2
     ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE api_keys.hash = excluded.hash
     RETURNING {_COLUMNS}, xmax = 0 AS is_new
-"""  # noqa: S608 - put together from constants
+"""
+_GET = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"
 _REVOKE = f"""
     UPDATE api_keys SET revoked_at = $3 WHERE tenant = $1 AND id = $2 AND revoked_at IS NULL RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 
 # The generic cell rate algorithm: `full_at` is when the full burst is available again. A request postpones it by
-# `each` seconds, and is refused where that would be more than `burst` from now. The same once more for all keys of the
-# tenant: it may make as many as it likes. By the server's clock: those of replicas differ.
+# `each` seconds, and is refused if that would be more than `burst` from now. A second limit covers all keys of the
+# tenant, which may create any number of keys. The clock is the database server's, because replicas' clocks differ.
 _AUTHENTICATE = """
     WITH known AS (
         SELECT api_keys.*, coalesce(person.role, 'machine') AS role, person.name AS whose,
@@ -128,25 +129,21 @@ class PgKeys(Store):
 
     async def list(self, tenant: TenantId) -> list[ApiKey]:
         """Return the tenant's keys, the newest first, including revoked keys."""
-        query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 ORDER BY created_at DESC, id"  # noqa: S608
+        query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 ORDER BY created_at DESC, id"
         return await self._database.select(ApiKey, query, tenant)
 
     async def get(self, tenant: TenantId, key: KeyId) -> ApiKey | None:
-        query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"  # noqa: S608 - of constants
-        return await self._database.select_one(ApiKey, query, tenant, key)
-
-    async def revoke(self, tenant: TenantId, key: KeyId, by: ActBy) -> ApiKey | None:
-        """Revoke a key, effective with the next request; a key that was already revoked keeps its time of
-        revocation."""
-        await self._revoke(tenant, key, by)
-        return await self.get(tenant, key)
+        return await self._database.select_one(ApiKey, _GET, tenant, key)
 
     @in_transaction
-    async def _revoke(self, connection: Connection, tenant: TenantId, key: KeyId, by: ActBy) -> None:
-        row = await connection.fetchrow(_REVOKE, tenant, key, by.at)
-        if row is not None:
-            content = _audited(from_row(ApiKey, row))
-            await self._log.append(connection, tenant, by, "key revoked", key, **content)
+    async def revoke(self, connection: Connection, tenant: TenantId, key: KeyId, by: ActBy) -> ApiKey | None:
+        """Revoke a key, effective with the next request; a key that was already revoked keeps its time of
+        revocation."""
+        revoked = await select_one(connection, ApiKey, _REVOKE, tenant, key, by.at)
+        if revoked is None:
+            return await select_one(connection, ApiKey, _GET, tenant, key)
+        await self._log.append(connection, tenant, by, "key revoked", key, **_audited(revoked))
+        return revoked
 
     async def authenticate(self, secret: str, now: dt.datetime) -> Caller | KeyRejection:
         """Authenticate a request by its key, in one statement that also counts the request against the rate

@@ -16,12 +16,10 @@ from pydantic import BaseModel
 
 from assayer.cutoff import papers_within, within
 from assayer.models import OPEN, Identifiers, Operation, Paper, Window
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
-from workers.sources.capabilities import Snippet
-from workers.sources.query_encoding import plain_query
-from workers.sources.record_fields import clean_prose
-from workers.sources.responses import fetch_parsed, malformed_response, parse_json
-from workers.sources.semantic_scholar_records import (
+from workers.literature_apis.capabilities import Snippet
+from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.record_fields import clean_prose
+from workers.literature_apis.semantic_scholar_records import (
     FIELDS,
     SOURCE,
     CitingPage,
@@ -36,6 +34,16 @@ from workers.sources.semantic_scholar_records import (
     paper_of,
     request_id,
     snippet_section,
+)
+from workers.outbound.source_requests import (
+    RequestContext,
+    SourceFetcher,
+    SourceRequest,
+    SourceResponse,
+    fetch_json,
+    fetch_parsed,
+    malformed_response,
+    parse_json,
 )
 
 _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
@@ -150,7 +158,7 @@ class SemanticScholar:
     async def _fetch_batch(
         self, names: Sequence[str], operation: Operation, context: RequestContext
     ) -> list[SemanticScholarPaper | None]:
-        """One a name, in order."""
+        """Return one record for each name, in order; None for an unknown one."""
         records = list[SemanticScholarPaper | None]()
         for start in range(0, len(names), _BATCH - 1):
             asked = names[start : start + _BATCH - 1]
@@ -178,22 +186,14 @@ class SemanticScholar:
                 return for_one.papers if for_one else None
         body = json.dumps({"positivePaperIds": names})
         request = SourceRequest(SOURCE, "neighbours", f"{_RECOMMENDATIONS}/papers/", params, body)
-        for_all = await self._fetch(request, RecommendedPapers, context)
+        for_all = await fetch_json(self.remote, request, context, RecommendedPapers)
         return for_all.papers if for_all else None
 
     async def _get(
         self, operation: Operation, path: str, params: Params, shape: type[S], context: RequestContext
     ) -> S | None:
-        return await self._fetch(SourceRequest(SOURCE, operation, path, params), shape, context)
-
-    async def _fetch(self, request: SourceRequest, shape: type[S], context: RequestContext) -> S | None:
         """Return the parsed response, or None if Semantic Scholar does not know the requested item."""
-        return await fetch_parsed(
-            self.remote,
-            request,
-            context,
-            lambda response: parse_json(response, shape, SOURCE) if response.status == 200 else None,
-        )
+        return await fetch_json(self.remote, SourceRequest(SOURCE, operation, path, params), context, shape)
 
 
 def _read_batch(response: SourceResponse, size: int) -> tuple[SemanticScholarPaper | None, ...]:

@@ -14,17 +14,19 @@ from pydantic import Field
 
 from assayer.cutoff import papers_within
 from assayer.models import Paper, Window
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import plain_query
-from workers.sources.record_fields import last_day_of_period, make_paper_id, one_line, title_line, web_link
-from workers.sources.responses import (
+from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.record_fields import (
     ApiObject,
     CountOrNone,
     TextOrEmpty,
     ValidEntries,
-    fetch_parsed,
-    parse_json_unless_unknown,
+    last_day_of_period,
+    make_paper_id,
+    one_line,
+    title_line,
+    web_link,
 )
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_json
 
 _PAGE = 10
 _LONGEST_QUERY = 250
@@ -57,12 +59,7 @@ class GoogleScholar:
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         words, found = plain_query(query, _LONGEST_QUERY), list[Paper]()
         for page in range(1, -(-limit // _PAGE) + 1) if words else ():
-            organic = await fetch_parsed(
-                self.remote,
-                _request(words, page, window),
-                context,
-                lambda response: parse_json_unless_unknown(response, _Answer, self.name),
-            )
+            organic = await fetch_json(self.remote, _request(words, page, window), context, _Answer)
             entries = organic.organic if organic else ()
             found += filter(None, map(_paper, entries))
             if len(entries) < _PAGE:

@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from assayer.run.context_variables import Urgency
-from workers.outbound.gate import Place, PriorityGate
-from workers.outbound.share import ProcessShare
+from workers.llm.process_share import ProcessShare
+from workers.outbound.priority_gate import Place, PriorityGate
 
 TROUBLE_SHARE = 0.15
 """Share of a round's requests turned away (429, 503, timeouts) above which the limit is halved. Fewer are noise that
@@ -226,7 +226,7 @@ class AdmittedRequest:
 
 class Admission:
     """Admission to one endpoint: slots within the limit and the process's share of it, and none during a pause. It is
-    the `gate.SlotSource` of its own gate. Belongs to one event loop; close it there."""
+    the `priority_gate.SlotSource` of its own gate. Belongs to one event loop; close it there."""
 
     def __init__(
         self,

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluster.clock import SystemClock
-from workers.outbound import share as module
-from workers.outbound.admission import TokenBudget
-from workers.outbound.share import LEASE_SECONDS, ProcessShare, ShareHolder, divide
+from workers.llm import process_share as module
+from workers.llm.adaptive_admission import TokenBudget
+from workers.llm.process_share import LEASE_SECONDS, ProcessShare, ShareHolder, divide
 from workers.outbound.store import InMemorySharedState
 
 

@@ -17,9 +17,20 @@ from pydantic import Field
 from assayer.cutoff import papers_within
 from assayer.literature.paper_identity import doi, identifiers_in, with_arxiv
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import ARXIV_PREFIX, allowed_in_filter, path_segment, plain_query, url_batches
-from workers.sources.record_fields import (
+from workers.literature_apis.query_encoding import (
+    ARXIV_PREFIX,
+    allowed_in_filter,
+    path_segment,
+    plain_query,
+    url_batches,
+)
+from workers.literature_apis.record_fields import (
+    ApiObject,
+    CountOrNone,
+    ObjectOrNone,
+    TextOrEmpty,
+    TrueOrFalse,
+    ValidEntries,
     clean_prose,
     distinct_links,
     last_day_of_period,
@@ -29,16 +40,13 @@ from workers.sources.record_fields import (
     title_line,
     web_link,
 )
-from workers.sources.responses import (
-    ApiObject,
-    CountOrNone,
-    ObjectOrNone,
-    TextOrEmpty,
-    TrueOrFalse,
-    ValidEntries,
+from workers.outbound.source_requests import (
+    RequestContext,
+    SourceFetcher,
+    SourceRequest,
+    fetch_json,
     fetch_parsed,
     parse_json,
-    parse_json_unless_unknown,
 )
 
 _PAGE = 100
@@ -232,9 +240,7 @@ class OpenAlex:
         self, key: _WorkKey, fields: str, operation: Operation, context: RequestContext
     ) -> OpenAlexWork | None:
         request = SourceRequest(SOURCE, operation, key.path, (("select", fields),))
-        return await fetch_parsed(
-            self.remote, request, context, lambda response: parse_json_unless_unknown(response, OpenAlexWork, SOURCE)
-        )
+        return await fetch_json(self.remote, request, context, OpenAlexWork)
 
     async def _list_works(
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext

@@ -1,4 +1,4 @@
-"""Remote sources of literature, one file per API, behind the small ports of `workers.sources.capabilities`.
+"""Remote sources of literature, one file per API, behind the small ports of `workers.literature_apis.capabilities`.
 
 |                     | SemanticScholar             | OpenAlex                     | Crossref | Arxiv | Unpaywall |
 |---------------------|-----------------------------|------------------------------|----------|-------|-----------|
@@ -20,41 +20,3 @@ abstract.
 DOIs are resolved by the source that registered them: Crossref knows those of its members, arXiv its own by the id in
 them, OpenAlex and Semantic Scholar those of DataCite that belong to papers. No DOI is followed to where it leads.
 """
-
-from workers.sources.arxiv import Arxiv
-from workers.sources.capabilities import (
-    ListsCitingPapers,
-    ListsReferences,
-    LiteratureSource,
-    LocatesPdfs,
-    RecommendsPapers,
-    ReportsRetractions,
-    ResolvesIdentifiers,
-    SearchesPapers,
-    SearchesSnippets,
-    Snippet,
-)
-from workers.sources.crossref import Crossref
-from workers.sources.google_scholar import GoogleScholar
-from workers.sources.openalex import OpenAlex
-from workers.sources.semantic_scholar import SemanticScholar
-from workers.sources.unpaywall import Unpaywall
-
-__all__ = [
-    "Arxiv",
-    "Crossref",
-    "GoogleScholar",
-    "ListsCitingPapers",
-    "ListsReferences",
-    "LiteratureSource",
-    "LocatesPdfs",
-    "OpenAlex",
-    "RecommendsPapers",
-    "ReportsRetractions",
-    "ResolvesIdentifiers",
-    "SearchesPapers",
-    "SearchesSnippets",
-    "SemanticScholar",
-    "Snippet",
-    "Unpaywall",
-]

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluster.clock import SystemClock
-from workers.outbound.gate import Place
-from workers.outbound.pace import Pace, PaceLimits, Pacer, Wait
+from workers.outbound.priority_gate import Place
+from workers.outbound.source_pace import Pace, PaceLimits, Pacer, Wait
 from workers.outbound.store import InMemorySharedState
 
 ONE = PaceLimits(spacing=1.0, connections=1, answer_within=30.0)

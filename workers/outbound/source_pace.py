@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from pydantic import TypeAdapter
 
 from assayer.errors import StorageError, said_by
-from workers.outbound.gate import FixedSlots, Place, PriorityGate
+from workers.outbound.priority_gate import FixedSlots, Place, PriorityGate
 from workers.outbound.store import SharedState
 
 _LOG = logging.getLogger(__name__)

@@ -14,12 +14,12 @@ from assayer.errors import AssayerError, Defect, SourceBusy, SourceRefused, Sour
 from assayer.models.remote import CachedResponse
 from assayer.ports import Clock
 from workers.outbound.claims import ClaimKeeper
-from workers.outbound.flight import InFlight, SingleFlight
-from workers.outbound.gate import Place
 from workers.outbound.metrics import CACHE_HITS, FAILURES
-from workers.outbound.pace import Wait
+from workers.outbound.priority_gate import Place
+from workers.outbound.single_flight import InFlight, SingleFlight, Waiter
 from workers.outbound.source_client import SourceClient
-from workers.outbound.source_requests import RequestContext, RequestWaiter, SourceRequest, SourceResponse, out_of_time
+from workers.outbound.source_pace import Wait
+from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse, out_of_time
 from workers.outbound.source_settings import SourceSettings
 from workers.outbound.store import ResponseCache, SharedState
 
@@ -31,10 +31,21 @@ _CACHE_CALLS = 4
 _STOPPING = SourceUnavailable("The program is stopping.")
 
 
+class _RequestWaiter(Waiter[SourceResponse]):
+    """One caller's wait for a response."""
+
+    def __init__(self, context: RequestContext, since: float) -> None:
+        super().__init__()
+        self.owner = context.owner
+        self.patience = context.patience
+        self.deadline = since + context.patience
+        """Time until which the last turn must come; failed attempts do not extend it."""
+
+
 class _Line:
     """Queueing of one request on behalf of all callers waiting for it. Implements `source_client.Line`."""
 
-    def __init__(self, flight: InFlight[RequestWaiter], client: SourceClient, source: str, clock: Clock) -> None:
+    def __init__(self, flight: InFlight[_RequestWaiter], client: SourceClient, source: str, clock: Clock) -> None:
         self._flight = flight
         self._client = client
         self._source = source
@@ -62,7 +73,7 @@ class _Line:
             self._refuse(self._client.pacer.seconds_ahead(self._place), None)
         return self._place
 
-    def join(self, waiter: RequestWaiter) -> None:
+    def join(self, waiter: _RequestWaiter) -> None:
         """Add another owner that waits for the same request."""
         if self._place is not None:
             self._place.add_owner(waiter.owner)
@@ -101,8 +112,8 @@ class SourceGateway:
         self._clock = clock
         self._claims = ClaimKeeper(cache, claim_seconds)
         self._clients: dict[str, SourceClient] = {}
-        self._in_flight: SingleFlight[str, RequestWaiter] = SingleFlight()
-        self._lines: dict[InFlight[RequestWaiter], _Line] = {}
+        self._in_flight: SingleFlight[str, _RequestWaiter] = SingleFlight()
+        self._lines: dict[InFlight[_RequestWaiter], _Line] = {}
         self._cache_slots = asyncio.Semaphore(_CACHE_CALLS)
         self._purging: asyncio.Task[None] | None = None
 
@@ -128,7 +139,7 @@ class SourceGateway:
         client = self._clients.get(request.source)
         if client is None:
             raise SourceUnavailable(f"{request.source} is off.", "It is on when its base URL is set.")
-        waiter = RequestWaiter(context, self._clock.monotonic())
+        waiter = _RequestWaiter(context, self._clock.monotonic())
         key = client.address.cache_key(request)
         flight = self._in_flight.join(key, waiter, lambda flight: self._respond(key, request, client, flight))
         if (line := self._lines.get(flight)) is not None:
@@ -145,7 +156,7 @@ class SourceGateway:
         return response if waiter.first else response._replace(cached=True)
 
     async def _result(
-        self, waiter: RequestWaiter, flight: InFlight[RequestWaiter], client: SourceClient, source: str
+        self, waiter: _RequestWaiter, flight: InFlight[_RequestWaiter], client: SourceClient, source: str
     ) -> SourceResponse:
         """Wait up to the caller's patience, and beyond it for a response that is already in flight."""
         await asyncio.wait([waiter.result], timeout=waiter.patience)
@@ -157,7 +168,7 @@ class SourceGateway:
         return waiter.result.result()
 
     async def _respond(
-        self, key: str, request: SourceRequest, client: SourceClient, flight: InFlight[RequestWaiter]
+        self, key: str, request: SourceRequest, client: SourceClient, flight: InFlight[_RequestWaiter]
     ) -> SourceResponse:
         try:
             with self._claims.claimant() as claimant:
@@ -171,7 +182,7 @@ class SourceGateway:
             self._lines.pop(flight, None)
 
     async def _obtain(
-        self, key: str, request: SourceRequest, client: SourceClient, flight: InFlight[RequestWaiter], claimant: str
+        self, key: str, request: SourceRequest, client: SourceClient, flight: InFlight[_RequestWaiter], claimant: str
     ) -> SourceResponse:
         """Return the response from the cache, or from the source."""
         lifetime = client.settings.lifetime if request.lifetime is None else request.lifetime

@@ -1,0 +1,66 @@
+"""Coroutines that block instead of suspending, so that the synchronous client can run them without an event loop."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any, TypeVar, cast
+
+import httpx2
+
+__all__ = ["BlockingHttp", "blocking_sleep", "finish"]
+
+T = TypeVar("T")
+
+
+class BlockingHttp:
+    """HTTP client with the interface of `httpx2.AsyncClient`."""
+
+    def __init__(self, client: httpx2.Client) -> None:
+        self._client = client
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        response = self._client.send(request, **options)
+        response.stream = _BlockingStream(cast(httpx2.SyncByteStream, response.stream))
+        return response
+
+
+class _BlockingStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.SyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._stream:
+            yield piece
+
+    async def aclose(self) -> None:
+        self._stream.close()
+
+
+def blocking_sleep(sleep: Callable[[float], None]) -> Callable[[float], Awaitable[None]]:
+    async def pause(seconds: float) -> None:
+        sleep(seconds)
+
+    return pause
+
+
+def finish(work: Awaitable[T] | AsyncGenerator[T, None]) -> T | Iterator[T]:
+    """Return the result of a coroutine, or an iterator over an asynchronous generator, neither of which suspends."""
+    return _stepped(work) if isinstance(work, AsyncGenerator) else _result(work)
+
+
+def _result(work: Awaitable[T]) -> T:
+    try:
+        next(work.__await__())
+    except StopIteration as ended:
+        return cast(T, ended.value)
+    raise RuntimeError("A coroutine of the synchronous client has suspended.")
+
+
+def _stepped(items: AsyncGenerator[T, None]) -> Iterator[T]:
+    try:
+        while True:
+            try:
+                item = _result(anext(items))
+            except StopAsyncIteration:
+                return
+            yield item
+    finally:
+        _result(items.aclose())

@@ -1,0 +1,122 @@
+"""Exchanges with the service: requests with retries, polling, event streams and downloads, written once for both
+clients."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import httpx2
+from pydantic import BaseModel
+from tenacity import AsyncRetrying
+
+from assayer_client.blocking import BlockingHttp
+from assayer_client.errors import ApiProblem
+from assayer_client.event_stream import EventReader, EventStream
+from assayer_client.files import atomic_file
+from assayer_client.item_jobs import ItemsPage
+from assayer_client.requests import ApiCall, Response
+from assayer_client.retries import next_poll, options
+from assayer_client.settings import RetryPolicy
+from assayer_client.transport import RequestBuilder
+
+__all__ = ["Exchange"]
+
+T = TypeVar("T")
+E = TypeVar("E", bound=BaseModel)
+
+_ALL_SEEN = httpx2.codes.NO_CONTENT
+
+
+class Exchange:
+    """Connection to a service. With `BlockingHttp` and a `sleep` that blocks, its coroutines never suspend."""
+
+    def __init__(
+        self,
+        requests: RequestBuilder,
+        retries: RetryPolicy,
+        http: httpx2.AsyncClient | BlockingHttp,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._requests, self._retries, self._http, self._sleep = requests, retries, http, sleep
+
+    async def run(self, call: ApiCall[T]) -> T:
+        """Send a call, and retry it if that may help; a repeated POST is executed once."""
+        return call.read(await self._retrying()(self._sent, call, self._requests.key_of(call)))
+
+    async def poll(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
+        """Send a call repeatedly until `ended` is true of its answer. Raises TimeoutError."""
+        began = time.monotonic()
+        while not ended(response := await self.run(call)):
+            await self._sleep(next_poll(time.monotonic() - began, seconds, call.subject))
+        return response
+
+    async def follow(self, stream: EventStream[E], after: int) -> AsyncIterator[E]:
+        """Yield the events of a stream after the event number `after`; reconnect when the connection breaks."""
+        following = EventReader(stream, after, self._retries)
+        while True:
+            broken: Exception | None = None
+            try:
+                async with self._opened(self._requests.stream(stream.path, following.last)) as response:
+                    if response.status_code == _ALL_SEEN:
+                        return
+                    async for heard in httpx2.EventSource(response):
+                        if (event := following.take(heard)) is not None:
+                            yield event
+                        if following.ended:
+                            return
+            except (httpx2.RequestError, ApiProblem) as error:
+                broken = self._requests.as_error(error)
+            await self._sleep(following.pause_after(broken))
+
+    async def outcomes(
+        self, job: str, page_after: Callable[[int], ApiCall[ItemsPage[T]]], after: int, seconds: float | None
+    ) -> AsyncIterator[T]:
+        """Yield the outcomes of a multi-item job as they arrive. Raises TimeoutError."""
+        began = time.monotonic()
+        while True:
+            page = await self.run(page_after(after))
+            for outcome in page.items:
+                yield outcome
+            after = page.last
+            if page.is_last:
+                return
+            if not page.items:
+                await self._sleep(next_poll(time.monotonic() - began, seconds, job))
+
+    async def save(self, call: ApiCall[None], target: Path) -> Path:
+        """Write an answer of any length to a file atomically."""
+        return await self._retrying()(self._download, call, target)
+
+    async def _download(self, call: ApiCall[None], target: Path) -> Path:
+        try:
+            with self._requests.request(call, None) as request, atomic_file(target) as file:
+                async with self._opened(request) as response:
+                    call.read(self._requests.checked(response.status_code, response.headers, b""))
+                    async for piece in response.aiter_bytes():
+                        file.write(piece)
+        except httpx2.RequestError as error:
+            raise self._requests.as_error(error) from error
+        return target
+
+    async def _sent(self, call: ApiCall[T], key: str | None) -> Response:
+        try:
+            with self._requests.request(call, key) as request:
+                response = await self._http.send(request, auth=None, follow_redirects=False)
+        except httpx2.RequestError as error:
+            raise self._requests.as_error(error) from error
+        return self._requests.checked(response.status_code, response.headers, response.content)
+
+    @asynccontextmanager
+    async def _opened(self, request: httpx2.Request) -> AsyncIterator[httpx2.Response]:
+        response = await self._http.send(request, stream=True, auth=None, follow_redirects=False)
+        try:
+            if not response.is_success:
+                self._requests.checked(response.status_code, response.headers, await response.aread())
+            yield response
+        finally:
+            await response.aclose()
+
+    def _retrying(self) -> AsyncRetrying:
+        return AsyncRetrying(**options(self._retries), sleep=self._sleep)
