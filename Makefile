@@ -23,13 +23,13 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SLOWEST := --durations=20 --durations-min=5
 # A file's tests stay together, as they share what they look at.
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-ON_RAY := tests/cluster tests/chaos
-# The tests that schemathesis makes share one name, of which pytest-xdist runs one.
+# Those on Ray, one after another; and those that schemathesis makes, which share one name, of which pytest-xdist runs one.
 FUZZING := tests/contract/api/test_schema_fuzzing.py
+ALONE := tests/cluster tests/chaos $(FUZZING)
 # The tests of `make test`; `make test-all` empties it.
 TIER := -m "not slow"
 
-.PHONY: evaluate test test-all check test-on-ray lint-and-test-on-ray test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model docs
+.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model docs
 
 evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
 	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
@@ -41,7 +41,7 @@ evaluate: .venv/.installed  ## build the example corpus, evaluate the example id
 
 test:  ## style, types, imports and all tests that are not slow; what CI runs
 	$(MAKE) --jobs=2 .venv/.installed-dev browser
-	$(MAKE) --jobs=3 --output-sync=target test-side-by-side test-in-one-process lint-and-test-on-ray
+	$(MAKE) --jobs=3 --output-sync=target test-side-by-side test-in-one-process lint-and-test-alone
 
 test-all:  ## the same with the slow tests: nightly, before a release, and before a change in their area
 	$(MAKE) .venv/.installed-dev large-model
@@ -58,14 +58,14 @@ test-side-by-side: .venv/.installed-dev browser
 
 # Collected once: every worker of pytest-xdist compiles and imports all test files of its run.
 test-in-one-process: .venv/.installed-dev
-	$(PYTEST) $(TIER) $(SLOWEST) tests/unit $(FUZZING)
+	$(PYTEST) $(TIER) $(SLOWEST) tests/unit
 
-test-on-ray: .venv/.installed-dev
-	$(PYTEST) $(TIER) $(SLOWEST) $(ON_RAY)
+test-alone: .venv/.installed-dev
+	$(PYTEST) $(TIER) $(SLOWEST) $(ALONE)
 
 # The cold type check needs a processor for a minute, the tests on Ray mostly wait: in turn beside the others.
-lint-and-test-on-ray: lint
-	$(MAKE) test-on-ray
+lint-and-test-alone: lint
+	$(MAKE) test-alone
 
 test-unit: .venv/.installed-dev
 	$(PYTEST) $(SIDE_BY_SIDE) tests/unit
@@ -77,7 +77,7 @@ test-e2e: .venv/.installed-dev
 	$(PYTEST) $(SIDE_BY_SIDE) tests/e2e
 
 test-cluster: .venv/.installed-dev
-	$(PYTEST) $(ON_RAY)
+	$(PYTEST) tests/cluster tests/chaos
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -35,8 +35,11 @@ __all__ = ["PROGRAM", "Ended", "Piped", "can_fork", "run_forked"]
 
 PROGRAM = Path(sys.executable).with_name("assayer")
 _ROOT = Path(__file__).parents[1]
-_LIBRARIES = ("torch", "faiss", "tokenizers", "cluster.engine", "cluster.evaluation_processes", "cluster.database")
-"""Modules that the most frequent commands import when they need them."""
+_LIBRARIES = (
+    *("torch", "faiss", "tokenizers", "pandas", "workers.embedding.bert_encoder"),
+    *("cluster.engine", "cluster.evaluation_processes", "cluster.database"),
+)
+"""Modules that the most frequent commands import when they need them; pandas by way of pyarrow's first array."""
 _LARGEST_REQUEST = 2**20
 _starting = threading.Lock()
 

@@ -69,11 +69,8 @@ def main(arguments: list[str] | None = None) -> int:
 def check_files(files: Iterable[Path], corpus: Path | None) -> list[Check]:
     """Check report files, against the corpus if a path is set."""
     reports = [(file, _load(file)) for file in files]
-    known = (
-        None
-        if corpus is None
-        else records_of(corpus, {reference["id"] for _, report in reports for reference in _references(report)})
-    )
+    ids = {reference["id"] for _, report in reports for reference in _references(report)}
+    known = None if corpus is None else records_of(corpus, ids)
     return [check(str(file), report, known) for file, report in reports]
 
 
@@ -387,8 +384,7 @@ def _print(checks: list[Check], with_corpus: bool) -> None:
         for violation in item.violations:
             print(f"{item.name}: {violation}")
     total = sum((item.quotes for item in checks), Counter[str]())
-    releases = Counter(item.release for item in checks if item.release)
-    if releases:
+    if releases := Counter(item.release for item in checks if item.release):
         said = "; ".join(f"{count} {name}" for name, count in releases.most_common())
         print(f"Releases, complete or by the minima that are failed: {said}")
     against = "the corpus" if with_corpus else "no corpus: none was given"

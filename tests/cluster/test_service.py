@@ -96,6 +96,7 @@ def test_figures_of_the_process_that_answers_and_of_evaluators_come_together(ser
     assert re.search(rb"^assayer_http_requests_total\S* [1-9]", text, re.MULTILINE), "counted where it is asked"
 
 
+@pytest.mark.slow
 def test_rewards_are_judged_by_evaluators_and_those_that_came_outlive_the_one_that_gave_them(
     service: Running, simulator: Simulator
 ) -> None:

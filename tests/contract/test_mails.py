@@ -2,14 +2,10 @@
 
 import asyncio
 import datetime as dt
-import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from cluster.clock import SystemClock
-from cluster.mail import mail_deliverer
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, Problem
@@ -21,7 +17,7 @@ from orchestrator.store.mails import PgMails
 from orchestrator.store.webhooks import PgWebhooks
 from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.service import ACME, OTHER, Service
-from tests.contract.mail_sending_process import mailing
+from tests.contract.mail_sending import begin_sending, sending, sending_process
 from tests.contract.mail_server import Letter, MailPost, mail_post
 from tests.contract.store_jobs import NOW
 from tests.polling import wait_until_async
@@ -43,19 +39,6 @@ async def service(database: Database) -> AsyncIterator[Service]:
 async def post() -> AsyncIterator[MailPost]:
     async with mail_post() as opened:
         yield opened
-
-
-@asynccontextmanager
-async def sending(service: Service, port: int, **others: object) -> AsyncIterator[asyncio.Task[None]]:
-    deliverer = mail_deliverer(mailing(port, **others), service.services.mails, SystemClock())
-    assert deliverer is not None
-    running = asyncio.create_task(deliverer.run())
-    try:
-        yield running
-    finally:
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
 
 
 async def handed_in(service: Service, officer: Person, *titles: str, **query: str) -> str:
@@ -368,41 +351,14 @@ async def test_operators_see_how_long_mails_wait_and_which_were_given_up(service
     assert (await service.services.metrics.collect())["failed_mails"][0]["messages"] == 0
 
 
-@asynccontextmanager
-async def _process(database_url: str, port: int) -> AsyncIterator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.contract.mail_sending_process",
-        database_url,
-        str(port),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        assert (await process.stdout.readline()).strip() == b"ready"
-        yield process
-    finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-
-
-async def _go(process: asyncio.subprocess.Process) -> None:
-    assert process.stdin is not None
-    process.stdin.write(b"\n")
-    await process.stdin.drain()
-
-
 def _ids(letters: list[Letter]) -> list[str]:
     return sorted(str(letter.message["Message-ID"]) for letter in letters)
 
 
 async def test_two_processes_at_once_send_every_mail_once(service: Service, post: MailPost, database_url: str) -> None:
     people = await invited(service, *(f"Reviewer {number}" for number in range(60)))
-    async with _process(database_url, post.port) as one, _process(database_url, post.port) as other:
-        await asyncio.gather(_go(one), _go(other))
+    async with sending_process(database_url, post.port) as one, sending_process(database_url, post.port) as other:
+        await asyncio.gather(begin_sending(one), begin_sending(other))
         for who in people:
             await until(service, who, "sent")
     assert len(post.letters) == 60
@@ -415,8 +371,8 @@ async def test_what_a_killed_process_had_in_hand_is_sent_by_another(
 ) -> None:
     (grace,) = await invited(service, "Grace Hopper")
     post.hang_at = "DATA"
-    async with _process(database_url, post.port) as doomed:
-        await _go(doomed)
+    async with sending_process(database_url, post.port) as doomed:
+        await begin_sending(doomed)
         await post.received(1)
         doomed.kill()
         await doomed.wait()

@@ -52,6 +52,7 @@ def _machine(homes: Homes, name: str, address: str) -> Program:
     return program.having(CORPUS__PATH=program.home / "corpus", CORPUS__SOURCE=address)
 
 
+@pytest.mark.slow
 def test_build_publishes_and_another_machine_searches(machines: Machines) -> None:
     assert (machines.built.code, machines.built.err) == (0, "")
     assert f"as number 1 in {machines.address}" in machines.built.out
@@ -59,6 +60,7 @@ def test_build_publishes_and_another_machine_searches(machines: Machines) -> Non
     assert "bee-00" in machines.found.out
 
 
+@pytest.mark.slow
 def test_night_pulls_updates_and_publishes(machines: Machines) -> None:
     assert (machines.night.code, machines.night.err) == (0, "")
     assert "1 new, 0 changed" in machines.night.out
@@ -66,6 +68,7 @@ def test_night_pulls_updates_and_publishes(machines: Machines) -> None:
     assert not list((machines.builder.home / "ingest").glob("upserts"))
 
 
+@pytest.mark.slow
 def test_reader_sees_what_is_there_and_pulls_it(machines: Machines) -> None:
     newest = VersionStore(machines.builder.home / "corpus").current_version()
     assert f"number 2: version {newest}" in machines.told.out
@@ -76,11 +79,13 @@ def test_reader_sees_what_is_there_and_pulls_it(machines: Machines) -> None:
     assert VersionStore(machines.reader.home / "corpus").current_version() == newest
 
 
+@pytest.mark.slow
 def test_doctor_says_where_the_corpus_comes_from(machines: Machines) -> None:
     told = machines.reader.run("doctor")
     assert f"with 13 papers in {machines.address}, published" in " ".join(told.out.split())
 
 
+@pytest.mark.slow
 def test_place_that_cannot_be_reached_is_one_sentence(machines: Machines) -> None:
     away = machines.reader.having(CORPUS__SOURCE="s3://nobodys-bucket/corpus")
     away = away.having(CORPUS__PATH=machines.reader.home / "another")

@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.evaluations import Evaluated, Kill, Killed
 from tests.e2e.program import compared, reports
 
-"""Both files look at the evaluation of that name."""
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -87,8 +87,7 @@ def _soundness() -> Part:
         "support",
         "Forgetting can be foreseen from the loss one round earlier [P2], and rehearsing what has a high loss "
         "halves it at equal compute [P3].",
-        cite("P2"),
-        cite("P3"),
+        *map(cite, ("P2", "P3")),
     )
     order = say(
         "contradiction",
@@ -218,9 +217,7 @@ def _contribution() -> Part:
 
 def _notices() -> tuple[Notice, ...]:
     return (
-        Notice(
-            kind="weak_signal", text="Left out by the settings: comparison. Points are extracts, nobody weighed them."
-        ),
+        Notice(kind="weak_signal", text="Left out by the settings: comparison. Points are extracts, not weighed."),
         Notice(kind="budget", text="The budget of $0.50 was spent; the summary of one part was not written."),
         Notice(kind="absent_part", text="Contribution has no overall score; the reason stands there."),
         Notice(kind="corpus_fit", text="The corpus covers this field only in part: its silence proves little."),

@@ -40,7 +40,7 @@ _WEIGHT = re.compile(r"(?:.+\.)?layer\.(\d+)\.output\.adapters\..+\.adapter_((?:
 Weights = dict[str, torch.Tensor]
 
 
-class BottleneckAdapter(torch.nn.Module):
+class BottleneckAdapter(torch.nn.Module):  # type: ignore[misc]  # mypy does not read the types of torch
     """Bottleneck adapter that replaces a layer's last normalisation; its input is the sum to be normalised."""
 
     def __init__(self, norm: torch.nn.Module, down: torch.nn.Module, activation: torch.nn.Module, up: torch.nn.Module):

@@ -87,7 +87,7 @@ class MemberTrainer:
         self._network.train()
         optimiser.zero_grad()
         loss = self._loss(rows)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimiser.step()
         return float(loss.detach())
 

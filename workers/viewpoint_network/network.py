@@ -17,7 +17,7 @@ with warnings.catch_warnings():
     from torch_geometric.nn import SimpleConv, global_max_pool, global_mean_pool
 
 
-class _Layer(nn.Module):
+class _Layer(nn.Module):  # type: ignore[misc]  # mypy does not read the types of torch
     """Layer that computes `U · concat(mean over neighbours q of relu(w · W h_q), h)`. Weights are positive, so w
     may be applied after the relu."""
 
@@ -33,7 +33,7 @@ class _Layer(nn.Module):
         return joined
 
 
-class ViewpointNetwork(nn.Module):
+class ViewpointNetwork(nn.Module):  # type: ignore[misc]
     def __init__(self, width: int, classes: int, architecture: Architecture) -> None:
         """Create the network. `width` is the number of input features of a viewpoint."""
         super().__init__()

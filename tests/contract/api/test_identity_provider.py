@@ -2,30 +2,20 @@
 
 import json
 import secrets
-import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
-from joserfc import jwt
-from joserfc.jwk import KeySet, OctKey, RSAKey
 from pydantic import ValidationError
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 
-from cluster.clock import SystemClock
-from orchestrator.access.identity_provider import IdentityProvider, ProviderMetadata, SignInFailed
 from orchestrator.access.roles import PersonRole
 from orchestrator.settings import AccessSettings, IdentityProviderSettings
 from tests.contract.api.identity_provider import CALLBACK, Provider, browser, provider_running, signing_in_with
 from tests.contract.api.people import person
-from tests.contract.api.service import ACME, OTHER, Service, served
+from tests.contract.api.service import ACME, OTHER, Service
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the provider's own code
 
@@ -269,161 +259,3 @@ def test_providers_need_an_address_to_send_people_back_to() -> None:
         AccessSettings(providers={"agency": chosen})
     with pytest.raises(ValidationError):
         IdentityProviderSettings(issuer="http://login.example.org", client_id="x", tenant="acme")
-
-
-KEY, FOREIGN = (RSAKey.generate_key(2048, {"kid": kid}) for kid in ("ours", "ours"))
-
-
-class _Forger:
-    """A provider that says what a test tells it to."""
-
-    def __init__(self) -> None:
-        self.claims: dict[str, Any] = {}
-        self.key: RSAKey | OctKey = KEY
-        self.algorithm = "RS256"
-        self.published = KEY
-        self.userinfo: dict[str, Any] = {}
-        self.issuer = ""
-        self.key_set: object = None
-        self.url = ""
-        routes = [
-            Route("/.well-known/openid-configuration", self._describe),
-            Route("/token", self._token, methods=["POST"]),
-            Route("/keys", self._keys),
-            Route("/userinfo", self._userinfo),
-        ]
-        self.app = Starlette(routes=routes)
-
-    async def _describe(self, _: Request) -> JSONResponse:
-        at = {name: f"{self.url}/{name}" for name in ("authorize", "token", "keys", "userinfo")}
-        return JSONResponse(
-            {
-                "issuer": self.issuer or self.url,
-                "authorization_endpoint": at["authorize"],
-                "token_endpoint": at["token"],
-                "jwks_uri": at["keys"],
-                "userinfo_endpoint": at["userinfo"],
-            }
-        )
-
-    async def _token(self, _: Request) -> JSONResponse:
-        if self.algorithm == "none":
-            parts = (json.dumps(part).encode() for part in ({"alg": "none"}, self._claims()))
-            unsigned = ".".join(urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)
-            return JSONResponse({"id_token": f"{unsigned}.", "access_token": "at"})
-        header = {"alg": self.algorithm, "kid": "ours"}
-        signed = jwt.encode(header, self._claims(), self.key, algorithms=["RS256", "HS256"])
-        return JSONResponse({"id_token": signed, "access_token": "at"})
-
-    def _claims(self) -> dict[str, Any]:
-        now = int(time.time())
-        good = {"iss": self.url, "aud": "assayer", "sub": "ada", "iat": now, "exp": now + 60, "nonce": "n"}
-        return {name: value for name, value in (good | self.claims).items() if value is not None}
-
-    async def _keys(self, _: Request) -> JSONResponse:
-        return JSONResponse(self.key_set or KeySet([self.published]).as_dict(private=False))
-
-    async def _userinfo(self, _: Request) -> JSONResponse:
-        return JSONResponse({"sub": "ada", "email": "ada@example.org", "email_verified": True} | self.userinfo)
-
-
-@asynccontextmanager
-async def _forging() -> AsyncIterator[tuple[_Forger, IdentityProvider]]:
-    forger = _Forger()
-    async with served(forger.app) as url:
-        forger.url = url
-        settings = IdentityProviderSettings(issuer=url, client_id="assayer", tenant="acme")
-        yield forger, IdentityProvider("agency", settings, CALLBACK, SystemClock())
-
-
-async def test_what_is_signed_and_fits_is_believed() -> None:
-    async with _forging() as (_, provider):
-        found = await provider.identity("code", None, "n", "v")
-    assert (found.subject, found.email, found.name) == ("ada", "ada@example.org", "ada@example.org")
-
-
-@pytest.mark.parametrize(
-    ("said", "believed"),
-    [({"email_verified": None}, True), ({"email_verified": True}, True), ({"email_verified": False}, False)],
-)
-async def test_address_that_is_said_not_to_be_verified_is_never_believed(said: dict[str, Any], believed: bool) -> None:
-    async with _forging() as (forger, provider):
-        provider.settings = provider.settings.model_copy(update={"trust_email": True})
-        forger.userinfo = said
-        found = await provider.identity("code", None, "n", "v")
-    assert found.email == ("ada@example.org" if believed else None)
-
-
-@pytest.mark.parametrize(
-    ("part", "told"),
-    [
-        ("claims", {"iss": "https://evil.example"}),
-        ("claims", {"aud": "another service"}),
-        ("claims", {"aud": ["another service"]}),
-        ("claims", {"aud": ["assayer", "another service"], "azp": "another service"}),
-        ("claims", {"exp": 1_000_000_000}),
-        ("claims", {"exp": None}),
-        ("claims", {"iat": None}),
-        ("claims", {"sub": None}),
-        ("claims", {"sub": ""}),
-        ("claims", {"sub": 7}),
-        ("claims", {"nonce": "another"}),
-        ("claims", {"nonce": None}),
-        ("claims", {"nbf": 4_000_000_000}),
-        ("claims", {"at_hash": "of another token"}),
-        ("userinfo", {"sub": "eve"}),
-        ("key_set", {"keys": 7}),
-        ("key_set", {"keys": ["x"]}),
-        ("key_set", {"keys": [{"kty": "RSA"}]}),
-        ("key_set", {"no": "keys"}),
-        ("key_set", [1]),
-    ],
-)
-async def test_what_does_not_fit_or_cannot_be_read_is_not_believed(part: str, told: object) -> None:
-    async with _forging() as (forger, provider):
-        setattr(forger, part, told)
-        with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
-
-
-async def test_another_signature_is_not_believed() -> None:
-    async with _forging() as (forger, provider):
-        forger.key = FOREIGN
-        with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
-        forger.algorithm = "none"
-        with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
-        forger.key, forger.algorithm = OctKey.import_key("a secret that everybody could know"), "HS256"
-        with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
-
-
-async def test_new_keys_of_the_provider_are_looked_for() -> None:
-    async with _forging() as (forger, provider):
-        await provider.identity("code", None, "n", "v")
-        forger.key = forger.published = FOREIGN
-        assert (await provider.identity("code", None, "n", "v")).subject == "ada"
-
-
-async def test_answers_from_others_are_not_used() -> None:
-    async with _forging() as (_, provider):
-        with pytest.raises(SignInFailed):
-            await provider.identity("code", "https://evil.example", "n", "v")
-    async with _forging() as (forger, provider):
-        forger.issuer = "https://evil.example"
-        with pytest.raises(SignInFailed):
-            await provider.authorization_url("s", "n", "v")
-
-
-def test_provider_with_tls_that_names_a_user_info_address_without_it_is_refused() -> None:
-    at = "https://login.example.org"
-    described = ProviderMetadata(
-        issuer=at,
-        authorization_endpoint=at,
-        token_endpoint=at,
-        jwks_uri=at,
-        userinfo_endpoint="http://login.example.org/me",
-    )
-    with pytest.raises(SignInFailed, match="without TLS"):
-        described.check_encrypted(at)

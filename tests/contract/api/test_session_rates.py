@@ -1,0 +1,57 @@
+"""The rate of requests of a person, in all of their sessions together."""
+
+import pytest
+
+from orchestrator.access.sessions import NewSession, draw_token
+from orchestrator.settings import AccessSettings
+from orchestrator.store.sessions import PgSessions
+from tests.contract.api.console_forms import signed_in
+from tests.contract.api.people import person
+from tests.contract.api.problems import check_problem
+from tests.contract.api.service import ACME, Service
+
+
+def with_rate(service: Service, per_minute: int) -> Service:
+    settings = AccessSettings(requests_per_minute=per_minute, burst_seconds=60)
+    return service.with_services(access=settings, sessions=PgSessions(service.database, settings))
+
+
+async def test_a_person_has_a_rate_in_all_sessions_together_on_pages_and_in_the_api(service: Service) -> None:
+    slow, key = with_rate(service, 4), (await person(service, "officer", "Otto Officer")).key
+    other = (await person(service, "officer", "Olga Other")).key
+    async with signed_in(slow, key) as first, signed_in(slow, key) as second, signed_in(slow, other) as unhindered:
+        taken = [(await browser.get("/console/account")).status_code for browser in (first, second)]
+        taken += [(await browser.get("/v1/batches")).status_code for browser in (first, second)]
+        assert taken == [200] * 4
+        refused = await first.get("/v1/batches")
+        said = check_problem(refused, 429, "rate-limited")
+        assert said.retry_after == int(refused.headers["retry-after"])
+        assert 1 <= said.retry_after <= 15
+        page = await second.get("/console/account", headers={"Accept": "text/html"})
+        assert (page.status_code, page.headers["content-type"]) == (429, "text/html; charset=utf-8")
+        assert f"the next in {page.headers['retry-after']} s." in page.text
+        assert (await unhindered.get("/v1/batches")).status_code == 200
+        # What pages load beside themselves is nobody's request, nor is what needs no session.
+        assert (await first.get("/console/sign-in")).status_code == 200
+        async with slow.client(key) as program:
+            assert (await program.get("/v1/batches")).status_code == 200
+
+
+async def test_who_waits_for_their_turn_is_let_in_again(service: Service) -> None:
+    now = service.services.clock.now()
+    settings = AccessSettings(requests_per_minute=2, burst_seconds=60)
+    sessions, token = PgSessions(service.database, settings), draw_token()
+    member = (await person(service, "officer")).member.id
+    await sessions.begin(token, NewSession(ACME, "officer", "x", member=member), now)
+
+    async def waits(seconds: float) -> float | None:
+        """After so much more time, by the database's clock."""
+        await service.database.execute("UPDATE request_rates SET full_at = full_at - $1 * interval '1 second'", seconds)
+        found = await sessions.find(token, now)
+        assert found is not None
+        return found.wait_seconds
+
+    assert [await waits(0), await waits(0)] == [None, None]
+    assert await waits(10) == pytest.approx(20, abs=1)
+    assert await waits(20) is None
+    assert await waits(1) == pytest.approx(29, abs=1)
