@@ -4,7 +4,7 @@ import importlib
 import sys
 from typing import Final
 
-_WHAT: Final = ("embedding", "quality", "speed")
+_WHAT: Final = ("embedding", "quality", "speed", "updating")
 
 
 def main() -> None:

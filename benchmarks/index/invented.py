@@ -1,14 +1,88 @@
-"""An embedder that invents vectors instead of reading texts, for measurements of everything else."""
+"""Papers that nobody wrote, as many as are wanted, and a model that reads them for nothing.
 
+Words are drawn by Zipf's law from a vocabulary of pseudo-words, each paper from a topic of its own, so that word lists
+and clusters of vectors have about the sizes they have in a real corpus.
+"""
+
+import datetime as dt
+import json
 import zlib
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assayer.ports import Vectors
 
-_TOPICS = 4_000
+_VOCABULARY, _OF_TOPIC, _TOPICS = 200_000, 400, 4_000
+_WORDS_OF_TITLE, _WORDS_OF_ABSTRACT = 10, 170
+_FIRST_DAY, _DAYS = dt.date(2005, 1, 1), 7_600
+_AT_ONCE = 1000
+_SYLLABLES = [
+    "ba",
+    "ce",
+    "di",
+    "fo",
+    "gu",
+    "la",
+    "me",
+    "ni",
+    "po",
+    "ru",
+    "sa",
+    "te",
+    "vi",
+    "xo",
+    "zu",
+    "ar",
+    "en",
+    "is",
+]
+
+
+def invented(count: int, seed: int, first: int = 0) -> Iterator[dict[str, Any]]:
+    """Records numbered from `first`; the same seed gives the same ones."""
+    random = np.random.default_rng(seed)
+    words = _vocabulary(np.random.default_rng(0))
+    for start in range(first, first + count, _AT_ONCE):
+        numbers = np.arange(start, min(start + _AT_ONCE, first + count))
+        topics = random.integers(_TOPICS, size=len(numbers))
+        lengths = _WORDS_OF_TITLE + random.normal(_WORDS_OF_ABSTRACT, 40, len(numbers)).clip(40, 400).astype(int)
+        drawn = np.split(_draw(random, topics.repeat(lengths)), np.cumsum(lengths)[:-1])
+        days = random.integers(_DAYS, size=len(numbers)).tolist()
+        cited = (random.random((len(numbers), 10)) * numbers[:, None]).astype(int).tolist()
+        for number, topic, text, day, references in zip(
+            numbers.tolist(), topics.tolist(), drawn, days, cited, strict=True
+        ):
+            said = [words[item] for item in text.tolist()]
+            yield {
+                "id": f"P{number}",
+                "title": " ".join(said[:_WORDS_OF_TITLE]),
+                "abstract": " ".join(said[_WORDS_OF_TITLE:]) + ".",
+                "authors": [f"{said[0].title()} {said[1].title()}", f"{said[2].title()} {said[3].title()}"],
+                "publication_date": (_FIRST_DAY + dt.timedelta(days=day)).isoformat(),
+                "venue": f"Proceedings on {words[topic]}",
+                "fields": [words[topic % 20]],
+                "references": [f"P{reference}" for reference in references],
+            }
+
+
+def questions(count: int, seed: int) -> list[str]:
+    """Six words of a topic each, as one would ask."""
+    random = np.random.default_rng(seed)
+    words = _vocabulary(np.random.default_rng(0))
+    topics = random.integers(_TOPICS, size=count)
+    asked = (topics[:, None] * 7919 + random.integers(20, _OF_TOPIC, size=(count, 6))) % _VOCABULARY
+    return [" ".join(words[item] for item in some) for some in asked.tolist()]
+
+
+def write_records(path: Path, records: Iterator[dict[str, Any]]) -> Path:
+    with path.open("w", encoding="utf-8") as file:
+        for record in records:
+            file.write(json.dumps(record) + "\n")
+    return path
 
 
 class InventedEmbedder:
@@ -30,6 +104,22 @@ class InventedEmbedder:
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         drawn = np.array([zlib.crc32(text.encode()) for text in texts], np.int64)
         return _normed(self._centres[drawn % _TOPICS] + self._around[drawn >> 17])
+
+
+def _draw(random: np.random.Generator, topics: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A word for each topic: half of them are anybody's, half of the topic."""
+    common = random.zipf(1.2, len(topics)) % _VOCABULARY
+    own = (topics * 7919 + random.zipf(1.3, len(topics)) % _OF_TOPIC) % _VOCABULARY
+    return np.where(random.random(len(topics)) < 0.5, common, own)
+
+
+def _vocabulary(random: np.random.Generator) -> list[str]:
+    lengths = random.integers(2, 6, _VOCABULARY)
+    drawn = random.integers(len(_SYLLABLES), size=(_VOCABULARY, 5))
+    return [
+        "".join(_SYLLABLES[item] for item in some[:length])
+        for some, length in zip(drawn.tolist(), lengths, strict=True)
+    ]
 
 
 def _normed(vectors: Vectors) -> Vectors:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.markup import escape
 
+from benchmarks.index.ideas_2017 import neighbours_of, read_submissions
+from benchmarks.index.known_items import known_items
 from benchmarks.index.measures import Figure, approximate, fit, latency, recall
 from benchmarks.index.memory import resident_mb
 from benchmarks.index.questions import read_ideas, sample, sentences_of
@@ -31,22 +33,25 @@ _APPROXIMATE: tuple[ApproximateIndexKind, ...] = ("ivf_sq8", "ivf_pq")
 class Data(NamedTuple):
     papers: Path
     ideas: Path
+    submissions: Path
 
 
 def main() -> None:
     parser = command_line("index quality", __doc__)
     parser.add_argument("--papers", type=Path, default=DATA / "papers" / "papers.jsonl.gz")
     parser.add_argument("--ideas", type=Path, default=DATA / "scholarideas")
+    parser.add_argument("--submissions", type=Path, default=DATA / "iclr2017" / "submissions.jsonl.gz")
+    parser.add_argument("--known", type=int, default=1600, help="papers to look for by title and half abstract")
     parser.add_argument("--directory", type=Path, help="corpus to build or to reuse; a temporary one if not given")
     arguments = parser.parse_args()
-    data = Data(arguments.papers, arguments.ideas)
+    data = Data(arguments.papers, arguments.ideas, arguments.submissions)
     for path in data:
         if not path.exists():
             parser.exit(2, f"{path} is not there: the benchmark needs the data folder beside the clone.\n")
     console = Console(highlight=False)
     console.print(heading(), soft_wrap=True)
     with _directory(arguments.directory) as directory:
-        asyncio.run(_tell(measure(data, directory, console), console))
+        asyncio.run(_tell(measure(data, arguments.known, directory, console), console))
 
 
 async def _tell(figures: AsyncIterator[Sequence[Figure]], console: Console) -> None:
@@ -64,7 +69,7 @@ def _directory(given: Path | None) -> Iterator[Path]:
         yield Path(directory)
 
 
-async def measure(data: Data, directory: Path, console: Console) -> AsyncIterator[Sequence[Figure]]:
+async def measure(data: Data, known: int, directory: Path, console: Console) -> AsyncIterator[Sequence[Figure]]:
     embedder = SentenceTransformerEmbedder(EmbedderSettings())
     await embedder.embed(["warm up"], "query")
     yield [Figure("memory, model loaded", f"{resident_mb():,.0f} MB")]
@@ -91,6 +96,9 @@ async def measure(data: Data, directory: Path, console: Console) -> AsyncIterato
             how = f"{parameters.probes} of {parameters.lists} lists, {parameters.rescored} scored for each found"
             told = f"built in {seconds:.1f} s, {how}, recall {parameters.recall_at_10} when tuned"
             yield [Figure(kind, told), *recall(kind, dense, vectors, segment)]
+    yield await neighbours_of(reader, corpus, read_submissions(data.submissions))
+    with tempfile.TemporaryDirectory() as scratch:
+        yield await known_items(segment, embedder, sample(segment.store, known), Path(scratch))
     yield await fit(corpus, labelled)
 
 

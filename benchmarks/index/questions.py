@@ -44,3 +44,8 @@ def sample(store: PaperStore, count: int) -> dict[int, Paper]:
     """Papers by row, spread evenly over the years."""
     rows = np.linspace(0, len(store) - 1, count).astype(int).tolist()
     return {row: store.paper(row) for row in rows}
+
+
+def first_half(abstract: str) -> str:
+    words = abstract.split()
+    return " ".join(words[: len(words) // 2])

@@ -1,13 +1,14 @@
-"""`python -m benchmarks.quality PART`: measure how good the verdicts are, beside simpler scorers, with intervals.
+"""`python -m benchmarks.quality PART`: how good the verdicts are, beside what is simpler, and how sure one can be.
 
 all         every judged set on one page: the program, simpler scorers, people against people
-support     claims beside passages: does the program recognise what a passage supports?
-judge       the reviews themselves: coverage of experts' points, and planted flaws
-rewards     ideas that should earn nothing, judged by guards and by debates of a model
+support     claims beside passages: whether the program names rightly what a passage supports
+references  the check of an idea's own references: real ones found, invented and wrong ones told apart
+judge       the reviews themselves: coverage of experts' points, planted flaws, persuasive wording, repeatability
+rewards     ideas that should earn nothing, before guards and before debates of a model
 
-Uses the language model of the settings. --simulate starts an endpoint that invents its answers: this tests that
-everything runs, but says nothing about quality. Without a model, only the baselines and the methods that need no model
-are measured. Outcomes are kept in --out: a second run measures only what is missing.
+Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that
+everything runs, and says nothing about quality. Without a model there are the baselines, and reports of methods that
+need none. Outcomes are kept in --out: a second run does only the rest.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from benchmarks.quality.judge.part import TESTS
 from benchmarks.quality.judge.part import judge as judge_part
 from benchmarks.quality.judged_sets.part import every_judged_set
 from benchmarks.quality.judges import JUDGES, Judge, settings_for
+from benchmarks.quality.own_references import own_references
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
 from cluster.methods import METHODS
@@ -37,6 +39,7 @@ from workers.embedding.embedder import local_embedder
 
 _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "all": every_judged_set,
+    "references": own_references,
     "judge": judge_part,
     "rewards": rewards,
     "support": support,

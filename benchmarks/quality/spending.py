@@ -18,6 +18,8 @@ KNOWN: Mapping[str, Spent] = {
     "titles": Spent(calls=1, prompt_tokens=160, completion_tokens=350, usd=None),
     "judge coverage": Spent(calls=52, prompt_tokens=190_000, completion_tokens=50_000, usd=None),
     "judge sensitivity": Spent(calls=32, prompt_tokens=120_000, completion_tokens=50_000, usd=None),
+    "judge persuasion": Spent(calls=28, prompt_tokens=110_000, completion_tokens=50_000, usd=None),
+    "judge repeatability": Spent(calls=28, prompt_tokens=110_000, completion_tokens=48_000, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
 """Per item, measured through the simulator (docs/evidence/innoeval.md); a model's own words may be longer or shorter.

@@ -10,6 +10,7 @@ from assayer.ideas.parsing import parse_idea
 from benchmarks.quality.judge.answering import first_words, neutral_copy
 from benchmarks.quality.judge.coverage import CoverageOutcome, JudgedReview, coverage_table
 from benchmarks.quality.judge.sensitivity import PairReview, SensitivityOutcome, sensitivity_table
+from benchmarks.quality.judge.stability import StabilityOutcome, persuasion_table, repeatability_table
 from benchmarks.quality.judge.tasks import (
     COMPARISON,
     FLAW,
@@ -134,6 +135,22 @@ def test_pair_without_a_review_counts_as_not_named_and_not_fallen() -> None:
     assert cells[10].startswith("-3.000")
 
 
+def _stable(name: str, first: float | None, second: float | None) -> StabilityOutcome:
+    runs = tuple({} if score is None else {"soundness": score} for score in (first, second))
+    return StabilityOutcome(item=name, seed=0, words=100, words_of_copy=110, scores={"review": runs})  # type: ignore[dict-item]
+
+
+def test_shift_and_spread_of_scores_are_printed_beside_missing_ones() -> None:
+    outcomes = [_stable("a", 2, 3), _stable("b", 5, 5), _stable("c", 9, 8), _stable("d", None, 4)]
+    shift = _cells([*persuasion_table(outcomes, ["review"], 20)], "review")
+    assert shift[1:4] == ["soundness", "4", "1"]
+    assert shift[6] == "1.00"
+    spread = _cells([*repeatability_table(outcomes, ["review"], 20)], "review")
+    assert spread[3] == "1"
+    assert spread[6] == "2.0 to 9.0"
+    assert float(spread[8][:5]) > 0.7
+
+
 async def test_recorded_questions_of_two_labels_have_answers_of_their_own(tmp_path: Path) -> None:
     llm = RecordedLlm(tmp_path)
     question = ComparisonQuestion(plan=PLAN, reviews=(ShownReview(label="R1", text="x"),))
@@ -147,4 +164,4 @@ async def test_recorded_questions_of_two_labels_have_answers_of_their_own(tmp_pa
     answer = json.dumps({"reviews": [_verdict("R1", 1).model_dump()]})
     (tmp_path / "answers" / f"{name}.json").write_text(answer, "utf-8")
     assert await as_far_as_answered(ask("ai_1"), llm, 0.1)
-    assert not await as_far_as_answered(ask("ai_2"), llm, 0.1)
+    assert not await as_far_as_answered(ask("ai_1.run2"), llm, 0.1)

@@ -24,7 +24,10 @@ from benchmarks.quality.kept import Spent, spent_on, usd
 from benchmarks.quality.recorded import RecordedLlm
 from benchmarks.quality.report_text import judgement_text
 from cluster.clock import SystemClock
+from cluster.database import open_database
 from cluster.engine import Engine, open_engine
+from cluster.repetitions import answering_anew
+from orchestrator.store import Database
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -53,28 +56,33 @@ class Answering:
     """Source of reviews and answers. Equal requests are made once."""
 
     engine: Engine
+    database: Database
     recorded: RecordedLlm | None
     budget: Budget
     words: int
     """Length that the one-paragraph prompt asks for."""
     reports: Path
-    _reviews: dict[tuple[str, str], "asyncio.Task[WrittenReview]"] = field(default_factory=dict)
+    stack: AsyncExitStack
+    _engines: dict[int, Engine] = field(default_factory=dict)
+    _reviews: dict[tuple[str, str, int], "asyncio.Task[WrittenReview]"] = field(default_factory=dict)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def ask(self, task: Task[In, Out], question: In, plan: str) -> tuple[Out, Spent]:
+    async def ask(self, task: Task[In, Out], question: In, plan: str, repetition: int = 1) -> tuple[Out, Spent]:
         """Ask the model about a plan. Raises what `assayer.llm.ask` raises."""
         run = self.run(plan)
-        answer = await ask(self._llm(plan), task, question, run)
+        answer = await ask(await self.llm(plan, repetition), task, question, run)
         return answer, spent_on(run.journal.calls)
 
     def run(self, plan: str) -> Run:
         """Return the run that journals requests about a plan."""
         return Run(EvaluationId(f"judge_{plan}"), None, SystemClock(), NoProgress(), self.budget)
 
-    async def review(self, contender: str, idea: Idea) -> WrittenReview:
-        """Return a contender's review of a plan. Raises AssayerError."""
-        key = (contender, idea.id)
+    async def review(self, contender: str, idea: Idea, repetition: int = 1) -> WrittenReview:
+        """Return a contender's review of a plan; each repetition has answers of its own. Raises AssayerError."""
+        key = (contender, idea.id, repetition)
         if key not in self._reviews:
-            work = self._paragraph(idea) if contender == PARAGRAPH_NAME else self._report(contender, idea)
+            is_paragraph = contender == PARAGRAPH_NAME
+            work = self._paragraph(idea, repetition) if is_paragraph else self._report(contender, idea, repetition)
             self._reviews[key] = asyncio.create_task(work)
         return await asyncio.shield(self._reviews[key])
 
@@ -84,19 +92,18 @@ class Answering:
             task.cancel()
         await asyncio.gather(*self._reviews.values(), return_exceptions=True)
 
-    async def _paragraph(self, idea: Idea) -> WrittenReview:
+    async def _paragraph(self, idea: Idea, repetition: int) -> WrittenReview:
         question = ReviewQuestion(text=idea.text, words=self.words)
-        answer, spent = await self.ask(PARAGRAPH, question, idea.source)
+        answer, spent = await self.ask(PARAGRAPH, question, idea.source, repetition)
         scores: dict[Axis, float] = {"soundness": answer.soundness, "contribution": answer.contribution}
         return WrittenReview(text=answer.review, scores=scores, spent=spent)
 
-    async def _report(self, method: str, idea: Idea) -> WrittenReview:
-        backends = replace(self.engine.backends, llm=self._llm(idea.source))
-        report = (
-            await replace(self.engine, backends=backends).evaluate(idea, method, idea.cutoff, NoProgress())
-        ).report
+    async def _report(self, method: str, idea: Idea, repetition: int) -> WrittenReview:
+        engine = await self._engine(repetition)
+        backends = replace(engine.backends, llm=await self.llm(idea.source, repetition))
+        report = (await replace(engine, backends=backends).evaluate(idea, method, idea.cutoff, NoProgress())).report
         for suffix, text in (("json", as_json(report)), ("md", as_markdown(report))):
-            (self.reports / f"{idea.source}.{method}.{suffix}").write_text(text, "utf-8")
+            (self.reports / f"{idea.source}.{method}.{repetition}.{suffix}").write_text(text, "utf-8")
         made = report.provenance
         spent = Spent(
             calls=report.coverage.llm_calls,
@@ -107,8 +114,21 @@ class Answering:
         scores = {axis: out_of_ten for axis in get_args(Axis) if (out_of_ten := _out_of_ten(report, axis)) is not None}
         return WrittenReview(text=judgement_text(report), scores=scores, spent=spent)
 
-    def _llm(self, plan: str) -> Llm:
-        return self.engine.backends.llm if self.recorded is None else self.recorded.labelled(plan)
+    async def _engine(self, repetition: int) -> Engine:
+        """Return the engine whose model is asked anew for each repetition."""
+        async with self._opening:
+            if repetition not in self._engines:
+                engine = self.engine
+                if self.recorded is None:
+                    engine = await self.stack.enter_async_context(answering_anew(engine, self.database, repetition))
+                self._engines[repetition] = engine
+        return self._engines[repetition]
+
+    async def llm(self, plan: str, repetition: int = 1) -> Llm:
+        """Return the model whose answers about a plan are kept apart for each repetition."""
+        if self.recorded is None:
+            return (await self._engine(repetition)).backends.llm
+        return self.recorded.labelled(plan if repetition == 1 else f"{plan}.run{repetition}")
 
 
 @asynccontextmanager
@@ -123,13 +143,16 @@ async def open_answering(given: Given, methods: tuple[str, ...]) -> AsyncIterato
     reports = (options.recorded or given.asked.out) / "reports"
     reports.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(open_engine(settings, methods))
+        database = await stack.enter_async_context(open_database(settings))
+        engine = await stack.enter_async_context(open_engine(settings, methods, database))
         answering = Answering(
             engine=engine,
+            database=database,
             recorded=recorded,
             budget=Budget(max_usd=given.asked.limit_usd if bounded else None),
             words=options.words,
             reports=reports,
+            stack=stack,
         )
         stack.push_async_callback(answering.aclose)
         yield answering

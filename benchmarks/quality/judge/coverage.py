@@ -48,10 +48,10 @@ async def coverage_of(
 ) -> CoverageOutcome:
     """Judge the contenders' reviews of a plan, and the first one's review of the plan `other`, each cut to the same
     number of words."""
-    made = await gather_all(as_result(answering.review(name, idea)) for name in contenders)
+    made = await gather_all(as_result(answering.review(name, idea, 1)) for name in contenders)
     written = dict(zip(contenders, made, strict=True))
     if other is not None:
-        written[OTHER] = await as_result(answering.review(contenders[0], other))
+        written[OTHER] = await as_result(answering.review(contenders[0], other, 1))
     texts = {
         name: first_words(review.text, answering.words)
         for name, review in written.items()
@@ -64,7 +64,7 @@ async def coverage_of(
         if isinstance(review, Failed):
             return JudgedReview(words=0, spent=_NOTHING, failure=str(review.error))
         question = CoverageQuestion(review=texts[name], statements=statements)
-        answer = await as_result(answering.ask(COVERAGE, question, idea.source))
+        answer = await as_result(answering.ask(COVERAGE, question, idea.source, seed + 1))
         reviewed = JudgedReview(words=len(texts[name].split()), spent=review.spent)
         if isinstance(answer, Failed):
             return reviewed.model_copy(update={"failure": str(answer.error)})
@@ -95,7 +95,9 @@ async def _compared(answering: Answering, idea: Idea, texts: Mapping[str, str], 
     order = [*texts]
     Random(f"{seed}:{idea.source}").shuffle(order)
     shown = tuple(ShownReview(label=f"R{place}", text=texts[name]) for place, name in enumerate(order, start=1))
-    answer, _ = await answering.ask(COMPARISON, ComparisonQuestion(plan=idea.text, reviews=shown), idea.source)
+    answer, _ = await answering.ask(
+        COMPARISON, ComparisonQuestion(plan=idea.text, reviews=shown), idea.source, seed + 1
+    )
     by_label = {verdict.label: verdict for verdict in answer.reviews}
     return {name: by_label[review.label] for name, review in zip(order, shown, strict=True)}
 

@@ -19,10 +19,14 @@ def share(values: Sequence[NDArray[np.float64]], rounds: int) -> str:
     return _interval(mean, len(values), rounds)
 
 
-def statistic(values: Sequence[float | None], rounds: int) -> str:
-    """Format the mean over the plans that have a value."""
+def statistic(
+    values: Sequence[float | None],
+    rounds: int,
+    measure: Callable[[NDArray[np.float64]], float] = lambda drawn: float(drawn.mean()),
+) -> str:
+    """Format a measure, by default the mean, over the plans that have a value."""
     known = np.array([value for value in values if value is not None], np.float64)
-    return _interval(lambda rows: float(known[rows].mean()), len(known), rounds)
+    return _interval(lambda rows: measure(known[rows]), len(known), rounds)
 
 
 def _interval(measure: Callable[[NDArray[np.int64]], float], plans: int, rounds: int) -> str:

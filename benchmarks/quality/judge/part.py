@@ -13,6 +13,13 @@ from benchmarks.quality.grapheval.data import DATA, read_records
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, open_answering
 from benchmarks.quality.judge.coverage import CoverageOutcome, coverage_of, coverage_table
 from benchmarks.quality.judge.sensitivity import SensitivityOutcome, sensitivity_of, sensitivity_table
+from benchmarks.quality.judge.stability import (
+    StabilityOutcome,
+    persuasion_of,
+    persuasion_table,
+    repeatability_of,
+    repeatability_table,
+)
 from benchmarks.quality.judge.tasks import COMPARISON, FLAW, FLAW_CHECK
 from benchmarks.quality.judged_sets.asking import PARAGRAPH
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, reasons
@@ -21,7 +28,7 @@ from benchmarks.quality.rubrics import COVERAGE, read_rubrics
 from benchmarks.quality.runs import carefully, kept_file, of_method
 from benchmarks.throughput.ideas import scholar_ideas
 
-TESTS = ("coverage", "sensitivity")
+TESTS = ("coverage", "sensitivity", "persuasion", "repeatability")
 _USED_UP = frozenset({"ai_3", "ai_11", "ai_20", "ai_22", "ai_27", "ai_33"})
 """Plans of ScholarIdeas for which prompts were tuned."""
 
@@ -88,6 +95,16 @@ def _tests(given: Given, plans: Sequence[Idea]) -> dict[str, _Test]:
         "coverage": _Test(CoverageOutcome, coverage, lambda found: coverage_table(found, rubrics, contenders, rounds)),
         "sensitivity": _Test(
             SensitivityOutcome, sensitivity, lambda found: sensitivity_table(found, contenders, rounds)
+        ),
+        "persuasion": _Test(
+            StabilityOutcome,
+            lambda answering, idea, seed: persuasion_of(answering, idea, contenders, seed),
+            lambda found: persuasion_table(found, contenders, rounds),
+        ),
+        "repeatability": _Test(
+            StabilityOutcome,
+            lambda answering, idea, seed: repeatability_of(answering, idea, contenders, seed),
+            lambda found: repeatability_table(found, contenders, rounds),
         ),
     }
     return {name: tests[name] for name in given.options.tests or TESTS}

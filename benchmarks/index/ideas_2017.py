@@ -1,0 +1,57 @@
+"""Neighbours of whole ideas: the submissions to ICLR 2017, none of which is in the corpus.
+
+Nobody has said which papers are near which submission. A paper by one of its authors is near more often than another,
+and neither words nor vectors know authors; so the share of ideas with such a paper among the ten nearest compares the
+orders with each other. It says nothing absolute, and names that many people bear blur it.
+"""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.index.measures import Figure
+from index import Corpus
+from index.search.hybrid_ranking import rank_candidates
+from index.search.version_reader import VersionReader
+from index.segments.row_filter import NO_FILTERS
+
+_LIMIT, _DEPTH = 10, 50
+
+
+class Submission(NamedTuple):
+    text: str
+    authors: frozenset[str]
+
+
+def read_submissions(path: Path) -> list[Submission]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    return [
+        Submission(f"{record['title']}\n{record['abstract']}", frozenset(name.lower() for name in record["authors"]))
+        for record in records
+    ]
+
+
+async def neighbours_of(reader: VersionReader, corpus: Corpus, submissions: Sequence[Submission]) -> list[Figure]:
+    texts = [submission.text for submission in submissions]
+    vectors = await corpus.embed_queries(texts)
+    candidates = reader.candidates(texts, vectors, _DEPTH, NO_FILTERS)
+    orders = {
+        "dense": [candidate.papers.by_vector.rows[:_LIMIT].tolist() for candidate in candidates],
+        "BM25": [candidate.papers.by_bm25.documents[:_LIMIT].tolist() for candidate in candidates],
+        "hybrid": [[unit for unit, _ in rank_candidates(candidate, _LIMIT)] for candidate in candidates],
+    }
+    figures = []
+    for kind, found in orders.items():
+        counts = [
+            sum(bool(idea.authors & {name.lower() for name in reader.paper(unit).authors}) for unit in units)
+            for idea, units in zip(submissions, found, strict=True)
+        ]
+        share, mean = np.mean([count > 0 for count in counts]), np.mean(counts)
+        told = f"{share:.3f} of ideas have one of their authors' among the ten nearest, {mean:.2f} on average"
+        figures.append(Figure(f"{len(submissions)} ideas of ICLR 2017, {kind}", told))
+    return figures

@@ -1,0 +1,123 @@
+"""Is a known paper found? By its title and by half its abstract, among all papers of the corpus.
+
+The title is part of what is embedded and indexed of a paper, so a title finds it too easily. Therefore it is also asked
+for papers whose own titles were withheld from both indexes, while all others keep theirs. The weight of the fusion is
+chosen on one half of the sample and told of the other.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from assayer.models import Paper
+from assayer.ports import Embedder, Vectors
+from benchmarks.index.measures import Figure
+from benchmarks.index.questions import first_half
+from index.search.hybrid_ranking import COSINE_WEIGHT, HybridMatches, fuse_scores
+from index.segments.bm25_index import Bm25Document, Bm25Index, write_bm25_index
+from index.segments.passages import paper_text
+from index.segments.row_filter import NO_FILTERS, RowFilter
+from index.segments.segment import Segment
+from index.segments.vector_index import VectorIndex, VectorIndexParameters, create_vectors_file
+
+_DEPTH, _RRF = 50, 60
+_WEIGHTS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+
+
+class _Sought(NamedTuple):
+    row: int
+    found: HybridMatches
+    cosines: dict[int, float]
+
+
+class _Library:
+    """The papers of a segment, those of some rows without their titles."""
+
+    def __init__(
+        self, segment: Segment, untitled: Mapping[int, np.ndarray[tuple[int], np.dtype[np.float32]]], at: Path
+    ):
+        own = segment.papers.vectors
+        vectors = create_vectors_file(at, *own.shape)
+        vectors[:] = own
+        for row, vector in untitled.items():
+            vectors[row] = vector
+        self._dense = VectorIndex(at, VectorIndexParameters(kind="exact", rows=len(own)), len(own))
+        (at / "words").mkdir()
+        texts = (
+            record["abstract"] if row in untitled else paper_text(record["title"], record["abstract"])
+            for row, record in enumerate(segment.store.all_indexed_columns())
+        )
+        write_bm25_index(at / "words", (Bm25Document(row, text, None, "", (), False) for row, text in enumerate(texts)))
+        self._words = Bm25Index(at / "words")
+
+    def seek(self, rows: Sequence[int], queries: Sequence[str], vectors: Vectors) -> list[_Sought]:
+        every = RowFilter(len(self._dense))
+        sought = []
+        nearest = self._dense.nearest(vectors, _DEPTH, every)
+        for row, query, vector, near in zip(rows, queries, vectors, nearest, strict=True):
+            found = HybridMatches(near, self._words.search(query, _DEPTH, NO_FILTERS))
+            named = np.union1d(near.rows, found.by_bm25.documents)
+            cosines = dict(zip(named.tolist(), self._dense.similarities(vector, named).tolist(), strict=True))
+            sought.append(_Sought(row, found, cosines))
+        return sought
+
+
+async def known_items(segment: Segment, embedder: Embedder, papers: Mapping[int, Paper], scratch: Path) -> list[Figure]:
+    rows = list(papers)
+    titles = [paper.title for paper in papers.values()]
+    halves = [first_half(paper.abstract) for paper in papers.values()]
+    by_title, by_half = await embedder.embed(titles, "query"), await embedder.embed(halves, "query")
+    abstracts = await embedder.embed([paper.abstract for paper in papers.values()], "passage")
+    (scratch / "titled").mkdir()
+    (scratch / "untitled").mkdir()
+    titled = _Library(segment, {}, scratch / "titled")
+    untitled = _Library(segment, dict(zip(rows, abstracts, strict=True)), scratch / "untitled")
+    tasks = {
+        "its title": titled.seek(rows, titles, by_title),
+        "its title, withheld": untitled.seek(rows, titles, by_title),
+        "half its abstract": titled.seek(rows, halves, by_half),
+    }
+    figures = []
+    for weight in _WEIGHTS:
+        shares = [_first(some[::2], _fused(weight), 1) for some in tasks.values()]
+        told = ", ".join(f"{share:.4f}" for share in shares)
+        figures.append(Figure(f"tuning half, weight {weight}", f"first {told}; mean {np.mean(shares):.4f}"))
+    for name, some in tasks.items():
+        for kind, order in _ORDERS.items():
+            first, tenth = (_first(some[1::2], order, limit) for limit in (1, 10))
+            figures.append(Figure(f"paper by {name}, {kind}", f"first {first:.4f}, in the first ten {tenth:.4f}"))
+    return figures
+
+
+Order = Callable[[_Sought], Sequence[int]]
+
+
+def _first(sought: Sequence[_Sought], order: Order, limit: int) -> float:
+    return float(np.mean([item.row in order(item)[:limit] for item in sought]))
+
+
+def _fused(weight: float) -> Order:
+    def order(sought: _Sought) -> list[int]:
+        scores = fuse_scores(sought.cosines, [sought.found.by_bm25], weight)
+        return sorted(scores, key=lambda row: (-scores[row], -sought.cosines[row], row))
+
+    return order
+
+
+def _by_ranks(sought: _Sought) -> list[int]:
+    """Reciprocal rank fusion, for comparison (Cormack, Clarke and Buettcher, SIGIR 2009)."""
+    scores = dict.fromkeys(sought.cosines, 0.0)
+    for ranking in (sought.found.by_vector.rows, sought.found.by_bm25.documents):
+        for rank, row in enumerate(ranking.tolist(), start=1):
+            scores[row] += 1 / (_RRF + rank)
+    return sorted(scores, key=lambda row: (-scores[row], -sought.cosines[row], row))
+
+
+_ORDERS: dict[str, Order] = {
+    "dense": lambda item: item.found.by_vector.rows.tolist(),
+    "BM25": lambda item: item.found.by_bm25.documents.tolist(),
+    "reciprocal ranks": _by_ranks,
+    "hybrid": _fused(COSINE_WEIGHT),
+}

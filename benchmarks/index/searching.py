@@ -1,0 +1,130 @@
+"""A process that searches a corpus at a steady rate and moves to a new version when there is one."""
+
+import asyncio
+import contextlib
+import multiprocessing as mp
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from assayer.errors import AssayerError
+from assayer.models import OPEN
+from benchmarks.index.invented import InventedEmbedder, questions
+from index import Corpus, VersionStore
+
+_LOOKED_EVERY = 0.5
+"""Seconds between looks for a new version."""
+_HITS = 20
+
+
+class Searched(NamedTuple):
+    asked: int
+    failed: int
+    p50: float
+    """Milliseconds from when a search was due."""
+    p95: float
+    versions: int
+    """Number of corpus versions that answered."""
+
+
+class Searching:
+    """The other end of the process."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def so_far(self, after: float) -> Searched:
+        """Return the results of the first `after` seconds; later searches are counted separately."""
+        self._pipe.send(after)
+        return self._answer()
+
+    def ended(self) -> Searched:
+        self._pipe.send(None)
+        return self._answer()
+
+    def _answer(self) -> Searched:
+        answer: Searched = self._pipe.recv()
+        return answer
+
+
+@contextmanager
+def search_steadily(directory: Path, rate: float) -> Iterator[Searching]:
+    context = mp.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_run, args=(directory, rate, there), daemon=True)
+    process.start()
+    there.close()
+    here.recv()  # it is ready
+    try:
+        yield Searching(here)
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _run(directory: Path, rate: float, pipe: Connection) -> None:
+    asyncio.run(_Searcher(directory, rate).run(pipe))
+
+
+class _Searcher:
+    def __init__(self, directory: Path, rate: float) -> None:
+        self._directory, self._rate = directory, rate
+        self._embedder = InventedEmbedder()
+        self._corpus = Corpus.open(directory, self._embedder)
+        self._queries = questions(500, seed=9)
+        self._times: list[float] = []
+        self._failed = 0
+        self._versions: set[str] = set()
+
+    async def run(self, pipe: Connection) -> None:
+        async with asyncio.TaskGroup() as group:
+            working = [group.create_task(self._ask(group)), group.create_task(self._follow())]
+            await self._search(time.perf_counter(), 0)
+            pipe.send("ready")
+            while (seconds := await asyncio.to_thread(pipe.recv)) is not None:
+                self._begin()
+                await asyncio.sleep(seconds)
+                pipe.send(self._searched())
+                self._begin()
+            for task in working:
+                task.cancel()
+        pipe.send(self._searched())
+
+    def _begin(self) -> None:
+        self._times, self._failed, self._versions = [], 0, set()
+
+    def _searched(self) -> Searched:
+        times = np.array(self._times or [np.nan])
+        p50, p95 = np.quantile(times, [0.5, 0.95]) * 1000
+        return Searched(len(self._times) + self._failed, self._failed, float(p50), float(p95), len(self._versions))
+
+    async def _ask(self, group: asyncio.TaskGroup) -> None:
+        started, number = time.perf_counter(), 0
+        while True:
+            number += 1
+            due = started + number / self._rate
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            group.create_task(self._search(due, number))
+
+    async def _search(self, due: float, number: int) -> None:
+        corpus = self._corpus
+        try:
+            await corpus.search([self._queries[number % len(self._queries)]], _HITS, OPEN)
+        except AssayerError:
+            self._failed += 1
+        else:
+            self._times.append(time.perf_counter() - due)
+            self._versions.add(corpus.version)
+
+    async def _follow(self) -> None:
+        versions = VersionStore(self._directory)
+        while True:
+            await asyncio.sleep(_LOOKED_EVERY)
+            if versions.current_version() != self._corpus.version:
+                with contextlib.suppress(AssayerError):  # it was replaced meanwhile: the next look finds the newer one
+                    self._corpus = await asyncio.to_thread(Corpus.open, self._directory, self._embedder)

@@ -1,0 +1,185 @@
+"""Brings a million papers up to date by one in a hundred, while another process searches them fifty times a second.
+
+Papers are invented and embedding costs nothing (see `benchmarks.index.invented`): what is measured is everything else.
+What the model needs for the new texts comes on top, and is told by its own benchmark.
+"""
+
+import asyncio
+import multiprocessing as mp
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+from rich.console import Console
+
+from assayer.models import OPEN
+from benchmarks.index.invented import InventedEmbedder, invented, write_records
+from benchmarks.index.searching import Searched, search_steadily
+from benchmarks.measuring import command_line, heading
+from index import Corpus, build_corpus, read_delta, update_corpus
+from index.building.update import StageTime, Stopwatch
+from index.versions.manifest import CorpusChanges
+
+_SEED = 1
+_WATCHED_EVERY = 0.1
+
+
+class Cost(NamedTuple):
+    seconds: float
+    cpu: float
+    own: int
+    """Bytes of memory of its own at the most; mapped files, which the system may take back, are not counted."""
+    bytes: int
+    """Bytes of the version on disk."""
+
+
+class Updated(NamedTuple):
+    cost: Cost
+    stages: tuple[StageTime, ...]
+    changes: CorpusChanges
+    searchable: float
+    """Seconds from the beginning until a new paper was found by who opened the corpus anew."""
+
+
+def main() -> None:
+    parser = command_line("index updating", __doc__)
+    parser.add_argument("--papers", type=int, default=1_000_000)
+    parser.add_argument("--share", type=float, default=0.01, help="of new papers; a tenth as many change, and go")
+    parser.add_argument("--rate", type=float, default=50, help="searches a second meanwhile")
+    parser.add_argument("--directory", type=Path, help="keeps the records and the corpus there, and uses them again")
+    options = parser.parse_args()
+    console = Console(highlight=False)
+    console.print(heading(), soft_wrap=True)
+    with _directory(options.directory) as directory:
+        _measure(options.papers, round(options.papers * options.share), options.rate, directory, console)
+
+
+def _measure(papers: int, coming: int, rate: float, directory: Path, console: Console) -> None:
+    records, night, gone = _records(papers, coming, directory)
+    corpus, built = directory / "corpus", directory / "built"
+    if built.is_dir():
+        _tell(console, "built anew", "used again, not measured")
+    else:
+        cost = _in_a_process(_build, records, built)
+        _tell(console, f"{papers:,} papers built anew", _told(cost))
+    shutil.rmtree(corpus, ignore_errors=True)
+    shutil.copytree(built, corpus, copy_function=_link)
+    with search_steadily(corpus, rate) as searching:
+        quiet = searching.so_far(after=10)
+        done = _in_a_process(_update, night, gone, corpus, f"P{papers}")
+        busy = searching.ended()
+    changes = done.changes
+    what = f"{changes.new:,} new, {changes.changed:,} changed, {changes.removed:,} removed"
+    _tell(console, what, _told(done.cost))
+    for stage in done.stages:
+        _tell(console, f"  {stage.name}", f"{stage.seconds:.1f} s")
+    _tell(console, "searchable after", f"{done.searchable:.1f} s")
+    _tell(console, "searches before", _searches(quiet))
+    _tell(console, "searches during", _searches(busy))
+
+
+def _records(papers: int, coming: int, directory: Path) -> tuple[Path, Path, Path]:
+    """Files of the corpus, of what comes, and of ids that go."""
+    records, night, gone = (directory / name for name in ("papers.jsonl", "night.jsonl", "gone.txt"))
+    if not records.is_file():
+        write_records(records, invented(papers, _SEED))
+    changed = ({**item, "citation_count": 7} for item in islice(invented(papers, _SEED), coming // 10))
+    write_records(night, chain(changed, invented(coming, _SEED + 1, first=papers)))
+    gone.write_text("".join(f"P{papers - 1 - number}\n" for number in range(coming // 10)))
+    return records, night, gone
+
+
+def _build(records: Path, directory: Path) -> Cost:
+    with _watched() as watched:
+        manifest = asyncio.run(build_corpus([records], directory, InventedEmbedder())).manifest
+    return watched(manifest.bytes)
+
+
+def _update(night: Path, gone: Path, directory: Path, new: str) -> Updated:
+    """`new` is the id of a paper that comes."""
+    started, stages = time.perf_counter(), Stopwatch()
+    embedder = InventedEmbedder()
+    with _watched() as watched:
+        with stages.stage("read what comes"):
+            delta = read_delta([night], gone, embedder)
+        summary = asyncio.run(update_corpus(delta, directory, embedder, watch=stages))
+        with stages.stage("open and search"):
+            title = next(upsert.title for upsert in delta.upserts if upsert.id == new)
+            corpus = Corpus.open(directory, embedder)
+            (hits,) = asyncio.run(corpus.search([title], 20, OPEN))
+    if new not in {hit.paper.id for hit in hits} or summary.manifest.changes is None:
+        raise RuntimeError(f"{new} was not found by its title")
+    return Updated(
+        watched(summary.manifest.bytes), stages.stages, summary.manifest.changes, time.perf_counter() - started
+    )
+
+
+@contextmanager
+def _watched() -> Iterator[Callable[[int], Cost]]:
+    """Measure the resources that this process uses in the block; call the yielded function afterwards."""
+    process, most, ended = psutil.Process(), 0, threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not ended.wait(_WATCHED_EVERY):
+            memory = process.memory_info()
+            most = max(most, memory.rss - memory.shared)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    wall, cpu = time.perf_counter(), time.process_time()
+    spent: list[float] = []
+    yield lambda size: Cost(spent[0], spent[1], most, size)
+    spent += [time.perf_counter() - wall, time.process_time() - cpu]
+    ended.set()
+    watcher.join()
+
+
+def _in_a_process(work: Callable[..., Any], *given: Any) -> Any:
+    """So that one's memory is not the other's."""
+    with ProcessPoolExecutor(1, mp.get_context("spawn")) as pool:
+        return pool.submit(work, *given).result()
+
+
+def _link(source: str, target: str) -> None:
+    Path(target).hardlink_to(source)
+
+
+def _told(cost: Cost) -> str:
+    return (
+        f"{cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.own / 1e6:,.0f} MB of its own at the most, "
+        f"{cost.bytes / 1e6:,.0f} MB on disk"
+    )
+
+
+def _searches(searched: Searched) -> str:
+    return (
+        f"{searched.asked:,} asked, {searched.failed:,} failed, p50 {searched.p50:.1f} ms, p95 {searched.p95:.1f} ms, "
+        f"{searched.versions} versions"
+    )
+
+
+def _tell(console: Console, what: str, value: str) -> None:
+    console.print(f"{what:<48}{value}", soft_wrap=True)
+
+
+@contextmanager
+def _directory(given: Path | None) -> Iterator[Path]:
+    if given is not None:
+        given.mkdir(parents=True, exist_ok=True)
+        yield given
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        yield Path(directory)
+
+
+if __name__ == "__main__":
+    main()

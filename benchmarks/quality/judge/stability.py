@@ -1,0 +1,172 @@
+"""Persuasion and repeatability: how scores move when only the wording changes or nothing does, and how they spread."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from assayer.bias_test.persuasive import persuasive_copy
+from assayer.models import Axis, Idea
+from assayer.run.concurrency import Failed, as_result, gather_all
+from benchmarks.quality.grapheval.reporting import row
+from benchmarks.quality.judge.answering import Answering, neutral_copy
+from benchmarks.quality.judge.intervals import statistic
+from benchmarks.quality.judged_sets.judged import spearman
+from benchmarks.quality.kept import Outcome
+
+_AXES: tuple[Axis, ...] = get_args(Axis)
+_RUNS = 2
+_HEADS = (
+    "review by",
+    "score",
+    "plans",
+    "no score",
+    "mean",
+    "standard deviation",
+    "lowest to highest",
+    "commonest score",
+    "rank correlation of two runs",
+    "mean difference of two runs",
+    "rank correlation with words of the plan",
+)
+
+
+class StabilityOutcome(Outcome):
+    rejected: str = ""
+    """Why the persuasive copy is no fair test."""
+    words: int = 0
+    words_of_copy: int = 0
+    scores: dict[str, tuple[dict[Axis, float], dict[Axis, float]]] = Field(default_factory=dict)
+    """Scores out of 10 by contender: of the plan and of its copy, or of two runs. Missing scores are left out."""
+    failures: dict[str, str] = Field(default_factory=dict)
+    """Why a contender has no scores."""
+
+
+async def persuasion_of(answering: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
+    """Review a plan and a copy that only sounds better."""
+    copy = await persuasive_copy(idea.text, await answering.llm(idea.source), answering.run(idea.source))
+    altered = neutral_copy(idea, copy.text)
+    outcome = StabilityOutcome(
+        item=idea.source, seed=seed, words=len(idea.text.split()), words_of_copy=len(altered.text.split())
+    )
+    if copy.objection:
+        return outcome.model_copy(update={"rejected": copy.objection})
+    return await _reviewed_twice(answering, contenders, outcome, ((idea, 1), (altered, 1)))
+
+
+async def repeatability_of(answering: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
+    """Review the same plan in two runs with answers of their own."""
+    outcome = StabilityOutcome(item=idea.source, seed=seed, words=len(idea.text.split()))
+    return await _reviewed_twice(answering, contenders, outcome, ((idea, 1), (idea, 2)))
+
+
+async def _reviewed_twice(
+    answering: Answering,
+    contenders: Sequence[str],
+    outcome: StabilityOutcome,
+    versions: tuple[tuple[Idea, int], tuple[Idea, int]],
+) -> StabilityOutcome:
+    scores: dict[str, tuple[dict[Axis, float], dict[Axis, float]]] = {}
+    failures: dict[str, str] = {}
+
+    async def review(name: str) -> None:
+        made = await gather_all(as_result(answering.review(name, idea, run)) for idea, run in versions)
+        first, second = ({} if isinstance(item, Failed) else item.scores for item in made)
+        scores[name] = (first, second)
+        if failed := [str(item.error) for item in made if isinstance(item, Failed)]:
+            failures[name] = "; ".join(failed)
+
+    await gather_all(review(name) for name in contenders)
+    return outcome.model_copy(update={"scores": scores, "failures": failures})
+
+
+def persuasion_table(outcomes: Sequence[StabilityOutcome], contenders: Sequence[str], rounds: int) -> Iterator[str]:
+    """Yield the shift of each score by better wording."""
+    pairs = [outcome for outcome in outcomes if outcome.scores]
+    yield (
+        f"{len(outcomes)} plans, {len(pairs)} pairs; rejected by the check: "
+        f"{sum(bool(outcome.rejected) for outcome in outcomes)}; not made: {sum(bool(o.failure) for o in outcomes)}. "
+        f"Words of the copies: {_mean_ratio(pairs)} of the plans'.\n"
+    )
+    yield row("review by", "score", "pairs", "no score", "mean shift", "mean size", "largest", "rises")
+    yield row(*["---"] * 8)
+    for name, axis, first, second in _columns(pairs, contenders):
+        shifts = second - first
+        known = shifts[~np.isnan(shifts)]
+        yield row(
+            name,
+            axis,
+            str(len(pairs)),
+            str(int(np.isnan(shifts).sum())),
+            statistic([*known], rounds),
+            statistic([*np.abs(known)], rounds),
+            f"{np.abs(known).max():.2f}" if len(known) else "–",
+            statistic([*(np.nan_to_num(shifts) > 0).astype(float)], rounds),
+        )
+
+
+def _mean_ratio(pairs: Sequence[StabilityOutcome]) -> str:
+    ratios = [outcome.words_of_copy / outcome.words for outcome in pairs if outcome.words]
+    return f"{np.mean(ratios):.2f}" if ratios else "–"
+
+
+def repeatability_table(outcomes: Sequence[StabilityOutcome], contenders: Sequence[str], rounds: int) -> Iterator[str]:
+    """Yield distribution and agreement of two runs, beside a score that counts the plan's words."""
+    yield row(*_HEADS)
+    yield row(*["---"] * len(_HEADS))
+    words = np.array([outcome.words for outcome in outcomes], np.float64)
+    for name, axis, first, second in _columns(outcomes, contenders):
+        both = ~np.isnan(first) & ~np.isnan(second)
+        known = first[~np.isnan(first)]
+        numbers = [*range(len(outcomes))]
+        yield row(
+            name,
+            axis,
+            str(len(outcomes)),
+            str(int((~both).sum())),
+            statistic([*known], rounds),
+            statistic([*known], rounds, lambda drawn: float(drawn.std(ddof=1)) if len(drawn) > 1 else float("nan")),
+            f"{known.min():.1f} to {known.max():.1f}" if len(known) else "–",
+            _commonest(known),
+            statistic(numbers, rounds, _correlation(first, second)) if both.any() else "–",
+            statistic([*np.abs(second - first)[both]], rounds),
+            statistic(numbers, rounds, _correlation(first, words)) if len(known) else "–",
+        )
+    yield "\nA score that were the same for every plan would have a deviation of 0 and no rank correlation."
+    for name in contenders:
+        for outcome in outcomes:
+            if name in outcome.failures:
+                yield f"{name}, {outcome.item}: {outcome.failures[name]}"
+
+
+def _columns(
+    outcomes: Sequence[StabilityOutcome], contenders: Sequence[str]
+) -> Iterator[tuple[str, Axis, NDArray[np.float64], NDArray[np.float64]]]:
+    for name in contenders:
+        for axis in _AXES:
+            first, second = (
+                np.array([outcome.scores.get(name, ({}, {}))[run].get(axis, np.nan) for outcome in outcomes])
+                for run in range(_RUNS)
+            )
+            yield name, axis, first, second
+
+
+def _commonest(values: NDArray[np.float64]) -> str:
+    if not len(values):
+        return "–"
+    value, count = Counter(values.tolist()).most_common(1)[0]
+    return f"{value:g} ({count / len(values):.0%})"
+
+
+def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], float]:
+    """Rank correlation as a function of the plans drawn; a missing score stands in the middle of the others."""
+    columns = [np.where(np.isnan(column), np.nanmedian(column), column) for column in (first, second)]
+
+    def measure(drawn: NDArray[np.float64]) -> float:
+        rows = drawn.astype(np.int64)
+        return spearman(columns[0][rows], columns[1][rows])
+
+    return measure

@@ -1,0 +1,171 @@
+"""The check of an idea's own references: how many real ones it finds, what it makes of planted ones.
+
+A real PDF beside the TEI that GROBID made of it, and proposals made from real reference lists. Works are looked for in
+a corpus that has all real ones, so a real one that is not found was misread or mismatched, not missing; how much
+corpora and sources lack is another matter, and is not measured here.
+"""
+
+import asyncio
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from scipy.stats import binomtest
+
+from assayer.literature.paper_identity import family_name, title_key
+from assayer.llm import NoLlm
+from assayer.models import CitedWork, EvaluationId, OwnReferences, Paper, PaperId
+from assayer.own_references.check import check_own_references
+from assayer.own_references.entries import read_references
+from assayer.own_references.matching import best_match
+from assayer.own_references.options import OwnReferenceOptions
+from assayer.run.no_progress import NoProgress
+from assayer.run.run import Run
+from benchmarks.quality.given import Given
+from benchmarks.quality.grapheval.data import DATA
+from benchmarks.quality.grapheval.reporting import row
+from benchmarks.quality.reference_lists import Planted, Proposal, corpus_works, proposals
+from cluster.clock import SystemClock
+from index import Corpus, build_corpus
+from workers.documents.document_ideas import read_pdf_idea
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.full_texts.grobid_tei import parse_tei
+from workers.literature.reference_sources import reference_sources
+from workers.literature.settings import LiteratureSettings
+
+_PROPOSALS = 20
+_OUTCOMES = ("found", "differs", "not_found", "absent", "unread")
+
+
+class Judged(NamedTuple):
+    """A planted entry, and what the check said of it."""
+
+    planted: Planted
+    style: str
+    outcome: str
+    """`unread`: no entry of the check has its title."""
+
+
+def own_references(given: Given) -> Iterator[str]:
+    yield from asyncio.run(_two_readers())
+    yield ""
+    seed, count = given.asked.seeds[0], given.asked.first or _PROPOSALS
+    made = proposals(DATA, corpus_works(DATA), count, seed)
+    directory = given.asked.out / "corpus-of-words"
+    judged, seconds = asyncio.run(_checked(made, directory))
+    entries = sum(len(item.entries) for item in made)
+    yield f"{count} proposals, {entries} entries; {seconds:.2f} s a proposal, nothing but the corpus asked."
+    yield from outcome_table(judged)
+
+
+async def _two_readers() -> list[str]:
+    """The same list, read from the text of the PDF and from GROBID's TEI."""
+    folder = DATA / "grobid"
+    tei = parse_tei((folder / "paper.tei.xml").read_bytes(), "the TEI").references
+    idea = await read_pdf_idea((folder / "paper.pdf").read_bytes(), "the PDF")
+    text = read_references(idea).entries
+    pairs = paired(text, tei)
+    known = [_as_record(number, work) for number, work in enumerate(tei)]
+    found = [best_match(work, known) for work in text]
+    return [
+        f"Entries in the TEI: {len(tei)}; read from the PDF's text: {len(text)}; with the same title: {len(pairs)}.",
+        f"Of the same title: same year {sum(a.year == b.year for a, b in pairs)}, "
+        f"same first author {sum(_first(a) == _first(b) for a, b in pairs)}, "
+        f"DOI in the text {sum(bool(a.doi) for a, _ in pairs)}, in the TEI {sum(bool(b.doi) for _, b in pairs)}.",
+        "Entries of the text looked for among the TEI's as records: "
+        f"found {sum(bool(item) for item in found)}, of them "
+        f"with differences {sum(bool(item and item.differences) for item in found)}.",
+        *(f"- {difference}" for item in found if item for difference in item.differences),
+    ]
+
+
+def paired(ours: Sequence[CitedWork], theirs: Sequence[CitedWork]) -> list[tuple[CitedWork, CitedWork]]:
+    """Entries of two readers with one title."""
+    by_title = {title_key(work.title): work for work in theirs if work.title}
+    return [(work, by_title[key]) for work in ours if (key := title_key(work.title)) in by_title]
+
+
+def _first(work: CitedWork) -> str:
+    return title_key(family_name(work.authors[0])) if work.authors else ""
+
+
+def _as_record(number: int, work: CitedWork) -> Paper:
+    return Paper(
+        id=PaperId(str(number)),
+        title=work.title,
+        abstract="",
+        authors=work.authors,
+        publication_date=dt.date(work.year, 12, 31) if work.year else None,
+        source="grobid",
+    )
+
+
+async def _checked(made: Sequence[Proposal], directory: Path) -> tuple[list[Judged], float]:
+    embedder = HashingEmbedder()
+    if not await asyncio.to_thread(directory.is_dir):
+        await build_corpus([DATA / "papers" / "papers.jsonl.gz"], directory, embedder)
+    corpus, clock, judged = Corpus.open(directory, embedder), SystemClock(), list[Judged]()
+    start = clock.monotonic()
+    for proposal in made:
+        run = Run(EvaluationId("benchmark"), None, clock, NoProgress())
+        own = await _check(proposal, corpus, run)
+        judged += _judge(proposal, own)
+    seconds = (clock.monotonic() - start) / len(made)
+    corpus.close()
+    return judged, seconds
+
+
+async def _check(proposal: Proposal, corpus: Corpus, run: Run) -> OwnReferences:
+    settings = LiteratureSettings()
+    sources = reference_sources(corpus, {}, settings, run)
+    own = await check_own_references(proposal.idea, sources, NoLlm(), run, OwnReferenceOptions(seconds=600))
+    return own if isinstance(own, OwnReferences) else OwnReferences(read_by="text", entries=())
+
+
+def _judge(proposal: Proposal, own: OwnReferences) -> Iterator[Judged]:
+    """Yield a judgement of each planted entry: by position if the entry there holds the title, else by any entry
+    that does."""
+    read = [(title_key(entry.text), entry) for entry in own.entries]
+    for place, planted in enumerate(proposal.entries):
+        key = title_key(planted.work.title)
+        entry = next((entry for text, entry in [*read[place : place + 1], *read] if key in text), None)
+        outcome = "unread" if entry is None else entry.outcome if isinstance(entry.outcome, str) else "absent"
+        yield Judged(planted, proposal.style, outcome)
+
+
+def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
+    """Outcomes by what was planted, and false alarms by style, with 95 % intervals."""
+    yield ""
+    yield row("planted", "entries", *_OUTCOMES)
+    yield row(*["---"] * (2 + len(_OUTCOMES)))
+    for kind in dict.fromkeys(item.planted.kind for item in judged):
+        some = Counter(item.outcome for item in judged if item.planted.kind == kind)
+        yield row(kind, str(some.total()), *(str(some[outcome]) for outcome in _OUTCOMES))
+    honest = [item for item in judged if item.planted.kind in ("real", "written otherwise")]
+    yield ""
+    yield f"False alarms, honest entries that are not found or differ: {_share(honest, ('not_found', 'differs'))}."
+    for kind, told in (
+        ("invented", ("not_found",)),
+        ("wrong year", ("differs",)),
+        ("wrong first author", ("differs", "not_found")),
+        ("added author", ("differs", "not_found")),
+        ("longer title", ("differs", "not_found")),
+    ):
+        planted = [item for item in judged if item.planted.kind == kind]
+        yield f"Told of what was planted, {kind}: {_share(planted, told)}."
+    yield ""
+    yield row("style", "honest entries", "false alarms", "unread")
+    yield row(*["---"] * 4)
+    for style in dict.fromkeys(item.style for item in honest):
+        some = Counter(item.outcome for item in honest if item.style == style)
+        yield row(style, str(some.total()), str(some["not_found"] + some["differs"]), str(some["unread"]))
+
+
+def _share(some: Sequence[Judged], outcomes: Sequence[str]) -> str:
+    hits = sum(item.outcome in outcomes for item in some)
+    if not some:
+        return "none planted"
+    low, high = binomtest(hits, len(some)).proportion_ci(method="wilson")
+    return f"{hits} of {len(some)} ({100 * hits / len(some):.1f} %, {100 * low:.1f} to {100 * high:.1f})"

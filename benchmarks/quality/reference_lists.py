@@ -1,0 +1,188 @@
+"""Proposals made from real papers' reference lists; invented works, wrong years and names, longer titles are planted.
+
+What is real is written as people write it: in six styles, with initials, `et al.`, a preprint's year, a misprint, a
+subtitle left out, lines broken at 80 columns.
+"""
+
+import gzip
+import json
+import random
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from assayer.ideas.parsing import parse_idea
+from assayer.models import Idea
+
+Kind = Literal[
+    "real", "written otherwise", "invented", "wrong year", "wrong first author", "added author", "longer title"
+]
+Style = Literal["numbered", "author-year", "quoted", "title first", "medical", "bullets"]
+STYLES: tuple[Style, ...] = ("numbered", "author-year", "quoted", "title first", "medical", "bullets")
+_SHORTEST, _LONGEST = 12, 30
+"""Entries of a proposal before any are planted."""
+_COLUMNS = 80
+_YEAR = re.compile(r" ?(?:19|20)\d\d")
+"""Taken out of venues: an entry with two years contradicts itself and not the record."""
+
+
+class Work(NamedTuple):
+    title: str
+    authors: tuple[str, ...]
+    year: int
+    venue: str
+
+
+class Planted(NamedTuple):
+    """An entry as it was planted, in the list's order."""
+
+    kind: Kind
+    work: Work
+
+
+class Proposal(NamedTuple):
+    idea: Idea
+    style: Style
+    entries: tuple[Planted, ...]
+
+
+def corpus_works(data: Path) -> dict[str, Work]:
+    """Return the corpus works by id, without those that lack authors or year."""
+    return {
+        record["id"]: Work(
+            record["title"], tuple(record["authors"]), record["year"], _YEAR.sub("", record["venue"]).strip()
+        )
+        for record in _records(data / "papers" / "papers.jsonl.gz")
+        if record["authors"] and record["year"]
+    }
+
+
+def proposals(data: Path, works: Mapping[str, Work], count: int, seed: int) -> list[Proposal]:
+    """From papers drawn by lot among those that cite enough of the corpus; styles in turn."""
+    lot = random.Random(seed)
+    texts = {record["id"]: record for record in _records(data / "citations_ml" / "papers.jsonl.gz")}
+    lists = {
+        record["id"]: [name for name in record["in_corpus"] if name in works]
+        for record in _records(data / "citations_ml" / "references.jsonl.gz")
+        if record["id"] in texts
+    }
+    citing = sorted(name for name, cited in lists.items() if len(cited) >= _SHORTEST)
+    known = list(works.values())
+    return [
+        _proposal(texts[name], [works[item] for item in lists[name]], known, STYLES[place % len(STYLES)], lot)
+        for place, name in enumerate(lot.sample(citing, count))
+    ]
+
+
+def _proposal(
+    paper: Mapping[str, Any], cited: Sequence[Work], known: Sequence[Work], style: Style, lot: random.Random
+) -> Proposal:
+    chosen = list(cited)
+    lot.shuffle(chosen)
+    chosen = chosen[:_LONGEST]
+    tenth = max(1, round(len(chosen) / 10))
+    planted = [Planted("wrong year", _misdated(item, lot)) for item in chosen[:tenth]]
+    planted += [Planted("wrong first author", _misattributed(item, known, lot)) for item in chosen[tenth : 2 * tenth]]
+    planted += [Planted("longer title", _lengthened(item, known, lot)) for item in chosen[2 * tenth : 3 * tenth]]
+    rest = chosen[3 * tenth :]
+    if style != "title first":  # it names nobody but the first
+        planted += [Planted("added author", _joined_by(item, known, lot)) for item in rest[:tenth]]
+        rest = rest[tenth:]
+    planted += [Planted("written otherwise", _otherwise(item, lot)) for item in rest[: len(rest) // 2]]
+    planted += [Planted("real", item) for item in rest[len(rest) // 2 :]]
+    planted += [Planted("invented", _invented(known, lot)) for _ in range(tenth)]
+    lot.shuffle(planted)
+    listed = "\n".join(_entry(number, item.work, style, lot) for number, item in enumerate(planted, 1))
+    problem = f"{paper['abstract']}\n\nWe build on earlier work [1, 2] and test it [3–5]."
+    text = f"# {paper['title']}\n\n## Problem\n\n{problem}\n\n## References\n\n{listed}\n"
+    return Proposal(parse_idea(text, paper["id"]), style, tuple(planted))
+
+
+def _misdated(work: Work, lot: random.Random) -> Work:
+    return work._replace(year=work.year + lot.choice((-1, 1)) * lot.randint(2, 6))
+
+
+def _misattributed(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
+    other = lot.choice(known).authors[0]
+    return work._replace(authors=(other, *work.authors[1:]))
+
+
+def _lengthened(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
+    """Return the work with a longer title, like a sequel: `Attention is all you need for video generation`."""
+    return work._replace(title=f"{work.title} for {' '.join(lot.choice(known).title.split()[-2:])}")
+
+
+def _joined_by(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
+    """Its first author and one of another work, so that both are printed."""
+    return work._replace(authors=(work.authors[0], lot.choice(known).authors[0]))
+
+
+def _otherwise(work: Work, lot: random.Random) -> Work:
+    """Return the work in a variant that people write for the same work."""
+    title, _, subtitle = work.title.partition(": ")
+    match lot.randrange(4):
+        case 0:
+            return work._replace(year=work.year - 1)
+        case 1 if subtitle and len(title.split()) >= 3:
+            return work._replace(title=title)
+        case 2:
+            return work._replace(title=_misprinted(work.title, lot))
+        case _:
+            return work._replace(title=work.title.title())
+
+
+def _misprinted(title: str, lot: random.Random) -> str:
+    """One letter is lost."""
+    places = [match.start() for match in re.finditer(r"(?<=[a-z]{3})[a-z](?=[a-z])", title)]
+    place = lot.choice(places) if places else 0
+    return title[:place] + title[place + 1 :]
+
+
+def _invented(known: Sequence[Work], lot: random.Random) -> Work:
+    """The first words of one real title with the last words of another, real people, a year."""
+    first, second = lot.choice(known).title.split(), lot.choice(known).title.split()
+    title = " ".join([*first[: max(2, len(first) // 2)], *second[-max(2, len(second) // 2) :]])
+    people = lot.choice(known)
+    return Work(title, people.authors[:3], lot.randint(2014, 2024), people.venue)
+
+
+def _entry(number: int, work: Work, style: Style, lot: random.Random) -> str:
+    named, year = _people(work.authors, style, lot), work.year
+    match style:
+        case "numbered":
+            text = f"[{number}] {named}. {work.title}. In {work.venue}, {year}."
+        case "author-year":
+            text = f"{named} ({year}). {work.title}. {work.venue}."
+        case "quoted":
+            text = f"[{number}] {named}, “{work.title},” in {work.venue}, {year}, pp. 1–{lot.randint(9, 20)}."
+        case "title first":
+            return f"{number}. {work.title} ({work.authors[0].split()[-1]} et al., {year})"
+        case "medical":
+            text = f"{number}. {named}. {work.title}. {work.venue}. {year};{lot.randint(1, 40)}:{lot.randint(1, 99)}."
+        case "bullets":
+            return f"- {named}. **{work.title}**. *{work.venue}*, {year}."
+    return "\n".join(textwrap.wrap(text, _COLUMNS, subsequent_indent="    ", break_on_hyphens=False))
+
+
+def _people(authors: Sequence[str], style: Style, lot: random.Random) -> str:
+    some, others = (authors[:1], " et al") if len(authors) > 3 and lot.random() < 0.4 else (authors[:6], "")
+    names = [name.split() for name in some]
+    if style == "author-year":
+        listed = [f"{item[-1]}, {' '.join(f'{part[0]}.' for part in item[:-1])}".rstrip(", ") for item in names]
+    elif style == "quoted":
+        listed = [" ".join([*(f"{part[0]}." for part in item[:-1]), item[-1]]) for item in names]
+    elif style == "medical":
+        listed = [f"{item[-1]} {''.join(part[0] for part in item[:-1])}".strip() for item in names]
+    else:
+        listed = [" ".join(item) for item in names]
+    if others:
+        return f"{listed[0]}{others}" + "." * (style in ("author-year", "quoted"))
+    last = " and " if style not in ("medical", "author-year") else ", & " if style == "author-year" else ", "
+    return last.join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else listed[0]
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)

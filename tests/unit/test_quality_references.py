@@ -1,0 +1,38 @@
+"""Planted references: what is made of a list, and how outcomes are counted."""
+
+import pytest
+
+from assayer.models import CitedWork
+from assayer.own_references.entries import read_references
+from benchmarks.quality.grapheval.data import DATA
+from benchmarks.quality.own_references import Judged, outcome_table, paired
+from benchmarks.quality.reference_lists import STYLES, Planted, Work, corpus_works, proposals
+
+WORK = Work("Replay of text", ("Ann Lee",), 2019, "ACL")
+
+
+def test_outcomes_are_counted_by_what_was_planted() -> None:
+    judged = [
+        Judged(Planted("real", WORK), "numbered", "found"),
+        Judged(Planted("written otherwise", WORK), "numbered", "not_found"),
+        Judged(Planted("invented", WORK), "quoted", "not_found"),
+    ]
+    lines = list(outcome_table(judged))
+    assert "| real | 1 | 1 | 0 | 0 | 0 | 0 |" in lines
+    assert "False alarms, honest entries that are not found or differ: 1 of 2 (50.0 %, 9.5 to 90.5)." in lines
+    assert "Told of what was planted, wrong year: none planted." in lines
+    assert "| numbered | 2 | 1 | 0 |" in lines
+
+
+def test_entries_of_two_readers_are_paired_by_title() -> None:
+    ours, theirs = CitedWork(title="Replay of Text."), CitedWork(title="Replay of text", year=2019)
+    assert paired([ours, CitedWork()], [theirs, CitedWork(title="Another")]) == [(ours, theirs)]
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not beside the clone")
+def test_every_entry_of_a_made_list_is_read_in_every_style() -> None:
+    made = proposals(DATA, corpus_works(DATA), len(STYLES), seed=0)
+    assert [item.style for item in made] == list(STYLES)
+    for proposal in made:
+        assert len(read_references(proposal.idea).entries) == len(proposal.entries)
+        assert {entry.kind for entry in proposal.entries} >= {"invented", "wrong year", "wrong first author"}
