@@ -123,9 +123,10 @@ class CorpusRelease:
             return
         if self._was_published(here, newest) and not self._made_of(newest.current.version):
             raise CorpusError(
-                f"Version {here} in {self._directory} was published in {self.address} before, and version "
-                f"{newest.current.version} has taken its place: publishing it again would take everybody back to it.",
-                "To go on from what is there: assayer corpus pull. If it is meant: assayer corpus publish --force.",
+                f"Version {here} in {self._directory} was already published in {self.address} and replaced by version "
+                f"{newest.current.version}: publishing it again would return every reader to it.",
+                "To continue from the published version: assayer corpus pull. "
+                "To overwrite it deliberately: assayer corpus publish --force.",
             )
 
     def _was_published(self, version: str, newest: Publication) -> bool:

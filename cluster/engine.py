@@ -44,7 +44,7 @@ from workers.reranking.reranker import LocalReranker
 _LOG = logging.getLogger(__name__)
 _CORPUS_VERSION_GONE = (
     "start of the evaluation",
-    "the version of the corpus it was with is not there any more: it began anew with the current one",
+    "the corpus version is no longer available; restarted with the current one",
 )
 """Dropped step and reason, as stated in a report."""
 
@@ -181,7 +181,7 @@ class Engine:
                 return await self.corpora.at(began_with)
             except CorpusError as error:
                 _LOG.warning(
-                    "version %s of the corpus, with which an evaluation began, has gone: %s", began_with, error
+                    "corpus version %s, with which an evaluation began, is no longer available: %s", began_with, error
                 )
         return await self.corpora.current()
 

@@ -237,5 +237,5 @@ async def _sent(number: int, work: EngineWork[Any], engine: Engine, parent: _Par
 def _died() -> Defect:
     return Defect(
         "The process that evaluated it ended in the middle, perhaps for want of memory.",
-        "Run the same command again: answers so far are saved. ASSAYER_EVALUATION__PROCESSES=1 takes the least.",
+        "Run the same command again: answers so far are saved. ASSAYER_EVALUATION__PROCESSES=1 uses the least memory.",
     )

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from assayer.errors import ConfigurationError, InputError
 from assayer.llm import Llm
 from assayer.methods.grapheval.graph.growth import check_for_contradictions, check_same_plan, missing_graph_error
-from assayer.methods.grapheval.graph.records import AdditionSummary, GraphPlan, LabelledIdea
+from assayer.methods.grapheval.graph.records import AdditionSummary, GraphPlan, LabelledIdea, PreparedIdea
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.plagiarism import (
     LIMITS_BY_EMBEDDER,
@@ -66,6 +66,18 @@ class _GraphResources(NamedTuple):
     def graph(self, name: str | None) -> StoredGraph:
         return stored_graph(self.settings, self.database, name or self.settings.grapheval.graph)
 
+    async def prepared(
+        self, ideas: Sequence[LabelledIdea], plan: GraphPlan, report_stage: ReportStage
+    ) -> list[PreparedIdea]:
+        run = Run(id=EvaluationId("graph"), cutoff=None, clock=SystemClock(), progress=NoProgress())
+        run.budget.max_usd = self.settings.evaluation.max_usd
+        most, characters = self.settings.grapheval.viewpoints, self.settings.grapheval.idea_chars
+
+        def prepared(done: int, total: int) -> None:
+            report_stage("Ideas", done, total)
+
+        return await prepare_ideas(ideas, plan, self.embedder, self.llm, run, most, characters, prepared)
+
 
 @asynccontextmanager
 async def _open_resources(settings: Settings) -> AsyncIterator[_GraphResources]:
@@ -85,25 +97,19 @@ async def build_graph(
 ) -> tuple[GraphPlan, AdditionSummary]:
     ideas = sources.read()
     outcomes = outcome_classes(ideas, classes)
-    async with _open_resources(settings) as workshop:
-        if (by_model or relations) and not workshop.llm.models:
+    async with _open_resources(settings) as resources:
+        if (by_model or relations) and not resources.llm.models:
             raise ConfigurationError(
-                "Viewpoints or relations by a language model are asked for and none is configured.",
-                "Set ASSAYER_LLM__MODEL, or let the splitter take ideas apart.",
+                "Viewpoints or relations by a language model were requested, but no language model is configured.",
+                "Set ASSAYER_LLM__MODEL, or use --viewpoints splitter.",
             )
-        plan = _plan(workshop, name, outcomes, bool(classes), by_model, relations)
-        graph = workshop.graph(name)
+        plan = _plan(resources, name, outcomes, bool(classes), by_model, relations)
+        graph = resources.graph(name)
         present = None if replace else await graph.plan()
         if present is not None:
             check_same_plan(present, plan)
         await _refuse_early(graph, plan, ideas, present is not None)
-        new = await prepare_ideas(
-            ideas,
-            plan,
-            *_extraction_resources(workshop),
-            *_extraction_limits(settings),
-            lambda *far: report_stage("Ideas", *far),
-        )
+        new = await resources.prepared(ideas, plan, report_stage)
         if replace:
             await graph.store.remove()
         await graph.store.create(plan)
@@ -111,7 +117,7 @@ async def build_graph(
 
 
 def _plan(
-    workshop: _GraphResources,
+    resources: _GraphResources,
     name: str | None,
     classes: tuple[str, ...],
     ordered: bool,
@@ -120,10 +126,10 @@ def _plan(
 ) -> GraphPlan:
     try:
         return GraphPlan(
-            name=name or workshop.settings.grapheval.graph,
-            embedder=workshop.embedder.name,
-            dimensions=workshop.embedder.dimensions,
-            maker=extractor_name(workshop.llm) if by_model else SPLITTER,
+            name=name or resources.settings.grapheval.graph,
+            embedder=resources.embedder.name,
+            dimensions=resources.embedder.dimensions,
+            maker=extractor_name(resources.llm) if by_model else SPLITTER,
             classes=classes,
             ordered=ordered,
             relations=relations,
@@ -138,17 +144,11 @@ async def add_ideas(
     settings: Settings, name: str | None, sources: LabelledFiles, report_stage: ReportStage
 ) -> AdditionSummary:
     ideas = sources.read()
-    async with _open_resources(settings) as workshop:
-        graph = workshop.graph(name)
-        plan = await _extensible_plan(graph, workshop, name)
+    async with _open_resources(settings) as resources:
+        graph = resources.graph(name)
+        plan = await _extensible_plan(graph, resources, name)
         await _refuse_early(graph, plan, ideas, grows=True)
-        new = await prepare_ideas(
-            ideas,
-            plan,
-            *_extraction_resources(workshop),
-            *_extraction_limits(settings),
-            lambda *far: report_stage("Ideas", *far),
-        )
+        new = await resources.prepared(ideas, plan, report_stage)
         return await graph.add(new)
 
 
@@ -158,24 +158,24 @@ async def _refuse_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[Lab
     check_for_contradictions(plan, known, ideas)
 
 
-async def _extensible_plan(graph: StoredGraph, workshop: _GraphResources, name: str | None) -> GraphPlan:
+async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
     """Return the plan of a graph that can be extended with this embedder and these extractors."""
-    plan = await _comparable_plan(graph, workshop, name)
-    if plan.maker != SPLITTER and plan.maker != extractor_name(workshop.llm):
+    plan = await _comparable_plan(graph, resources, name)
+    if plan.maker != SPLITTER and plan.maker != extractor_name(resources.llm):
         raise ConfigurationError(
-            f"The ideas of graph {plan.name!r} were taken apart by {plan.maker}; "
-            f"now it would be {extractor_name(workshop.llm)}.",
+            f"The ideas of graph {plan.name!r} were split by {plan.maker}; "
+            f"now it would be {extractor_name(resources.llm)}.",
             "Set ASSAYER_LLM__MODEL to that model, or build another graph.",
         )
     return plan
 
 
-async def _comparable_plan(graph: StoredGraph, workshop: _GraphResources, name: str | None) -> GraphPlan:
+async def _comparable_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
     """Return the plan of a graph that was made with this embedder."""
     plan = await graph.plan()
     if plan is None:
-        raise missing_graph_error(name or workshop.settings.grapheval.graph)
-    check_same_plan(plan, plan.model_copy(update={"embedder": workshop.embedder.name}))
+        raise missing_graph_error(name or resources.settings.grapheval.graph)
+    check_same_plan(plan, plan.model_copy(update={"embedder": resources.embedder.name}))
     return plan
 
 
@@ -205,14 +205,14 @@ async def check_batch(
 ) -> BatchCheck:
     """Check ideas against the batch, and against the graph if one exists or is requested by name."""
     ideas, rejected = await read_ideas(paths)
-    async with _open_resources(settings) as workshop:
-        limits = _limits(workshop.embedder.name, cosine, share)
-        batch = await _batch_viewpoints(ideas, workshop, report_stage)
+    async with _open_resources(settings) as resources:
+        limits = _limits(resources.embedder.name, cosine, share)
+        batch = await _batch_viewpoints(ideas, resources, report_stage)
         resemblances = {"Within the batch": resemblances_within_batch(batch, FaissNeighbours(), limits)}
         names = {IdeaId(f"{idea.source}"): idea.source for idea in ideas}
-        graph = workshop.graph(name)
+        graph = resources.graph(name)
         if name is not None or await graph.plan() is not None:
-            plan = await _comparable_plan(graph, workshop, name)
+            plan = await _comparable_plan(graph, resources, name)
             contents = await graph.load()
             owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
             texts = [viewpoint.text for viewpoint in contents.viewpoints]
@@ -228,7 +228,7 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
     known = LIMITS_BY_EMBEDDER.get(embedder)
     if known is None and cosine is None:
         raise InputError(
-            f"No limits of likeness are known for the embedding model {embedder}.",
+            f"No similarity limits are known for the embedding model {embedder}.",
             f"Give --cosine; for {', '.join(LIMITS_BY_EMBEDDER)} it is {MINILM_LIMITS.cosine:g}.",
         )
     return PlagiarismLimits(
@@ -239,20 +239,18 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
 
 
 async def _batch_viewpoints(
-    ideas: Sequence[Idea], workshop: _GraphResources, report_stage: ReportStage
+    ideas: Sequence[Idea], resources: _GraphResources, report_stage: ReportStage
 ) -> list[IdeaViewpoints]:
     """Split the ideas into viewpoints, always with the splitter, because copies are detected by their wording."""
-    options = workshop.settings.grapheval
-    lost = []
+    options = resources.settings.grapheval
+    batch = []
     for done, idea in enumerate(ideas, start=1):
-        texts = [
-            split_viewpoint.text
-            for split_viewpoint in split_viewpoints(idea.text[: options.idea_chars], options.viewpoints)
-        ]
+        found = split_viewpoints(idea.text[: options.idea_chars], options.viewpoints)
+        texts = [viewpoint.text for viewpoint in found]
         if texts:
-            lost.append(IdeaViewpoints(IdeaId(idea.source), texts, await workshop.embedder.embed(texts, "passage")))
+            batch.append(IdeaViewpoints(IdeaId(idea.source), texts, await resources.embedder.embed(texts, "passage")))
         report_stage("Ideas", done, len(ideas))
-    return lost
+    return batch
 
 
 async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]:
@@ -283,15 +281,3 @@ def _held_out(judge: GraphJudge) -> str:
         f"AUROC {worth.auroc:.3f} ({worth.low:.3f} to {worth.high:.3f}) on {model.choice.ideas:,} ideas, "
         f"{model.choice.split}; {learned}; not beaten: {', '.join(model.choice.unbeaten) or 'none'}"
     )
-
-
-def _extraction_resources(workshop: _GraphResources) -> tuple[Embedder, Llm, Run]:
-    limits = workshop.settings.evaluation
-    clock = SystemClock()
-    run = Run(id=EvaluationId("graph"), cutoff=None, clock=clock, progress=NoProgress())
-    run.budget.max_usd = limits.max_usd
-    return workshop.embedder, workshop.llm, run
-
-
-def _extraction_limits(settings: Settings) -> tuple[int, int]:
-    return settings.grapheval.viewpoints, settings.grapheval.idea_chars

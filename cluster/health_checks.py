@@ -140,7 +140,7 @@ def _faiss(settings: Settings) -> Finding:
     where = "the CPU" if gpus is None else f"{gpus.count} GPU{'s' * (gpus.count > 1)}"
     installed = faiss_packages()
     if len(installed) > 1:
-        text = f"{' and '.join(installed)} are both installed and bring the same module: keep one of them."
+        text = f"{' and '.join(installed)} are both installed and provide the same module: keep one of them."
         return Finding("FAISS", "broken", text)
     return Finding("FAISS", "ok", f"{' '.join(installed) or 'faiss'} {module.__version__}, searches on {where}.")
 
@@ -155,14 +155,15 @@ def _published_corpus(settings: Settings) -> Finding:
         newest = bucket.look()
     except AssayerError as error:
         here = LocalCopy(settings.corpus_path, verified).newest()
-        goes_on = f" Searches on this machine go on with version {here}." if here else ""
+        goes_on = f" Searches on this machine continue with version {here}." if here else ""
         return Finding("corpus", "broken", f"{error}{goes_on}")
     version = newest.current.version
     sentence = f"{version} with {newest.current.papers} papers in {bucket.storage.address}, "
     sentence += f"published {newest.current.published:%Y-%m-%d %H:%M} UTC"
     if not LocalCopy(settings.corpus_path, verified).holds(version):
         size = bucket.inventory(version).bytes_of() / 2**20
-        return Finding("corpus", "ok", f"{sentence}; of its {size:,.0f} MiB not all are in {settings.corpus_path} yet.")
+        sentence += f"; part of its {size:,.0f} MiB is not in {settings.corpus_path} yet."
+        return Finding("corpus", "ok", sentence)
     try:
         Corpus.open(settings.corpus_path, local_embedder(settings.embedder), newest.current.version, verified)
     except AssayerError as error:
@@ -213,14 +214,14 @@ def _webhooks(settings: Settings) -> Finding:
         return Finding("webhooks", "ok", "secrets are encrypted with the first of ASSAYER_WEBHOOKS__KEYS.")
     if settings.database.url is None:
         return Finding("webhooks", "ok", "secrets are encrypted with a key in the data directory.")
-    text = "not available: with your own database they need a key. Set ASSAYER_WEBHOOKS__KEYS."
+    text = "not available: with a database of your own they need a key. Set ASSAYER_WEBHOOKS__KEYS."
     return Finding("webhooks", "absent", text)
 
 
 async def _mail(settings: Settings) -> Finding:
     """Connect to the mail server and sign in; nothing is sent."""
     if settings.mail.host is None:
-        text = "not configured; nobody is told by mail. Set ASSAYER_MAIL__HOST and __SENDER."
+        text = "not configured; no mail is sent. Set ASSAYER_MAIL__HOST and __SENDER."
         return Finding("mail", "absent", text)
     try:
         sender = mail_sender(settings)

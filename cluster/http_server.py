@@ -36,7 +36,7 @@ def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
     except (OSError, OverflowError) as error:
         raise ConfigurationError(
             f"Nothing can be served at {host} port {port}: {getattr(error, 'strerror', None) or error}.",
-            "Choose another --port (0 takes a free one) or another --host.",
+            "Choose another --port (0 chooses a free one) or another --host.",
         ) from None
 
 

@@ -94,7 +94,7 @@ def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
         if path.read_text("utf-8") != text:
             raise InputError(
                 f"There is another calibration {calibration.name!r} already: {path}.",
-                "Choose another name; reports tell by it what decided.",
+                "Choose another name; reports use it to say which method decided.",
             ) from None
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None

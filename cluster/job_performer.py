@@ -125,7 +125,7 @@ class EnginePerformer:
             raise Defect(f"Job {lease.job} has neither an idea nor a document.", "Please report it.")
         if self.submitted is None:
             raise StorageError(
-                f"The document of job {lease.job} lies in a store of files that this process does not know.",
+                f"The document of job {lease.job} is in a file store that this process does not know.",
                 "Set ASSAYER_BATCHES__DOCUMENTS as in the process that took it.",
             )
         return await self.submitted.read(lease.document_file)

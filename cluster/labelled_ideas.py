@@ -64,7 +64,7 @@ def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tupl
         )
     if len(met) < 2:
         raise InputError(
-            f"All {len(ideas)} ideas have the label {met[0]!r}; outcomes can only be told apart where there are two.",
+            f"All {len(ideas)} ideas have the label {met[0]!r}; at least two different outcomes are needed.",
             "Add ideas with another outcome.",
         )
     if len(set(names)) != len(names):

@@ -33,11 +33,11 @@ class ChosenModel:
         text = f"{self.local.name} reads {reads:,.0f} and writes {writes:,.0f} tokens a second on this machine."
         typical = typical_evaluations(self.settings.llm).get(method)
         if typical is None:
-            return f"{text} How long an idea takes by {method} was never measured."
+            return f"{text} How long an idea takes by {method} has not been measured."
         seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
         total = f", {ideas:,} ideas about {_duration(ideas * seconds)}" if ideas > 1 else ""
         return (
-            f"{text} An idea takes up to about {_duration(seconds)}{total}; less where few papers are found. "
+            f"{text} An idea takes up to about {_duration(seconds)}{total}; less if few papers are found. "
             "Answers are kept: a run may be interrupted."
         )
 

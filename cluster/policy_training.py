@@ -76,7 +76,7 @@ def train_on_ray(plan: AnyTraining) -> LearningCurve:
     except WorkerCrashedError:
         raise PartUnavailable(
             f"The training's process died {machine.restarts + 1} times.",
-            "The same command goes on from the last checkpoint; is there enough memory?",
+            "Run the same command again to continue from the last checkpoint, and check that there is enough memory.",
         ) from None
 
 

@@ -27,7 +27,8 @@ def load_or_create_key(path: Path, new: bytes) -> str:
         return path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"The key in {path} cannot be read or written: {error}.", "Let the user who runs assayer own that file."
+            f"The key in {path} cannot be read or written: {error}.",
+            "Make the user who runs assayer the owner of that file.",
         ) from None
 
 

@@ -65,7 +65,7 @@ class ContentReader:
         if len(record.abstract) > _READ_CHARS:
             self._leave("the abstract is too long")
         elif sanitise(f"{record.title}\n{record.abstract}")[1]:
-            self._leave("the text holds hidden signs or orders to whoever reads it")
+            self._leave("the text contains hidden characters or instructions to its reader")
         else:
             return True
         return False

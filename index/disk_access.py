@@ -36,7 +36,7 @@ def folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"Another run is at work in {folder}.", "Wait for its end.") from None
+            raise InputError(f"Another run is using {folder}.", "Wait until it ends.") from None
         yield
 
 

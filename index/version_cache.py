@@ -115,7 +115,7 @@ class VersionCache(Generic[T]):
             self._kept[name] = (task.result(), self._clock())
             return
         self._refused = (name, self._clock())
-        _LOG.warning("version %s of the corpus cannot be opened, %s goes on: %s", name, self._latest or "none", error)
+        _LOG.warning("corpus version %s cannot be opened; %s stays in use: %s", name, self._latest or "none", error)
 
     def _start_opening(self, version: str) -> "asyncio.Task[T]":
         task = self._opening.get(version)

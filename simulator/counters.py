@@ -115,25 +115,13 @@ class Counters:
 
     def stats(self, batch_price_share: float) -> Stats:
         saved = 1 - batch_price_share
-        return Stats(
-            requests=self.requests,
-            answered=self.answered,
-            abandoned=self.abandoned,
-            by_status={str(status): count for status, count in sorted(self.by_status.items())},
-            injected={kind: count for kind, count in sorted(self.injected.items()) if count},
-            cut_by_max_tokens=self.cut_by_max_tokens,
-            prompt_tokens=self.prompt_tokens,
-            completion_tokens=self.completion_tokens,
-            in_flight=self.in_flight,
-            peak_in_flight=self.peak_in_flight,
-            distinct_prompts=len(self.prompts),
-            repeated_answers=self.repeated_answers,
-            repeated_prompts=self.repeated_prompts,
-            batches=self.batches,
-            batch_answers=self.batch_answers,
-            batch_prompt_tokens=self.batch_prompt_tokens,
-            batch_completion_tokens=self.batch_completion_tokens,
-            billed_prompt_tokens=self.prompt_tokens - saved * self.batch_prompt_tokens,
-            billed_completion_tokens=self.completion_tokens - saved * self.batch_completion_tokens,
-            cpu_seconds=round(time.process_time() - self._cpu_before, 3),
-        )
+        counted = {name: getattr(self, name) for name in Stats.model_fields if hasattr(self, name)}
+        derived = {
+            "by_status": {str(status): count for status, count in sorted(self.by_status.items())},
+            "injected": {kind: count for kind, count in sorted(self.injected.items()) if count},
+            "distinct_prompts": len(self.prompts),
+            "billed_prompt_tokens": self.prompt_tokens - saved * self.batch_prompt_tokens,
+            "billed_completion_tokens": self.completion_tokens - saved * self.batch_completion_tokens,
+            "cpu_seconds": round(time.process_time() - self._cpu_before, 3),
+        }
+        return Stats.model_validate(counted | derived)

@@ -4,7 +4,7 @@ from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from assayer.citing.answer_texts import TextRole
 from assayer.methods.innoeval.dimensions import RubricDimension
@@ -109,10 +109,15 @@ class ScoringAnswer(Frozen):
 
 @cache
 def scoring_answer_for(scores: tuple[float, ...], dimensions: int) -> type[ScoringAnswer]:
-    """Return the answer model restricted to this number of entries, whose schema names the scores that a rubric lists.
-    The check of the task holds each score to its own rubric."""
+    """Return the answer model restricted to this number of entries and to the scores that a rubric lists."""
+
+    def listed(score: float) -> float:
+        if score not in scores:
+            raise ValueError(f"{score:g} is no score here; there are {', '.join(f'{item:g}' for item in scores)}")
+        return score
+
     values = [int(item) if item.is_integer() else item for item in map(float, scores)]
-    rating = Annotated[float, Field(json_schema_extra={"enum": values})] | None
+    rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
     described = Field(description="One of the rubric's scores; null only if the text does not let anyone judge.")
     entry = create_model("Entry", __base__=ScoringEntry, score=(rating, described))
     several: Any = GenericAlias(tuple, (entry, ...))

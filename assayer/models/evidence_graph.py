@@ -95,7 +95,7 @@ class ReasonFound(Frozen):
     """Way in which a paper was reached."""
 
     step: int
-    kind: Literal["dense", "reference", "citing", "co-cited", "neighbour"]
+    kind: Literal["dense", "reference", "citing", "co-cited"]
     label: Label | None = None
     """Label of the paper that led to the reached paper; None if a query found it."""
     query: str | None = None

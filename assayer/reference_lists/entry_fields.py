@@ -21,22 +21,33 @@ _QUOTED = re.compile(
 """Pattern for a title in quotation marks. Single quotation marks (Harvard style) must open directly after the year or
 the authors."""
 _AFTER_DATE = re.compile(rf"(?:\({DATE}\)[.,:]?|[.,] {DATE}[.:])\s+")
+_DATE_FIRST = re.compile(rf"{DATE}[.,:]\s+(?=[^\W\d_])")
 _DATE_AT_END = re.compile(rf"[\s.,;]*\(?\b{DATE}\)?[.,:]?\s*$")
 _ET_AL = re.compile(rf"\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
 _DOCUMENT_KIND = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］](?://)?")
 """Kind of document as Chinese standards print it: `[J]`, `[M/OL]`."""
+_ADDED_TO_TITLE = re.compile(
+    r"(?:[.,:]?\s*[(\[](?:vols?|version|v|pp?|no|\d{1,2}(?:st|nd|rd|th)|r package|[\w ]{0,20}software|data ?set|online|"
+    r"internet|preprint|[\w ’']{0,25}(?:thesis|dissertation)|video|film|poster|abstract|manuscript|conference)\b"
+    r"[^()\[\]]{0,80}[)\]]?|: Vols?\. [IVX\d].{0,20})+$",
+    re.IGNORECASE,
+)
+"""Volume, edition or kind of a work, which styles print after its title: `(Vol. 2, p. 7)`, `[Computer software]`."""
+_PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
 _ARXIV_CLASS = re.compile(r"\s*\[[a-z-]{2,10}(?:\.[A-Za-z-]{2,8})?\]")
 _SENTENCE_END = re.compile(
-    r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?:[.?!]\s+(?=[\"“(¿¡]?\w)|[。．]\s*)"
+    r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?:[.?!][”\"]?\s+(?=[\"“(¿¡]?\w)|[。．]\s*)"
 )
 _LONG_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//?\s|\s\((?=[^()]*(?:1[5-9]|20)\d\d\))")
 _TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
 _INITIALS = re.compile(rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}")
+_PARTICLE_AFTER = r"(?:van|von|der|den|de|del|di|da|dos|do|du|la|le|el|ten|ter|zu)"
 _SURNAME_FIRST = re.compile(
     rf"(?:(?:and|&) )?(?:[^\W\d_][\w'’-]+ ){{1,4}}{UPPER}{{1,3}}(?:-{UPPER})?(?: (?:Jr|Sr|II|III))?"
+    rf"(?: {_PARTICLE_AFTER}){{0,3}}"
     r"|et al|(?:the )?[\w -]*[Gg]roup"
 )
-"""Pattern for a name as medical journals print it, for example `Van der Linden ML`."""
+"""Pattern for a name as medical journals print it, for example `Van der Linden ML` or `Linden ML van der`."""
 _INITIALS_FIRST = re.compile(
     rf"(?P<names>(?:(?:,? and |, |,? & )?(?:{UPPER}\.[ -]?){{1,4}}{SURNAME}(?: (?:Jr|Sr)\.?)?)+"
     rf"(?:,? et al\.?)?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.)"
@@ -45,7 +56,8 @@ _INITIALS_FIRST = re.compile(
 _POINTED = rf"(?:{UPPER}\w?\.(?:[ -]{{0,2}}{UPPER}\w?\.){{0,3}}|{UPPER}{{1,3}}(?=[\s,;:&]))"
 _FAMILY_FIRST = re.compile(
     rf"(?P<names>{SURNAME},? {_POINTED}(?:(?:[,;] |,? & |,? and |,? и |,? und ){SURNAME},? {_POINTED})*)"
-    r"(?P<others>,? (?:et al\.?|и др\.|u\. ?a\.))?(?: \([Ee]ds?\.\))?[:.]?\s+(?=[^\W\d_]|[\d])"
+    r"(?P<others>,? (?:et al\.?|и др\.|u\. ?a\.))?(?: \([Ee]ds?\.\))?[:.]?\s+"
+    rf"(?=[^\W\d_]|[\d])(?!(?:{_PARTICLE_AFTER} ?){{1,3}}[,.;])"
 )
 """Names with initials after the family names, and the end of their list: `Lee, A., Chen, B.: `."""
 _MORE_NAMES = re.compile(r"[^\W\d_][\w'’-]{1,30}(?:,| and | & )")
@@ -90,19 +102,38 @@ def fields_of(entry: str) -> EntryFields:
     """Return the fields of an entry by the first form that fits."""
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
-        _quoted, _after_date, _initials_first, _family_first, _after_et_al, _title_before_names, _surnames_first,
-        _second_sentence,
+        _quoted, _date_first, _after_date, _initials_first, _family_first, _after_et_al, _title_before_names,
+        _surnames_first, _second_sentence,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
-    return fields._replace(title=_DATE_AT_END.sub("", fields.title).strip(" .,;:") if fields.title else "")
+    return fields._replace(title=_bare_title(fields.title))
+
+
+def _bare_title(title: str) -> str:
+    """Return a title without the date, the volume, the kind of the work or the publisher that follow it."""
+    bare = _DATE_AT_END.sub("", title).strip(" .,;:")
+    for added in (_ADDED_TO_TITLE, _PUBLISHER):
+        shorter = added.sub("", bare).strip(" .,;:")
+        bare = shorter if _may_be_title(shorter) else bare
+    return bare
 
 
 def _quoted(entry: str) -> EntryFields | None:
     quoted = _QUOTED.search(entry)
     if quoted is None:
         return None
-    title = quoted["double"] or quoted["single"]
-    return EntryFields(authors_in(_DATE_AT_END.sub("", entry[: quoted.start()])), title)
+    before = _DATE_AT_END.sub("", entry[: quoted.start()])
+    people = authors_in(before)
+    if not people and before.rstrip()[-1:].isalpha():
+        return None  # `Fitting models with the package “lavaan”`: the words in quotation marks are part of the title
+    return EntryFields(people, quoted["double"] or quoted["single"])
+
+
+def _date_first(entry: str) -> EntryFields | None:
+    """Parse an entry without authors of the form `2019. A title. A publisher.`"""
+    dated = _DATE_FIRST.match(entry)
+    title = _SENTENCE_END.split(entry[dated.end() :], maxsplit=1)[0].rstrip(" .,") if dated else ""
+    return EntryFields((), title) if _may_be_title(title) else None
 
 
 def _initials_first(entry: str) -> EntryFields | None:

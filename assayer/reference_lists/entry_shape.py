@@ -6,10 +6,10 @@ from assayer.text.scripts import ranges
 
 YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
 DATE = (
-    rf"\(?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|in press|forthcoming|to appear|s\. ?f\.|o\. ?J\.)"
-    r"(?:, [^()]{3,25})?\)?"
+    rf"[(\[]?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|in press|forthcoming|to appear|s\. ?f\.|o\. ?J\.)"
+    r"(?:, [^()]{3,25})?[)\]]?"
 )
-"""Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `(n.d.)`."""
+"""Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `(n.d.)`, `[n.d.]`."""
 _NUMBER_MARK = re.compile(
     r"^\s{0,8}(?:[-*+•–·▪◦] +)?(?:[\[［【〔]\^?(?P<bracket>\d{1,3})[\]］】〕]:?\s*|[(（](?P<round>\d{1,3})[)）]\s*"
     r"|(?P<dot>\d{1,3})[.．)、]\s+|(?P<cjk>\d{1,3})[.．、](?=[^\W\da-zA-Z])|(?P<bare>\d{1,3})\s{1,4}(?=[^\W\d_a-z]))(?=\S)"
@@ -41,10 +41,11 @@ _NAMES = re.compile(
 _SAME = re.compile(r"[—―–_-]{2,}")
 """Dashes in place of the names of the entry above."""
 _DATED_NAMES = re.compile(rf"^(?P<names>[^()]{{2,500}}?)[\s.,;]\(?{DATE}\)?[.,:;]")
-_BRACKETED_DATE = re.compile(rf"^(?P<names>[^()]{{2,300}}?(?: \([^()]{{2,30}}\))?)[\s.,]\(?\({DATE}\)")
-_CONNECTIVE = r"(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und|y|e|&|y)"
+_BRACKETED_DATE = re.compile(rf"^(?P<names>[^()]{{2,300}}?(?: \([^()]{{2,30}}\))?)[\s.,]{{1,3}}\(?\({DATE}\)")
+_CONNECTIVE = r"(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und|y|e|&|team|group|project|contributors)"
 _PART = rf"(?:{_WORD}|{_CONNECTIVE}|\([A-Z][\w&-]{{1,12}}\)|{UPPER}\.)"
 _ORGANISATION = re.compile(rf"^{_PART}(?:,? {_PART}){{0,14}}\.?$")
+_EDITORS = re.compile(r"\s*\([Ee]ds?\.\)")
 _LOWER_WORD = re.compile(r"(?<![\w'’.-])(?=[^\W\d_])(?-i:[a-zß-öø-ÿа-яα-ω])[\w'’-]*")
 _BETWEEN = re.compile(
     rf"(?:{_PARTICLE}|and|et|al|und|y|e|i|og|och|и|others|u|eds?|editors?|hrsg|trans|with|the|of|for|collaboration|collab|"
@@ -110,11 +111,15 @@ def reads_like_entry(line: str) -> bool:
     text = without_mark(line).strip()[:600]
     if _NO_AUTHOR.match(text):
         return False
-    dated = [match["names"] for match in (_DATED_NAMES.match(text), _BRACKETED_DATE.match(text)) if match]
+    bracketed = _BRACKETED_DATE.match(text)
+    dated = [match["names"] for match in (_DATED_NAMES.match(text), bracketed) if match]
     if begins_with_names(text) and any(map(_holds_only_names, dated)):
         return True
-    organisation = _BRACKETED_DATE.match(text)
-    return bool(organisation and _ORGANISATION.match(organisation["names"].strip(" .,")))
+    if bracketed is None:
+        return False
+    names = _EDITORS.sub("", bracketed["names"]).strip(" .,")
+    people = names.count(",") > 1 and names[:1].isupper() and not re.search(r"\d", names) and _holds_only_names(names)
+    return people or _ORGANISATION.match(names) is not None
 
 
 def _holds_only_names(text: str) -> bool:

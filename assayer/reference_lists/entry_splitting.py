@@ -28,6 +28,7 @@ _MARKUP = re.compile(
 )
 """Anchors and other markup of HTML and pandoc."""
 _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|https?://\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
+_ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
 _LOOKED_AT = 400
 _FEWEST_DATED = 2
@@ -162,20 +163,23 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
     paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
     all_entries = len(places) > 1 and all(_is_whole_entry(lines[place]) for place in places)
     above = ""
-    complete = False
+    ended = complete = False
     for place in places:
         if not above or all_entries:
             begins = True
         elif by_date:
-            begins = complete and place in dated and (bool(_ENDED.search(above)) or place in paragraphs)
+            begins = complete and place in dated and (ended or place in paragraphs)
         elif place in paragraphs and not _is_broken(paragraphs, lines):
             begins = complete
         else:
-            begins = complete and bool(_ENDED.search(above)) and begins_with_names(lines[place])
+            begins = complete and ended and begins_with_names(lines[place])
         if begins:
             yield place
             complete = False
+        # An address may be continued on a line of its own.
+        is_rest_of_address = _ENDS_IN_ADDRESS.search(above) and len(lines[place].split()) == 1
         above = lines[place]
+        ended = bool(is_rest_of_address or _ENDED.search(above))
         complete = complete or is_dated(above)
 
 

@@ -36,7 +36,6 @@ _WAYS: Mapping[str, str] = {
     "reference": "cited by",
     "citing": "cites",
     "co-cited": "cited together with",
-    "neighbour": "close in words to",
 }
 
 

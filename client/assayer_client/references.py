@@ -29,9 +29,9 @@ class ReferencesBody(Body):
 class ReferencePath(Resource):
     """Path by which a paper was found."""
 
-    kind: Literal["dense", "reference", "citing", "co-cited", "neighbour"]
+    kind: Literal["dense", "reference", "citing", "co-cited"]
     """Kind of path. `dense`: near the idea's words; `reference`: the other paper cites it; `citing`: it cites the
-    other paper; `co-cited`: a third paper cites both; `neighbour`: near the other paper's words."""
+    other paper; `co-cited`: a third paper cites both."""
     from_id: str | None
     """Id of the other paper; null if the idea's words led to it."""
     from_title: str | None

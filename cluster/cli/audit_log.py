@@ -25,13 +25,16 @@ _PAGE = 1_000
 
 TipOption = Annotated[
     str | None,
-    typer.Option("--tip", help="NUMBER:HASH that was written down before; what was cut off since then shows."),
+    typer.Option("--tip", help="NUMBER:HASH noted earlier; shows whether entries were cut off since."),
 ]
 
 
 @app.command("export")
 def export(
-    to: Annotated[Path, typer.Argument(help="File to write: for whom it is, then one entry a line, as JSON.")],
+    to: Annotated[
+        Path,
+        typer.Argument(help="File to write, as JSON lines: a header that names the reader, then an entry per line."),
+    ],
     profile: WithProfile = "laptop",
 ) -> None:
     """Save the whole log, and print its tip: NUMBER:HASH."""
@@ -54,7 +57,7 @@ def export(
 
 @app.command("tip")
 def tip(profile: WithProfile = "laptop") -> None:
-    """Print the log's tip, NUMBER:HASH, to be written down where nobody who could change the log can change it."""
+    """Print the log's tip, NUMBER:HASH. Store it where whoever can change the log cannot change it."""
     with service(profile) as client:
         current = client.audit_log.tip()
     typer.echo(f"{current.number}:{current.hash}")
@@ -62,20 +65,22 @@ def tip(profile: WithProfile = "laptop") -> None:
 
 @app.command("verify")
 def verify(
-    file: Annotated[Path, typer.Argument(help="What `assayer audit-log export` saved.")],
+    file: Annotated[Path, typer.Argument(help="File saved by `assayer audit-log export`.")],
     tip: TipOption = None,
 ) -> None:
-    """Check a saved log: changes, gaps, words taken out, and with --tip a cut end. Needs no service. Exit code 1:
-    something is wrong."""
+    """Check a saved log for changes, gaps and removed text, and with --tip for a missing end. Needs no service. Exit
+    code 1: faults were found."""
     from orchestrator.access.audit_chain import audit_faults
 
     try:
         head, entries = _read(file)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise InputError(f"{file} cannot be read: {reason}.", "Give what `assayer audit-log export` saved.") from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise InputError(
+            f"{file} cannot be read: {reason}.", "Give a file saved by `assayer audit-log export`."
+        ) from None
     if not entries and tip is None:
-        raise InputError(f"{file} holds no entries.", "With a --tip that was written down, lost ones show.")
+        raise InputError(f"{file} holds no entries.", "Pass --tip to detect lost entries.")
     known = _tip_of(tip, entries[0].tenant if entries else "")
     faults = list(audit_faults(entries, known, None if head is None else head.reader))
     for fault in faults:
@@ -91,12 +96,12 @@ def verify(
     )
     if withheld:
         remark(
-            f"Of {withheld:,} of them the words were not seen, so only their hashes were checked: they say what people "
-            "think, and the first line says that the log was saved with a key that is no person's. Nothing proves that "
-            "line. Who wants to see the words saves the log with the key of an owner or auditor."
+            f"The text of {withheld:,} entries is withheld, so only their hashes were checked: it holds opinions, and "
+            "the header says that the log was saved with a machine's key. Nothing proves the header. To see the text, "
+            "save the log with the key of an owner or auditor."
         )
     if tip is None:
-        remark("Without --tip nobody can tell whether later entries were cut off.")
+        remark("Without --tip, a missing end cannot be detected.")
 
 
 def _counted(number: int, text: str, several: str) -> str:
@@ -116,7 +121,7 @@ def _entry(file: Path, line: "AuditEntry | AuditExport") -> "AuditEntry":
     from orchestrator.access.audit_chain import AuditEntry
 
     if not isinstance(line, AuditEntry):
-        raise InputError(f"{file} says twice for whom it was saved.", "One log is saved in one file.")
+        raise InputError(f"{file} has two headers.", "Save each log in its own file.")
     return line
 
 
@@ -133,7 +138,7 @@ def _lines(file: Path) -> "Iterator[AuditEntry | AuditExport]":
                 try:
                     yield kind.validate_json(line, extra="forbid")
                 except ValidationError:
-                    raise InputError(f"{file}, line {number}, is no entry of an audit log.") from None
+                    raise InputError(f"{file}, line {number}, is not an entry of an audit log.") from None
 
 
 def _tip_of(text: str | None, tenant: str) -> "AuditTip | None":
@@ -144,5 +149,5 @@ def _tip_of(text: str | None, tenant: str) -> "AuditTip | None":
         return None
     match = _TIP.fullmatch(text.strip())
     if match is None:
-        raise InputError(f"{text!r} is no tip.", "It reads NUMBER:HASH, as `assayer audit-log export` printed it.")
+        raise InputError(f"{text!r} is not a tip.", "Write NUMBER:HASH, as `assayer audit-log export` printed it.")
     return AuditTip(tenant=TenantId(tenant), number=int(match[1]), hash=match[2])

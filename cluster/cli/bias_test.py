@@ -120,7 +120,7 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
 
     if settings.llm is None and plan.method in METHODS and not METHODS[plan.method].scores_without_llm:
         raise NoFallback(
-            "This compares scores, and without a language model the method gives none.",
+            "The bias test compares scores, which this method does not give without a language model.",
             "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, or use --method grapheval.",
         )
     if settings.llm is None and PERSUASION in plan.attributes:

@@ -16,7 +16,7 @@ def brief(
     out: Annotated[Path, typer.Option(help="Folder for the PDFs.")] = Path("out"),
     fonts: Annotated[
         list[Path] | None,
-        typer.Option(help="Folder with more fonts, for scripts that this machine has none for; may be repeated."),
+        typer.Option(help="Folder with additional fonts for scripts that this machine lacks; may be repeated."),
     ] = None,
 ) -> None:
     """Print reports on two pages of PDF each."""
@@ -30,7 +30,9 @@ def brief(
             report = Report.model_validate_json(read_whole(path))
         except ValidationError as error:
             first = error.errors()[0]
-            raise InputError(f"{path} is not a report of assayer: {first['msg']}.", "Give its JSON form.") from None
+            raise InputError(
+                f"{path} is not a report of assayer: {first['msg']}.", "Give the report as JSON."
+            ) from None
         target = out / f"{name}.pdf"
         write_whole(target, brief_pdf(report, fonts or ()))
         typer.echo(target)

@@ -15,7 +15,7 @@ def cancel(
     ids: JobIds,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Cancel evaluations and all else that has an id; finished ones stay as they are."""
+    """Cancel evaluations and other jobs by id; finished jobs are unchanged."""
     for item in ids:
         kind_of(item, *KINDS)
     with service(profile) as client:

@@ -33,7 +33,7 @@ def compare(
     if not _LEAST <= len(chosen) <= _MOST:
         raise InputError(f"{len(chosen)} different evaluations are given.", f"Give {_LEAST} to {_MOST}.")
     if judge and len(chosen) != _LEAST:
-        raise InputError("A judge compares two.", "Give two evaluations, or leave out --judge.")
+        raise InputError("--judge compares two evaluations.", "Give two evaluations, or leave out --judge.")
     with service(profile) as client:
         reports = [client.evaluations.report(item) for item in chosen]
         titles = [_short(report.idea.title) for report in reports]
@@ -79,7 +79,7 @@ def _show_verdict(client: "Client", chosen: Sequence[str], titles: Sequence[str]
         why = f"{problem.title}. {problem.detail}" if problem else f"It is {state}."
         remark(f"{asked.id} has no verdict: {why}")
         raise typer.Exit(1)
-    show_table(("Respect", "Better", "In both orders"), _verdicts(ended.result, titles))
+    show_table(("Dimension", "Better", "In both orders"), _verdicts(ended.result, titles))
     for answer in ended.result.answers:
         for verdict in answer.verdicts:
             typer.echo(f"{verdict.dimension}: {verdict.reason}")
@@ -87,7 +87,7 @@ def _show_verdict(client: "Client", chosen: Sequence[str], titles: Sequence[str]
 
 def _verdicts(result: "ComparisonResult", titles: Sequence[str]) -> list[tuple[str, str, str]]:
     names = {"first": titles[0], "second": titles[1], "tie": "neither"}
-    orders = {True: "the same", False: "changed sides", None: "asked in one only"}
+    orders = {True: "the same", False: "disagreed", None: "asked in one order only"}
     return [(outcome.dimension, names[outcome.winner], orders[outcome.agreed]) for outcome in result.outcomes]
 
 

@@ -15,7 +15,7 @@ def contestation(
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("out"),
     profile: WithProfile = "laptop",
 ) -> None:
-    """Save what an applicant is given who contests: what was judged, masked and used, as PDF and JSON."""
+    """Save the record for an applicant who contests: what was judged, masked and used, as PDF and JSON."""
     kind_of(identifier, "evaluation")
     make_folder(out, "The files")
     stem = out / f"{identifier}-contestation"

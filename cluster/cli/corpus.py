@@ -211,7 +211,7 @@ async def _update(paths: list[Path], remove: Path | None, embed_anew: bool, sett
     if done is None:
         say(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
         if delta.deletions:
-            say(f"[yellow]None of the {len(delta.deletions):,} ids to remove is of a paper here.[/]")
+            say(f"[yellow]None of the {len(delta.deletions):,} ids to remove belongs to a paper in the corpus.[/]")
     else:
         say(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "

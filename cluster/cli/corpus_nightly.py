@@ -13,7 +13,6 @@ from rich.markup import escape
 
 from assayer.errors import ConfigurationError
 from assayer.models import EvaluationId
-from assayer.run.no_progress import NoProgress
 from cluster.cli.terminal import say, show_table
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -128,6 +127,7 @@ async def _updated(
 async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> "ContentReader":
     """Answers that were paid for are kept in the database, as those of evaluations are."""
     from assayer.run.budget import Budget
+    from assayer.run.no_progress import NoProgress
     from assayer.run.run import Run
     from cluster.clock import SystemClock
     from cluster.database import open_database

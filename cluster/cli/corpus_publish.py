@@ -24,7 +24,7 @@ def publish(
         bool, typer.Option("--force", help="Publish even a version that a newer one has replaced there.")
     ] = False,
 ) -> None:
-    """Publish the current version where other machines pull it; readers find it only once all of it is there."""
+    """Publish the current version where other machines pull it; readers see it only once it is complete."""
     from cluster.corpus_source import CorpusRelease
 
     release = CorpusRelease(load_settings(), keep, to)
@@ -34,7 +34,7 @@ def publish(
 
 
 def pull() -> None:
-    """Pull the newest published version to this machine, as far as it is not here; searches do so by themselves."""
+    """Pull the newest published version to this machine, fetching only what is missing; searches do this themselves."""
     from cluster.corpus_source import bucket_origin, followed_bucket
     from index.versions.verification_cache import VerificationCache
 
@@ -42,7 +42,7 @@ def pull() -> None:
     bucket = followed_bucket(settings)
     if bucket is None:
         raise ConfigurationError(
-            "There is no place to pull from.", "Set ASSAYER_CORPUS__SOURCE, as s3://bucket/corpus."
+            "No corpus source is configured.", "Set ASSAYER_CORPUS__SOURCE, as s3://bucket/corpus."
         )
     newest = bucket.look().current
     origin = bucket_origin(bucket, settings, VerificationCache(settings.verified_path))
@@ -50,13 +50,13 @@ def pull() -> None:
         done = origin.pull(newest.version)
     say(
         f"Pulled: version {newest.version} with {newest.papers:,} papers, in {escape(str(settings.corpus_path))}. "
-        f"{done.files:,} files fetched ({readable_size(done.bytes)}), {done.linked:,} shared with versions before."
+        f"{done.files:,} files fetched ({readable_size(done.bytes)}), {done.linked:,} shared with earlier versions."
     )
 
 
 def show_publication(summary: "PublishSummary", address: str) -> None:
     verb = "Published" if summary.published else "Already published"
-    removed = f" {summary.removed:,} that no version needs were removed." if summary.removed else ""
+    removed = f" Removed {summary.removed:,} that no version needs." if summary.removed else ""
     say(
         f"{verb}: version {summary.version} as number {summary.number} in {escape(address)}. {summary.uploaded:,} of "
         f"{summary.files:,} files uploaded ({readable_size(summary.uploaded_bytes)}).{removed}"

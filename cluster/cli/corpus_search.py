@@ -45,11 +45,11 @@ def search(
     )
     first, last = filters.window.after, filters.window.before
     if first and last and first > last:
-        raise InputError(f"No day lies after {first} and before {last}.")
+        raise InputError(f"--after {first} is later than --before {last}.")
     if naming and snippets:
-        raise InputError("--snippets shows passages that a search finds; --naming searches nothing.", "Take one away.")
+        raise InputError("--snippets and --naming cannot be combined.", "Leave one of them out.")
     if naming and not normalised_name(query):
-        raise InputError(f"{query!r} is no name: it holds neither a letter nor a digit.")
+        raise InputError(f"{query!r} is not a name: it has neither a letter nor a digit.")
     if naming:
         _show_papers(asyncio.run(_naming(query, limit, filters, load_settings())))
         return
@@ -67,7 +67,7 @@ def _show_hits(hits: Sequence[Hit]) -> None:
 
 def _show_papers(papers: Sequence[Paper]) -> None:
     if not papers:
-        say("No paper names it, as far as the corpus's graph knows.")
+        say("No paper in the corpus's graph names it.")
     for rank, paper in enumerate(papers, start=1):
         _show_paper(rank, paper, "")
 

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 def erase(
     source: Annotated[
-        str | None, typer.Option(help="What the idea was called when it was sent: a file's name, the id in its row.")
+        str | None, typer.Option(help="Name of the idea when it was submitted: its file name, or the id in its row.")
     ] = None,
     batch: Annotated[str | None, typer.Option(help="Id of a batch: bt_….")] = None,
     proof: Annotated[Path | None, typer.Option(help="File for the proof, as JSON.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")] = False,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Delete all that is stored of one idea or one batch, and every comparison with it; rankings stay without it."""
+    """Delete everything stored about an idea or a batch, with its comparisons; rankings remain without it."""
     if (source is None) == (batch is None):
-        raise InputError("Say what to erase: --source or --batch, one of them.")
+        raise InputError("Give either --source or --batch.")
     from assayer_client.erasures import ErasureBody
 
     if proof is not None:
@@ -35,10 +35,10 @@ def erase(
     with service(profile) as client:
         erasure = client.erasures.create(ErasureBody(source=source, batch=batch, dry_run=True))
         if not (erasure.jobs or erasure.taken_out_of or erasure.refused_rows) and erasure.batch is None:
-            raise InputError(f"Nothing is stored of {source or batch}.", "Names are compared letter by letter.")
+            raise InputError(f"Nothing is stored about {source or batch}.", "Names must match exactly.")
         _show(erasure)
         if not yes:
-            typer.confirm("Delete all of this? Nothing brings it back.", abort=True, err=True)
+            typer.confirm("Delete all of this? This cannot be undone.", abort=True, err=True)
         gone = client.erasures.create(ErasureBody(source=source, batch=batch))
         remark(f"Deleted: {_counted(gone)}.")
         for ranking in gone.taken_out_of:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assayer_client.batches import BatchEstimate, Duplicate
 
 _NAMED = 20
-"""Duplicates that are told one by one."""
+"""Duplicates that are printed one by one."""
 
 
 def estimated(client: "Client", bundles: Iterable[Sequence[Path]], said: Mapping[str, object]) -> "list[BatchEstimate]":
@@ -40,7 +40,7 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
     ideas = sum(part.ideas for part in parts)
     rejected = sum(len(part.rejected) for part in parts)
     twice = sum(len(part.duplicates) for part in parts)
-    without = [f"{rejected:,} refused"] * bool(rejected) + [f"{twice:,} with the words of another"] * bool(twice)
+    without = [f"{rejected:,} refused"] * bool(rejected) + [f"{twice:,} with the same text as another"] * bool(twice)
     typer.echo(f"Ideas:   {ideas:,} by {first.method}" + (f" (besides {', '.join(without)})" if without else ""))
     typer.echo(f"Cost:    {_cost(parts)}")
     typer.echo(f"Calls:   {_calls(parts)}")
@@ -52,9 +52,9 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
 
 
 def duplicate_in_words(duplicate: "Duplicate") -> str:
-    """`call.csv:9 (A-9) has the words of A-2.pdf`."""
+    """`call.csv:9 (A-9) has the same text as A-2.pdf`."""
     row, first = duplicate.source or f"Row {duplicate.row}", duplicate.same_source or f"row {duplicate.same_as}"
-    return f"{row} has the words of {first}"
+    return f"{row} has the same text as {first}"
 
 
 def _cost(parts: "Sequence[BatchEstimate]") -> str:
@@ -63,7 +63,7 @@ def _cost(parts: "Sequence[BatchEstimate]") -> str:
         return f"not known. {next((part.cost_absent for part in parts if part.cost_absent), '')}".rstrip()
     if not high:
         return "nothing; no language model is configured"
-    return f"about ${usd:,.2f}; ${high:,.2f} if every idea were as dear as the dearest tenth"
+    return f"about ${usd:,.2f}; ${high:,.2f} if every idea cost as much as the most expensive tenth"
 
 
 def _calls(parts: "Sequence[BatchEstimate]") -> str:
@@ -110,7 +110,7 @@ def _basis(part: "BatchEstimate") -> str:
         case "own":
             return f"your last {part.evaluations:,} evaluations by {part.method}"
         case "typical":
-            return "figures that come with assayer, at the service's prices: yours may differ much"
+            return "typical figures at the service's prices; yours may differ considerably"
         case None:
             return "none"
 

@@ -59,11 +59,11 @@ def fetch(
         ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Of a batch: fetch reports again that are in the folder already.")
+        bool, typer.Option("--again", help="Fetch reports of a batch again even if they are in the folder already.")
     ] = False,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Save reports or results to files, print their paths, go on where it was cut. Exit code 1: there are none yet."""
+    """Save reports or results to files and print their paths; resumes. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
     wanted = formats or _USUAL[kind]
     make_folder(out, "The files")
@@ -143,7 +143,7 @@ def reports_of_batch(
                 fetched.append(_fetched(job, list(wanted.values())))
                 progress.step_done()
     except BaseException:
-        remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. The same command goes on from there.")
+        remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. Run the same command to continue.")
         raise
     if there:
         remark(f"{there:,} of {len(done):,} reports were in {out} already (--again fetches them again).")

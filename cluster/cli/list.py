@@ -29,11 +29,11 @@ def list(
         typer.Option(help="Only evaluations that are queued, running, succeeded, failed or cancelled."),
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="Only evaluations that you call so: a file, or the id that a row holds.")
+        str | None, typer.Option(help="Only evaluations with this name: a file name, or the id in a row.")
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(help="Only evaluations with this reference of yours, to the letter: a row's id, a file, a name."),
+        typer.Option(help="Only evaluations with exactly this reference of yours: a row's id, a file or a name."),
     ] = None,
     tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of each kind, at most.")] = 20,
@@ -103,7 +103,7 @@ def _show_evaluations(evaluations: "Iterable[Evaluation]", batch: str | None, li
 def _row(evaluation: "Evaluation") -> tuple[str, ...]:
     title = f"{evaluation.row}. {_short(evaluation.title)}" if evaluation.row else _short(evaluation.title)
     why = f": {evaluation.problem.title}" if evaluation.problem else ""
-    flags = f"; look at its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
+    flags = f"; check its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
     cost = _cost(evaluation.cost_usd) if evaluation.finished_at else ""
     score = score_in_words(evaluation.scores) if evaluation.scores else ""
     lacking = (evaluation.scores.reason or "") if evaluation.scores and evaluation.scores.score is None else ""

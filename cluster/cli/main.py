@@ -1,4 +1,4 @@
-"""The commands, imported when they are asked for; here, and only here, an error becomes a sentence and an exit code."""
+"""Commands of the program, imported on demand. Errors become messages and exit codes here and nowhere else."""
 
 import errno
 import os
@@ -15,14 +15,14 @@ from assayer.errors import AssayerError, ConfigurationError, InputError
 
 _LONGEST_NAME = 200
 _HINTS = {
-    errno.ENOSPC: "Make room and run it again.",
-    errno.EDQUOT: "Make room and run it again.",
-    errno.EROFS: "Give a place that may be written to.",
-    errno.EACCES: "Give this user the right to it, or another place.",
-    errno.EPERM: "Give this user the right to it, or another place.",
+    errno.ENOSPC: "Free some space and run it again.",
+    errno.EDQUOT: "Free some space and run it again.",
+    errno.EROFS: "Choose a writable location.",
+    errno.EACCES: "Give this user permission, or choose another location.",
+    errno.EPERM: "Give this user permission, or choose another location.",
     errno.ENOENT: "Check the path.",
     errno.ENOTDIR: "Check the path.",
-    errno.EISDIR: "Give a file.",
+    errno.EISDIR: "Give a file, not a folder.",
     errno.ENAMETOOLONG: "Check the path.",
     errno.ELOOP: "Check the path: its links lead to one another.",
     errno.EMFILE: "Raise the limit of open files (ulimit -n).",
@@ -103,7 +103,7 @@ def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
 
 COMMANDS = (
     LazyCommand("evaluate", "Evaluate research ideas and write cited reports."),
-    LazyCommand("read", "Show what is read of documents, without evaluating them."),
+    LazyCommand("read", "Show what is extracted from documents, without evaluating them."),
     LazyCommand("check", "Report evidence on ideas without any generated text: closest work, limitations, references."),
     LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."),
     LazyCommand("references", "List papers of the corpus that an idea does not name; no language model is needed."),
@@ -128,7 +128,7 @@ COMMANDS = (
     ),
     LazyCommand(
         "fetch",
-        "Save reports or results to files, print their paths, go on where it was cut. Exit code 1: there are none yet.",
+        "Save reports or results to files and print their paths; resumes. Exit code 1: there are none yet.",
     ),
     LazyCommand(
         "shortlist",
@@ -139,16 +139,16 @@ COMMANDS = (
         "compare",
         "Show finished evaluations side by side; with --judge, say which of two is better and why.",
     ),
-    LazyCommand("usage", "Show jobs, calls, tokens and cost in a span of time, and what is left of the month."),
-    LazyCommand("cancel", "Cancel evaluations and all else that has an id; finished ones stay as they are."),
-    LazyCommand("retry", "Evaluate again what failed, was given up or was cancelled, under the same id."),
+    LazyCommand("usage", "Show jobs, calls, tokens and cost in a period, and the remaining monthly budget."),
+    LazyCommand("cancel", "Cancel evaluations and other jobs by id; finished jobs are unchanged."),
+    LazyCommand("retry", "Retry failed and cancelled evaluations under the same id."),
     LazyCommand(
         "erase",
-        "Delete all that is stored of one idea or one batch, and every comparison with it; rankings stay without it.",
+        "Delete everything stored about an idea or a batch, with its comparisons; rankings remain without it.",
     ),
     LazyCommand(
         "contestation",
-        "Save what an applicant is given who contests: what was judged, masked and used, as PDF and JSON.",
+        "Save the record for an applicant who contests: what was judged, masked and used, as PDF and JSON.",
     ),
     LazyCommand("audit-log", "Save and check the log of who did what about decisions."),
     LazyCommand("timeline", "Draw the timeline of an evaluation: queue time, stages, and language model calls."),
@@ -207,7 +207,7 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()  # a full disk is told now, and not when nobody can say so any more
+            sys.stdout.flush()  # report a full disk while it can still be reported
     except AssayerError as error:
         _print_error(error)
         sys.exit(2)
@@ -217,11 +217,11 @@ def main() -> None:
             raise
         _print_error(lacking)
         sys.exit(2)
-    except BrokenPipeError:  # whoever read on, `head` for one, has enough
+    except BrokenPipeError:  # the reader of the pipe, such as `head`, has ended
         _discard_output()
         sys.exit(1)
     except Exception as error:
-        message = _told_by_the_system(error)
+        message = _operating_system_error(error)
         if message is None:
             raise
         _discard_output()
@@ -229,7 +229,7 @@ def main() -> None:
         sys.exit(2)
 
 
-def _told_by_the_system(error: Exception) -> AssayerError | None:
+def _operating_system_error(error: Exception) -> AssayerError | None:
     """Convert an error of the operating system, from anywhere in the program, to an AssayerError; None if the fault
     is not in the machine or a name."""
     if isinstance(error, OSError):

@@ -32,7 +32,7 @@ def mcp(
     settings = load_settings(profile)
     if http is None:
         if allowed_host:
-            raise InputError("--allowed-host says nothing without --http.")
+            raise InputError("--allowed-host requires --http.")
         asyncio.run(_over_stdio(settings))
         return
     host, port = host_and_port(http)
@@ -43,7 +43,7 @@ def host_and_port(text: str) -> tuple[str, int]:
     """Parse `127.0.0.1:8766`, `[::1]:8766` or `8766` into host and port. Raises InputError."""
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdigit() and int(port[:6]) <= 65_535):
-        raise InputError(f"{text!r} is no address.", "Write --http HOST:PORT, for example 127.0.0.1:8766.")
+        raise InputError(f"{text!r} is not an address.", "Write --http HOST:PORT, for example 127.0.0.1:8766.")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
@@ -55,7 +55,7 @@ async def _over_stdio(settings: Settings) -> None:
     if settings.api_key is None:
         raise ConfigurationError(
             "There is no API key.",
-            "Set ASSAYER_API_KEY in the client's configuration; `assayer keys create` draws one.",
+            "Set ASSAYER_API_KEY in the client's configuration; `assayer keys create` creates one.",
         )
     service = with_own_key(settings.api_url, settings.api_key.get_secret_value())
     await mcp_server(service, ServerState()).run_stdio_async()

@@ -29,10 +29,10 @@ def invite(
     email: Annotated[str, typer.Argument(help="The address of their account with your identity provider.")],
     role: Role = "reviewer",
     affiliation: Affiliation = "",
-    key: Annotated[bool, typer.Option("--key", help="Also make a key of their own, and print it.")] = False,
+    key: Annotated[bool, typer.Option("--key", help="Also create a key for the member, and print it.")] = False,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Make somebody a member; prints their id, or with --key their key, which is shown only once."""
+    """Add a member and print their id, or with --key their key, which is shown only once."""
     from assayer_client.people import MemberBody
 
     _check_role(role)
@@ -55,7 +55,7 @@ def list_members(profile: WithProfile = "laptop") -> None:
 
 @app.command("change")
 def change(who: Who, role: Role, profile: WithProfile = "laptop") -> None:
-    """Give a member another role; it holds from the next request on."""
+    """Change a member's role; takes effect with the next request."""
     from assayer_client.people import MemberPatch
 
     _check_role(role)
@@ -67,10 +67,10 @@ def change(who: Who, role: Role, profile: WithProfile = "laptop") -> None:
 
 @app.command("key")
 def give_key(who: Who, profile: WithProfile = "laptop") -> None:
-    """Make a member's own key and print it, once; it takes the place of any that they had."""
+    """Create a member's own key and print it once; it replaces any earlier key."""
     with service(profile) as client:
         made = client.members.create_key(_id_of(who, client.members.list().items))
-    remark("Hand it to them and to nobody else. It is shown only once:")
+    remark("Give it only to this member. It is shown only once:")
     typer.echo(made.secret)
 
 

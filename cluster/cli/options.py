@@ -77,7 +77,7 @@ WithBoardModels = Annotated[
     typer.Option(
         "--board-models",
         metavar="A,B,...",
-        help="InnoEval: models of the endpoint among which the reviewers are dealt; in a service, if it permits them.",
+        help="InnoEval: models of the endpoint among which the reviewers are distributed; a service must permit them.",
     ),
 ]
 WithCriteria = Annotated[
@@ -91,7 +91,7 @@ WithBlind = Annotated[
     typer.Option(
         "--blind/--no-blind",
         help="Mask names, affiliations, acknowledgements and the like before anything judges the ideas. "
-        "By default for ideas that are given together, not for a single one.",
+        "By default for several ideas, not for a single one.",
         show_default=False,
     ),
 ]

@@ -33,7 +33,7 @@ def make_folder(out: Path, noun: str, option: str = "--out") -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, "nothing may be written there")
+            raise PermissionError(errno.EACCES, "it is not writable")
     except OSError as error:
         message = f"{noun} cannot be written to {out}: {error.strerror}."
         raise InputError(message, f"Choose another with {option}.") from None

@@ -17,20 +17,21 @@ app = typer.Typer(
     no_args_is_help=True, help="Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop."
 )
 
-Plan = Annotated[Path, typer.Argument(metavar="FILE", help="What is trained, as TOML.")]
+Plan = Annotated[Path, typer.Argument(metavar="FILE", help="Training plan (TOML).")]
 
 
 @app.command()
 def train(
     plan: Plan,
     ray: Annotated[
-        bool, typer.Option("--ray", help="Train as a task of Ray, which begins it anew when its process dies.")
+        bool, typer.Option("--ray", help="Train as a Ray task, which is restarted if its process dies.")
     ] = False,
     address: Annotated[
-        str | None, typer.Option(help="A Ray cluster that runs already, such as auto; without it one of its own.")
+        str | None,
+        typer.Option(help="Address of a running Ray cluster, such as auto; by default a private one is started."),
     ] = None,
 ) -> None:
-    """Train, or go on from the last checkpoint. Needs the extra rl; rewards of the judge need a service
+    """Train, or continue from the last checkpoint. Needs the extra rl; rewards of the judge need a service
     (ASSAYER_API_URL, ASSAYER_API_KEY), SciCompanion a corpus and ideas whose scores are known."""
     from workers.policy_training import read_policy_training
     from workers.policy_training.training import CURVE_FILES
@@ -69,19 +70,19 @@ def train(
 
 @app.command()
 def check(plan: Plan) -> None:
-    """Read the file and what it is trained on, and say what would be done; nothing is loaded or asked."""
+    """Read the plan and its data, and show what would be done; no model is loaded."""
     from workers.policy_training import CompanionTraining, read_policy_training
     from workers.policy_training.training import last_checkpoint
 
     wanted = read_policy_training(plan)
-    problems = _told_of_loop(wanted) if isinstance(wanted, CompanionTraining) else _told_of_ideas(wanted)
+    problems = _companion_summary(wanted) if isinstance(wanted, CompanionTraining) else _policy_summary(wanted)
     say(f"{escape(wanted.policy.model)}: {wanted.grpo.steps:,} steps of {problems}")
     begun = last_checkpoint(wanted.folder)
     if begun is not None:
-        say(f"It would go on from {escape(str(begun))}.")
+        say(f"It would continue from {escape(str(begun))}.")
 
 
-def _told_of_ideas(wanted: "PolicyTraining") -> str:
+def _policy_summary(wanted: "PolicyTraining") -> str:
     from workers.policy_training.training_rows import read_training_rows
 
     rows, grpo = read_training_rows(wanted.data), wanted.grpo
@@ -91,7 +92,7 @@ def _told_of_ideas(wanted: "PolicyTraining") -> str:
     )
 
 
-def _told_of_loop(wanted: "CompanionTraining") -> str:
+def _companion_summary(wanted: "CompanionTraining") -> str:
     """Raises InputError where there is no corpus in the folder."""
     from index.corpus_parts import describe_corpus
     from workers.policy_training.companion_training import calls_of, read_companion_ideas

@@ -36,7 +36,7 @@ def propose(
         str,
         typer.Argument(help="A research question, or a JSONL file of questions, such as `assayer curate` writes."),
     ],
-    candidates: Annotated[int | None, typer.Option(min=1, max=100, help="Ideas a question; 10 by default.")] = None,
+    candidates: Annotated[int | None, typer.Option(min=1, max=100, help="Ideas per question; 10 by default.")] = None,
     best: Annotated[
         BestBy | None,
         typer.Option(
@@ -95,8 +95,8 @@ def _show(made: _Proposed) -> None:
     repeats = sum(len(item.repeats) for item in results)
     kept = sum(len(item.candidates) for item in results)
     say(
-        f"{kept:,} candidates for {len(results):,} question{'s' * (len(results) != 1)}; {repeats:,} more said what "
-        "another one says and are left out."
+        f"{kept:,} candidates for {len(results):,} question{'s' * (len(results) != 1)}; {repeats:,} "
+        "duplicates were left out."
     )
     for question, item in list(zip(made.questions, results, strict=True))[:_SHOWN]:
         if item.candidates and item.candidates[0].place is not None:

@@ -18,7 +18,7 @@ def read(
     text: Annotated[bool, typer.Option("--text", help="Print the text that would be judged as well.")] = False,
     as_lines: Annotated[bool, typer.Option("--json", help="Print one JSON line an idea.")] = False,
 ) -> None:
-    """Show what is read of documents, without evaluating them."""
+    """Show what is extracted from documents, without evaluating them."""
     from workers.documents.idea_reader import read_ideas
 
     found = asyncio.run(read_ideas(paths, latest_cutoff=dt.datetime.now(dt.UTC).date()))

@@ -16,7 +16,7 @@ def retry(
     ids: Annotated[list[str], typer.Argument(help="Ids: ev_… or bt_… (all of its rows without a result).")],
     profile: WithProfile = "laptop",
 ) -> None:
-    """Evaluate again what failed, was given up or was cancelled, under the same id."""
+    """Retry failed and cancelled evaluations under the same id."""
     for item in ids:
         kind_of(item, "evaluation", "batch")
     with service(profile) as client:
@@ -30,7 +30,7 @@ def _retried(client: "Client", text: str) -> str:
     retried = client.batches.retry(text)
     left = ""
     if retried.unreadable == 1:
-        left = "; 1 stays as it is, as its document is kept no longer"
+        left = "; 1 is unchanged because its document is no longer stored"
     elif retried.unreadable:
-        left = f"; {retried.unreadable:,} stay as they are, as their documents are kept no longer"
-    return f"{retried.retried:,} of {retried.batch.rows:,} rows wait again{left}"
+        left = f"; {retried.unreadable:,} are unchanged because their documents are no longer stored"
+    return f"{retried.retried:,} of {retried.batch.rows:,} rows are queued again{left}"

@@ -45,12 +45,13 @@ class _Rewarded(NamedTuple):
 
 def reward(
     file: Annotated[
-        Path, typer.Argument(help="JSON lines with question, idea, abstract; id and reference if you like.")
+        Path, typer.Argument(help="JSON lines with question, idea and abstract, and optionally id and reference.")
     ],
-    judge: Annotated[str | None, typer.Option(help="Who judges; by default what the settings say.")] = None,
+    judge: Annotated[str | None, typer.Option(help="Judge; by default the configured one.")] = None,
     out: Annotated[Path, typer.Option(help="File for the rewards, one JSON line an item.")] = Path("rewards.jsonl"),
     pages: Annotated[
-        Path | None, typer.Option(help="Folder for one HTML page an item: the debate, vote by vote. None: no pages.")
+        Path | None,
+        typer.Option(help="Folder for one HTML page an item: the debate, vote by vote. By default no pages."),
     ] = None,
     profile: WithProfile = "laptop",
     model: WithModel = None,
@@ -149,11 +150,11 @@ def _show(rewarded: _Rewarded, out: Path) -> None:
     if len(rewarded.outcomes) > _SHOWN:
         say(f"… and {len(rewarded.outcomes) - _SHOWN:,} more.")
     result = rewarded.result
-    cost = "at no known price" if isinstance(result.cost_usd, Absent) else f"{result.cost_usd:,.4f} USD"
+    cost = "cost unknown" if isinstance(result.cost_usd, Absent) else f"{result.cost_usd:,.4f} USD"
     say(
         f"{result.judge}: {result.match:,} match, {result.no_match:,} do not, {result.guard:,} stopped before "
-        f"any call, {result.absent + result.problem:,} without a reward; {result.repeated:,} had the words of an "
-        f"earlier one. {result.calls:,} calls, {cost}."
+        f"any call, {result.absent + result.problem:,} without a reward; {result.repeated:,} had the same text as "
+        f"an earlier item. {result.calls:,} calls, {cost}."
     )
     say(escape(f"Written: {out}"))
 

@@ -27,11 +27,9 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 chooses a free one.")] = 8765,
     ray: Annotated[
         bool | None,
-        typer.Option("--ray/--no-ray", help="On a Ray cluster that is started for it; by default in this process."),
+        typer.Option("--ray/--no-ray", help="Run on a private Ray cluster; by default in this process."),
     ] = None,
-    address: Annotated[
-        str | None, typer.Option(help="Address of a running Ray cluster, on which it is to run instead.")
-    ] = None,
+    address: Annotated[str | None, typer.Option(help="Address of a running Ray cluster to use instead.")] = None,
     profile: WithProfile = "laptop",
 ) -> None:
     """Serve evaluations, comparisons and rankings over HTTP."""
@@ -85,7 +83,7 @@ async def _serve_alone(settings: Settings, host: str, port: int) -> None:
 async def _let_end(service: "Service", seconds: float) -> None:
     if running := service.evaluator.in_hand:
         remark(
-            f"Letting {running} that {'runs' if running == 1 else 'run'} end, for {seconds:g} s at most; the rest goes "
-            "back to the queue. Press Ctrl-C again to stop immediately."
+            f"Waiting up to {seconds:g} s for {running} running {'job' if running == 1 else 'jobs'} to finish; a job "
+            "that does not finish returns to the queue. Press Ctrl-C again to stop immediately."
         )
     await service.drain(seconds)

@@ -50,8 +50,8 @@ def serve_on_ray(
         with ExitStack() as trying:
             # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
             if place.address is None or port == 0:
-                door = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
-                port = door.getsockname()[1]
+                listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
+                port = listener.getsockname()[1]
         database = runner.run(opened.enter_async_context(open_database(settings)))
         stack.callback(lambda: runner.run(opened.aclose()))
         show_key(runner.run(create_first_key(database)))
@@ -63,7 +63,7 @@ def serve_on_ray(
         try:
             with service_cluster(folder, settings.serving) if folder else existing_cluster(place.address or "auto"):
                 if own_api:
-                    run_with_own_api(config, door, database, runner, listening, remark)
+                    run_with_own_api(config, listener, database, runner, listening, remark)
                 else:
                     seconds = settings.work.drain_seconds
                     run_until_stopped(config, ListenAddress(place.host, port), seconds, listening, remark)

@@ -74,7 +74,7 @@ def kind_of(identifier: str, *accepted: Kind) -> Kind:
     kind = _KINDS.get(identifier.partition("_")[0])
     if kind is None or kind not in accepted:
         wanted = " or ".join(f"{prefix}_… ({name})" for prefix, name in _KINDS.items() if name in accepted)
-        raise InputError(f"{identifier!r} is no id that this command takes.", f"It takes {wanted}.")
+        raise InputError(f"{identifier!r} is not an id that this command accepts.", f"It accepts {wanted}.")
     return kind
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _BANDS: "dict[Band, str]" = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
 _NAMED = 20
-"""Proposals that are told one by one."""
+"""Proposals that are printed one by one."""
 
 
 def shortlist(

@@ -75,7 +75,7 @@ def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[li
 
 _ONE_IDEA = (".txt", ".md")
 _NAMED = 20
-"""Duplicates that are told one by one."""
+"""Duplicates that are printed one by one."""
 
 
 def submit(
@@ -94,18 +94,17 @@ def submit(
         bool, typer.Option("--wait/--no-wait", help="Wait until all have finished, showing progress.")
     ] = False,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Say what it would cost and how long it would take; submit nothing.")
+        bool, typer.Option("--estimate", help="Show the expected cost and duration without submitting.")
     ] = False,
     profile: WithProfile = "laptop",
     blind: WithBlind = None,
     overnight: Annotated[
         bool,
-        typer.Option(
-            "--overnight", help="No hurry: the language model is asked in batches at a lower price, in hours."
-        ),
+        typer.Option("--overnight", help="Use the language model's batch API: cheaper, but takes hours."),
     ] = False,
     max_usd: Annotated[
-        float | None, typer.Option(min=0.0001, help="What each evaluation may cost, at most; then it ends incomplete.")
+        float | None,
+        typer.Option(min=0.0001, help="Maximum cost of each evaluation; beyond it the evaluation ends incomplete."),
     ] = None,
     board: WithBoard = None,
     board_models: WithBoardModels = None,
@@ -150,7 +149,9 @@ def _watch_to_the_end(client: "Client", ids: Sequence[str]) -> bool:
     try:
         return watch_all(client, ids)
     except (ClientError, KeyboardInterrupt):
-        remark(f"The ideas are with the service, which goes on. To see how far it is: `assayer watch {' '.join(ids)}`.")
+        remark(
+            f"The ideas were submitted and the service continues. To follow progress: `assayer watch {' '.join(ids)}`."
+        )
         raise
 
 
@@ -212,7 +213,7 @@ def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object
         if others:
             has = _ideas(sum(part.accepted for part in arrived))
             remark(f"The batch {accepted.id} has {has}; the files from {others[0][0].name} on are missing.")
-        remark(f"To see how far it is: `assayer watch {accepted.id}`.")
+        remark(f"To follow progress: `assayer watch {accepted.id}`.")
         raise
     taken, rows = sum(part.accepted for part in arrived), sum(part.rows for part in arrived)
     remark(f"{taken:,} of {rows:,} rows were accepted into batch {accepted.id}.")
@@ -229,6 +230,6 @@ def _report_accepted(accepted: "AcceptedBatch") -> None:
     for notice in accepted.notices:
         remark(notice)
     for duplicate in accepted.duplicates[:_NAMED]:
-        remark(f"{duplicate_in_words(duplicate)}: both are evaluated, their answers paid for once.")
+        remark(f"{duplicate_in_words(duplicate)}: both are evaluated; their answers are paid for once.")
     if len(accepted.duplicates) > _NAMED:
-        remark(f"{len(accepted.duplicates) - _NAMED:,} more rows have the words of earlier ones.")
+        remark(f"{len(accepted.duplicates) - _NAMED:,} more rows have the same text as earlier rows.")

@@ -19,7 +19,7 @@ def usage(
     tenant: Annotated[str | None, typer.Option(help="Another tenant; needs a key with the scope admin.")] = None,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Show jobs, calls, tokens and cost in a span of time, and what is left of the month."""
+    """Show jobs, calls, tokens and cost in a period, and the remaining monthly budget."""
     span = {"since": _midnight(since), "until": _midnight(until)}
     with service(profile) as client:
         _show(client.usage.get(**span, tenant=tenant))

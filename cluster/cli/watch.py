@@ -70,7 +70,7 @@ def _job(identifier: str, look: Callable[[], WatchedJob], events: Iterable["Even
     why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
     remark(f"{identifier} ({ended.title}) {standing_in_words(ended.state)}{why}")
     if ended.flags:
-        remark(f"Look at its text: {', '.join(ended.flags).replace('_', ' ')}.")
+        remark(f"Check its text: {', '.join(ended.flags).replace('_', ' ')}.")
     return ended.state == "succeeded"
 
 
@@ -94,7 +94,7 @@ def _batch(client: "Client", batch: str) -> bool:
             progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=of)
             if (now := _waiting(client, summary)) and now != waits:
                 waits = now
-                remark(f"{batch}: nothing is under way yet. The next one: {waits}")
+                remark(f"{batch}: nothing is running yet. Next: {waits}")
             if progress.disable and (tenth := 10 * _ended(summary) // max(of, 1)) > shown_tenth and tenth < 10:
                 shown_tenth = tenth
                 remark(f"{batch}: {_line(summary)}")

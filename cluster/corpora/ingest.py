@@ -73,7 +73,7 @@ async def _s2_links(service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceK
     if not ingest.state.until:
         if ingest.state.built:
             raise InputError(
-                f"Nobody said of which release the files in {ingest.root} are.",
+                f"Unknown release for the files in {ingest.root}.",
                 "Ingest them again with --release, or begin a new folder.",
             )
         ingest.begin(wanted)

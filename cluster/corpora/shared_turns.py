@@ -36,7 +36,7 @@ async def open_shared_turns(settings: Settings, source: SharedSource) -> AsyncIt
             if database is not None:
                 await PgSharedState(database).change(source, lambda text, _: (text, None))  # are the tables there?
         except StorageError as error:
-            _LOG.warning("this harvest keeps its pace by itself, and the service its own: %s", error)
+            _LOG.warning("this harvest does not share rate limits with the service: %s", error)
             database = None
         if database is None:
             yield None

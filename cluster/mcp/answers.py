@@ -19,7 +19,6 @@ _WAYS = {
     "reference": "cited by “{}”",
     "citing": "cites “{}”",
     "co-cited": "cited together with “{}”",
-    "neighbour": "near the words of “{}”",
 }
 _LONGEST = 600
 """Characters of one sentence from a report; the report has the whole."""

@@ -143,7 +143,7 @@ class AssayerTools:
                 id, "text/markdown" if format == "markdown" else "application/json"
             )
         if start > len(text):
-            raise ToolError("The cursor lies behind the end of this report. Begin without one.")
+            raise ToolError("The cursor is past the end of the report. Omit it to start over.")
         return report_piece(id, format, text, start, max_characters, report)
 
     async def search_papers(
@@ -248,7 +248,5 @@ def _start(cursor: str | None, format: str) -> int:
         return 0
     of, _, place = cursor.partition("-")
     if of != format or not (place.isascii() and place.isdigit()):
-        raise ToolError(
-            f"This is no cursor of a report as {format}. Begin without one, or use `next_cursor` as it was."
-        )
+        raise ToolError(f"This is not a cursor of a {format} report. Omit it, or pass `next_cursor` unchanged.")
     return int(place)

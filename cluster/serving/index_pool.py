@@ -211,7 +211,7 @@ class PooledCorpora:
             self._latest = opened
         except AssayerError as error:
             self._refused = (version, self._clock() + _AGAIN_SECONDS)
-            _LOG.warning("version %s of the corpus cannot be asked yet, the one before goes on: %s", version, error)
+            _LOG.warning("corpus version %s cannot be searched yet; the previous one stays in use: %s", version, error)
         finally:
             self._moving = None
 

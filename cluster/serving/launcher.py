@@ -38,12 +38,12 @@ _LOOK_SECONDS = 15.0
 state; once a second, this took the controller and the caller 5% of a core."""
 _MARGIN_SECONDS = 15.0
 """Seconds allowed for the last answers after the drain."""
-_DRAINING = "Letting what runs come to its end; interrupt again to stop at once."
+_DRAINING = "Waiting for running jobs to finish. Press Ctrl-C again to stop immediately."
 
 
 def run_until_stopped(
     config: ReplicaConfig,
-    door: ListenAddress,
+    address: ListenAddress,
     drain_seconds: float,
     listening: Callable[[], None],
     say: Callable[[str], None],
@@ -51,7 +51,7 @@ def run_until_stopped(
     """Run the service with an ingress inside a cluster until stopped. `listening` is called once requests are
     answered; `say` receives progress messages. The first SIGTERM or SIGINT drains, the second stops immediately.
     Raises ConfigurationError, and Defect if the service does not start or fails."""
-    with _running(build(config), door, say) as stopping:
+    with _running(build(config), address, say) as stopping:
         listening()
         while not stopping.wait(_LOOK_SECONDS):
             _check()
@@ -61,7 +61,7 @@ def run_until_stopped(
 
 def run_with_own_api(
     config: ReplicaConfig,
-    door: socket.socket,
+    listener: socket.socket,
     database: Database,
     runner: asyncio.Runner,
     listening: Callable[[], None],
@@ -78,7 +78,7 @@ def run_with_own_api(
     async def answer() -> None:
         async with open_api(settings, database, serve.get_deployment_handle("evaluator", NAME)) as app:
             listening()
-            await serve_http(app, door, _keep_looking, drain)
+            await serve_http(app, listener, _keep_looking, drain)
 
     with _running(build_without_api(config), None, say) as stopping:
         runner.run(drain() if stopping.is_set() else answer())
@@ -86,19 +86,19 @@ def run_with_own_api(
 
 @contextmanager
 def _running(
-    application: Application, door: ListenAddress | None, say: Callable[[str], None]
+    application: Application, address: ListenAddress | None, say: Callable[[str], None]
 ) -> Iterator[threading.Event]:
     """Run the pools, with Serve's proxy if there is a listen address; yield an event that the first signal sets."""
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     with _stop_event() as stopping, ExitStack() as stack:
         serve.start(
-            proxy_location="HeadOnly" if door else "Disabled",
-            http_options={"host": door.host, "port": door.port, "request_timeout_s": None} if door else None,
+            proxy_location="HeadOnly" if address else "Disabled",
+            http_options={"host": address.host, "port": address.port, "request_timeout_s": None} if address else None,
             logging_config={"log_level": "WARNING", "enable_access_log": False},
         )
         stack.callback(serve.delete, NAME)
         with _start_narrated(say):
-            serve.run(application, name=NAME, route_prefix="/" if door else None)
+            serve.run(application, name=NAME, route_prefix="/" if address else None)
         yield stopping
 
 
@@ -106,7 +106,7 @@ def _check() -> None:
     """Raises Defect."""
     status = serve.status().applications[NAME]
     if status.status is ApplicationStatus.DEPLOY_FAILED:
-        raise Defect(f"The service fell apart: {status.message}")
+        raise Defect(f"The service failed: {status.message}")
 
 
 async def _keep_looking() -> None:

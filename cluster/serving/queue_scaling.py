@@ -66,7 +66,7 @@ class _QueueWatch:
             try:
                 asyncio.run(self._look())
             except AssayerError as error:
-                _LOG.warning("nobody sees how much waits, and evaluators follow what they have in hand: %s", error)
+                _LOG.warning("the queue depth is unknown, so evaluators scale by running jobs only: %s", error)
             time.sleep(_SECONDS)
 
     async def _look(self) -> None:

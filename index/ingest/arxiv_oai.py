@@ -73,7 +73,7 @@ class ArxivHarvest:
                 continue
             return intake.mark
         raise SourceRefused(
-            f"arXiv's OAI-PMH service gives up the list of {source.name} again and again.", "Try again later."
+            f"arXiv's OAI-PMH service repeatedly dropped the list of {source.name}.", "Try again later."
         )
 
     async def _read_pages(self, source: IngestSource, intake: SourceWriter) -> None:

@@ -36,7 +36,7 @@ class HarvestedDays(NamedTuple):
         first = since or self.until
         if first is None:
             if self.begun is None:
-                raise InputError("Nothing was harvested yet.", "Say with --from on which day to begin.")
+                raise InputError("Nothing was harvested yet.", "Give the first day with --from.")
             first = self.begun.first
         spans = [DaySpan(first, last)] if first < last or (since and first == last) else []
         if self.until is None:

@@ -63,7 +63,7 @@ class OpenAlexFiles:
         try:
             manifest = _Manifest.model_validate_json(await self._read())
         except ValidationError:
-            raise SourceMalformed(f"{self._manifest} is no manifest of an OpenAlex snapshot.", _HINT) from None
+            raise SourceMalformed(f"{self._manifest} is not a manifest of an OpenAlex snapshot.", _HINT) from None
         if any(_WORKS not in file.url or ".." in file.url for file in manifest.files):
             raise SourceMalformed(f"{self._manifest} names files that are not of works.", _HINT)
         home = self._manifest.rsplit("/", 1)[0]

@@ -207,7 +207,7 @@ class Ingest:
         try:
             holding = IngestState.model_validate_json(place.read())
         except ValidationError:
-            raise InputError(f"{place} cannot be read.", "Begin anew with an empty folder.") from None
+            raise InputError(f"{place} cannot be read.", "Start over with an empty folder.") from None
         if holding.origin != origin:
             raise InputError(f"{self.root} holds papers from {holding.origin}.", "Each origin has a folder of its own.")
         return holding
@@ -318,7 +318,7 @@ def _failures_explained(root: StoragePath) -> Iterator[None]:
         yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
-        hint = "Make room there, then run it again." if error.errno in _FULL else "Run it again when that is mended."
+        hint = "Free some space there, then run it again." if error.errno in _FULL else "Fix this and run it again."
         raise InputError(f"Ingest into {root} failed: {reason}.", hint) from error
     except BrokenProcessPool as error:
         raise ConfigurationError(

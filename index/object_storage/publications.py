@@ -159,7 +159,7 @@ class PublicationLog:
         who = f" by {there.publisher}" if there and there.publisher else ""
         version = f" (version {there.current.version}{who})" if there else ""
         return PublishedMeanwhile(
-            f"Somebody else has published in {self.storage.address} meanwhile: number {number}{version}. "
+            f"Another process has published to {self.storage.address} in the meantime: number {number}{version}. "
             "Nothing there was changed.",
             "Run it again: it then begins from what is there.",
         )

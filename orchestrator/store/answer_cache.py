@@ -126,7 +126,7 @@ class CallContents(Frozen):
 
 
 class PgCallContents(Store):
-    """What was sent to a language model and what it answered, for people to read."""
+    """Messages and answers of language model calls, for people to read."""
 
     async def find(self, key: str) -> CallContents | None:
         """Return the contents of a ledger row's call, or None if no answer is stored because there was none or

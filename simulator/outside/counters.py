@@ -73,16 +73,11 @@ class Counters:
             self._answered.add(key)
 
     def stats(self) -> Stats:
-        return Stats(
-            requests=self.requests,
-            by_status={str(status): count for status, count in sorted(self.by_status.items())},
-            by_operation=dict(sorted(self.by_operation.items())),
-            injected=dict(sorted(self.injected.items())),
-            over_limit=self.over_limit,
-            abandoned=self.abandoned,
-            peak_concurrency=self.peak_concurrency,
-            in_flight=self.in_flight,
-            arrivals=tuple(round(moment, 6) for moment in self.arrivals),
-            least_spacing=self.least_spacing,
-            repeated=self.repeated,
-        )
+        counted = {name: getattr(self, name) for name in Stats.model_fields}
+        derived = {
+            "by_status": {str(status): count for status, count in sorted(self.by_status.items())},
+            "by_operation": dict(sorted(self.by_operation.items())),
+            "injected": dict(sorted(self.injected.items())),
+            "arrivals": tuple(round(moment, 6) for moment in self.arrivals),
+        }
+        return Stats.model_validate(counted | derived)

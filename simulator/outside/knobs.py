@@ -37,10 +37,6 @@ class Knobs(BaseModel):
     concurrent: int | None = Field(default=None, ge=1)
     per_day: int | None = Field(default=None, ge=1)
     """Daily budget in the service's own units (`Twin.cost`), since the last reset."""
-    grace: float = Field(default=0.0, ge=0)
-    """Seconds by which a request may be too early before it counts as over the limit."""
-    enforce: bool = True
-    """429 for a request over a limit; without it, it is only counted."""
     api_key: str | None = None
     """The only key that is accepted; None accepts any, and none."""
 

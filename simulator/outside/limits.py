@@ -18,7 +18,7 @@ class Refused(NamedTuple):
 
 @dataclass
 class Allowance:
-    """One caller's. A request over the limit uses nothing up, unless it is answered all the same."""
+    """Allowance of one caller. A request over the limit uses nothing up."""
 
     due: float = -math.inf
     """When the next request is due at the steady rate (the generic cell rate algorithm)."""
@@ -27,11 +27,10 @@ class Allowance:
 
     def take(self, knobs: Knobs, now: float, cost: int) -> Refused | None:
         refused = self._refusal(knobs, now, cost)
-        if refused is None or not knobs.enforce:
+        if refused is None:
             self.spent += cost
             if knobs.per_second is not None:
-                reached = now if refused else max(now, self.due)
-                self.due = reached + 1 / knobs.per_second
+                self.due = max(now, self.due) + 1 / knobs.per_second
         return refused
 
     def _refusal(self, knobs: Knobs, now: float, cost: int) -> Refused | None:
@@ -41,6 +40,6 @@ class Allowance:
             return Refused(1.0)
         if knobs.per_second is not None:
             early = self.due - (knobs.burst - 1) / knobs.per_second - now
-            if early > knobs.grace:
+            if early > 0:
                 return Refused(early)
         return None

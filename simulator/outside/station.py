@@ -74,7 +74,7 @@ class Station:
         if self.knobs.down:
             self.counters.injected["down"] += 1
             response: web.StreamResponse = self.twin.broken(503)
-        elif refused and self.knobs.enforce:
+        elif refused:
             response = self.twin.too_many(self._retry_after(refused.wait))
         else:
             response = self.twin.refusal(request, self.knobs) or await self._draw(request, handler, arrived, key)

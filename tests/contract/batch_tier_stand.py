@@ -10,8 +10,9 @@ from typing import Any
 from assayer.llm import Answer
 from assayer.run.run import Run
 from cluster.clock import SystemClock
+from orchestrator.store import Database
+from orchestrator.store.llm_batches import PgBatchBook
 from simulator.process import Simulator
-from tests.contract.in_memory_batch_book import InMemoryBatchBook
 from tests.contract.simulated import QUESTION
 from tests.contract.weighing import WEIGHING, Weighing, a_question, a_run
 from workers.llm import LlmSettings
@@ -42,13 +43,14 @@ class Stand:
 @asynccontextmanager
 async def open_stand(
     simulated: Simulator,
+    database: Database,
     answers: AnswerStore | None = None,
     book: BatchBook | None = None,
     claims: Claims | None = None,
     **batch: Any,
 ) -> AsyncIterator[Stand]:
     clock = SystemClock()
-    answers, book = answers or InMemoryAnswerStore(), book or InMemoryBatchBook(clock)
+    answers, book = answers or InMemoryAnswerStore(), book or PgBatchBook(database, "endpoint")
     settings = LlmSettings.model_validate(
         {
             "base_url": simulated.base_url,

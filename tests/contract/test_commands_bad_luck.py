@@ -176,5 +176,5 @@ def test_output_that_does_not_fit_on_the_disk_is_no_success() -> None:
     with open("/dev/full", "wb") as full, _process(full.fileno()) as process:
         _, err = process.communicate()
     assert process.returncode == 2
-    assert b"No space left on device. Make room" in err
+    assert b"No space left on device. Free some space" in err
     assert b"Traceback" not in err

@@ -217,7 +217,7 @@ async def test_version_that_was_published_long_ago_is_pulled_over(
     else:
         (old.corpus_path / "exchanged").unlink()
 
-    with pytest.raises(CorpusError, match=f"Version {version} .* was published .* before, and version {newest} has"):
+    with pytest.raises(CorpusError, match=f"Version {version} .* was already published .* by version {newest}:"):
         CorpusRelease(old).publish()
     assert _published(old) == newest
     pull = CorpusRelease(old).begin_update()
@@ -229,7 +229,7 @@ async def test_old_version_is_published_again_only_if_it_is_meant(
     first: Settings, second: Settings, version: str
 ) -> None:
     newest = await _ahead(second, 40, 1)
-    with pytest.raises(CorpusError, match="take everybody back to it") as refused:
+    with pytest.raises(CorpusError, match="return every reader to it") as refused:
         CorpusRelease(first).publish()
     assert "--force" in refused.value.hint
     assert _published(first) == newest

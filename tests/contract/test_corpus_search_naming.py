@@ -53,17 +53,17 @@ def test_papers_that_name_it_are_listed_newest_first_and_filters_hold(corpus: Pa
     assert "Counting hoverflies" not in earlier.output
     one = search("HEDGENET", "--naming", "--limit", "1", "--without", "bee-21")
     assert "HedgeNet: Graph" in one.output
-    assert "No paper names it" in search("transformers of nobody", "--naming").output
+    assert "No paper in the corpus's graph names it" in search("transformers of nobody", "--naming").output
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("", "--naming"), "is no name"),
-        (("?! …", "--naming"), "is no name"),
-        (("hedgenet", "--naming", "--snippets"), "--naming searches nothing"),
+        (("", "--naming"), "is not a name"),
+        (("?! …", "--naming"), "is not a name"),
+        (("hedgenet", "--naming", "--snippets"), "--naming cannot be combined"),
         (("hedgenet", "--naming", "--before", "soon"), "date for --before"),
-        (("hedgenet", "--naming", "--after", "2023-01-02", "--before", "2023-01-01"), "No day lies after"),
+        (("hedgenet", "--naming", "--after", "2023-01-02", "--before", "2023-01-01"), "is later than --before"),
     ],
 )
 def test_bad_input_is_told_in_words_before_a_corpus_is_opened(

@@ -139,7 +139,7 @@ async def test_files_of_an_unknown_release_are_not_mixed_with_diffs(
     (tmp_path / "files" / "papers").mkdir(parents=True)
     (tmp_path / "files" / "papers" / "part.jsonl").write_text('{"corpusid": 1, "title": "T"}\n')
     await ingest_s2_files(str(tmp_path / "to"), str(tmp_path / "files"), "", settings(services), ignore)
-    with pytest.raises(InputError, match="Nobody said of which release"):
+    with pytest.raises(InputError, match="Unknown release for the files"):
         await _ingest(tmp_path / "to", settings(services))
 
 
@@ -151,7 +151,7 @@ async def test_files_that_replace_a_release_are_not_of_that_release(
     (tmp_path / "files" / "papers" / "part.jsonl").write_text('{"corpusid": 1, "title": "T"}\n')
     for release in (RELEASES[1], ""):
         await ingest_s2_files(str(tmp_path / "to"), str(tmp_path / "files"), release, settings(services), ignore)
-    with pytest.raises(InputError, match="Nobody said of which release"):
+    with pytest.raises(InputError, match="Unknown release for the files"):
         await _ingest(tmp_path / "to", settings(services))
 
 

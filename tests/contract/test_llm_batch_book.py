@@ -1,24 +1,21 @@
-"""Contract tests of batch books, for the in-memory twin and PostgreSQL alike."""
+"""The batch book in PostgreSQL."""
 
 import datetime as dt
 
 import pytest
 
 from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult, OutgoingBatch
-from cluster.clock import SystemClock
+from orchestrator.store import Database
 from orchestrator.store.llm_batches import PgBatchBook
-from tests.contract.in_memory_batch_book import InMemoryBatchBook
 from workers.llm.batches.batch_book import BatchBook
 
 AT_ONCE = GatherRules(0.0, 60.0, 100, 10_000)
 PATIENT = GatherRules(3_600.0, 3_600.0, 100, 10_000)
 
 
-@pytest.fixture(params=["memory", "postgres"])
-def book(request: pytest.FixtureRequest) -> BatchBook:
-    if request.param == "memory":
-        return InMemoryBatchBook(SystemClock(), settled_seconds=0.0)
-    return PgBatchBook(request.getfixturevalue("database"), "endpoint", settled_seconds=0.0)
+@pytest.fixture
+def book(database: Database) -> BatchBook:
+    return PgBatchBook(database, "endpoint", settled_seconds=0.0)
 
 
 def a_call(
@@ -113,12 +110,9 @@ async def test_a_batch_tells_when_it_was_cancelled(book: BatchBook) -> None:
     assert [open_batch.cancelled_at is not None for open_batch in await book.open_batches()] == [True]
 
 
-async def test_a_call_settled_a_moment_ago_is_not_asked_again(request: pytest.FixtureRequest, book: BatchBook) -> None:
+async def test_a_call_settled_a_moment_ago_is_not_asked_again(database: Database) -> None:
     """A caller that looked for the answer just before it was stored finds it here."""
-    if isinstance(book, InMemoryBatchBook):
-        book.settled_seconds = 60.0
-    else:
-        book = PgBatchBook(request.getfixturevalue("database"), "endpoint", settled_seconds=60.0)
+    book = PgBatchBook(database, "endpoint", settled_seconds=60.0)
     batch = await gathered(book, a_call("a"))
     await book.close(batch.id, [LineResult("a", "{}")])
     assert await book.bill(["a"], "one") == {"a"}

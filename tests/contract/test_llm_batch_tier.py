@@ -14,7 +14,6 @@ from orchestrator.store import Database, PgAnswerCache, PgClaims, PgLedger
 from orchestrator.store.llm_batches import PgBatchBook
 from simulator.process import Simulator
 from tests.contract.batch_tier_stand import ask_all, open_stand, overnight_run, the_statement
-from tests.contract.in_memory_batch_book import InMemoryBatchBook
 from tests.contract.weighing import WEIGHING, a_question, a_run
 from tests.polling import wait_until_async
 from workers.llm.batches.remote_batches import written_lines
@@ -27,8 +26,10 @@ def simulated(simulator: Simulator) -> Simulator:
     return simulator
 
 
-async def test_questions_of_several_runs_share_a_batch_at_half_the_price(simulated: Simulator) -> None:
-    async with open_stand(simulated) as stand:
+async def test_questions_of_several_runs_share_a_batch_at_half_the_price(
+    simulated: Simulator, database: Database
+) -> None:
+    async with open_stand(simulated, database) as stand:
         answers = await ask_all(stand.gateway, [overnight_run(f"run{number}") for number in range(4)], 5)
         stats = simulated.stats()
         assert (stats.batches, stats.batch_answers, stats.requests) == (1, 20, 0)
@@ -54,10 +55,10 @@ async def test_questions_of_several_runs_share_a_batch_at_half_the_price(simulat
     ids=["lines", "expired", "cancelled", "failed", "lost replies", "live errors"],
 )
 async def test_what_a_batch_does_not_answer_the_live_endpoint_does_and_nothing_is_paid_twice(
-    simulated: Simulator, trouble: dict[str, float], live: range
+    simulated: Simulator, database: Database, trouble: dict[str, float], live: range
 ) -> None:
     simulated.configure(**trouble)
-    async with open_stand(simulated) as stand:
+    async with open_stand(simulated, database) as stand:
         answers = await ask_all(stand.gateway, [overnight_run()], 20)
         assert isinstance(stand.answers, InMemoryAnswerStore)
         paid = sum(row.record.cost_usd or 0.0 for row in stand.answers.ledger)
@@ -68,9 +69,11 @@ async def test_what_a_batch_does_not_answer_the_live_endpoint_does_and_nothing_i
     assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
 
 
-async def test_at_the_deadline_a_batch_is_cancelled_and_the_live_endpoint_takes_over(simulated: Simulator) -> None:
+async def test_at_the_deadline_a_batch_is_cancelled_and_the_live_endpoint_takes_over(
+    simulated: Simulator, database: Database
+) -> None:
     simulated.configure(batch_seconds=600.0)
-    async with open_stand(simulated) as stand:
+    async with open_stand(simulated, database) as stand:
         await ask_all(stand.gateway, [overnight_run(seconds=1.5)], 6)
     stats = simulated.stats()
     assert (stats.batches, stats.repeated_answers) == (1, 0)
@@ -78,17 +81,18 @@ async def test_at_the_deadline_a_batch_is_cancelled_and_the_live_endpoint_takes_
     assert stats.batch_answers < 6
 
 
-async def test_after_the_deadline_nothing_waits(simulated: Simulator) -> None:
-    async with open_stand(simulated) as stand:
+async def test_after_the_deadline_nothing_waits(simulated: Simulator, database: Database) -> None:
+    async with open_stand(simulated, database) as stand:
         await ask_all(stand.gateway, [overnight_run(seconds=-1)], 3)
     assert (simulated.stats().requests, simulated.stats().batches) == (3, 0)
 
 
 async def test_a_question_for_which_somebody_waits_does_not_wait_for_a_batch_with_the_same(
     simulated: Simulator,
+    database: Database,
 ) -> None:
     simulated.configure(batch_seconds=600.0)
-    async with open_stand(simulated) as stand:
+    async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 1))
         await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
         answer = await stand.gateway.run(WEIGHING, a_question(the_statement(0)), a_run("urgent"))
@@ -98,9 +102,9 @@ async def test_a_question_for_which_somebody_waits_does_not_wait_for_a_batch_wit
         await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def test_who_goes_away_pays_nothing_and_finds_the_answer_later(simulated: Simulator) -> None:
+async def test_who_goes_away_pays_nothing_and_finds_the_answer_later(simulated: Simulator, database: Database) -> None:
     simulated.configure(batch_seconds=0.5)
-    async with open_stand(simulated) as stand:
+    async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 4))
         await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
         waiting.cancel()
@@ -112,9 +116,11 @@ async def test_who_goes_away_pays_nothing_and_finds_the_answer_later(simulated: 
     assert sorted(cost > 0 for cost in paid if cost is not None) == [False] * 4 + [True] * 4
 
 
-async def test_who_goes_away_between_an_answer_and_its_repair_pays_once(simulated: Simulator) -> None:
+async def test_who_goes_away_between_an_answer_and_its_repair_pays_once(
+    simulated: Simulator, database: Database
+) -> None:
     simulated.configure(answer_fault_rate=0.5, answer_faults={"invalid_json": 1.0}, batch_seconds=0.3)
-    async with open_stand(simulated) as stand:
+    async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run("one")], 12))
         await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 2)
         waiting.cancel()
@@ -131,9 +137,8 @@ async def test_processes_that_share_a_database_send_each_question_once_and_one_o
     simulated: Simulator, database: Database
 ) -> None:
     simulated.configure(answer_fault_rate=0.3)
-    answers, claims = PgAnswerCache(database), PgClaims(database)
-    book = PgBatchBook(database, "endpoint")
-    async with open_stand(simulated, answers, book, claims) as one, open_stand(simulated, answers, book, claims) as two:
+    stores = PgAnswerCache(database), PgBatchBook(database, "endpoint"), PgClaims(database)
+    async with open_stand(simulated, database, *stores) as one, open_stand(simulated, database, *stores) as two:
         await asyncio.gather(
             ask_all(one.gateway, [overnight_run("one")], 8), ask_all(two.gateway, [overnight_run("two")], 8)
         )
@@ -144,7 +149,7 @@ async def test_processes_that_share_a_database_send_each_question_once_and_one_o
     assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
 
 
-class ForgetfulBook(InMemoryBatchBook):
+class ForgetfulBook(PgBatchBook):
     """Cannot write down, the first time, that a batch was sent."""
 
     forgets = True
@@ -156,8 +161,10 @@ class ForgetfulBook(InMemoryBatchBook):
         await super().mark_sent(batch_id, remote_id)
 
 
-async def test_a_batch_that_was_made_and_not_written_down_is_found_at_the_endpoint(simulated: Simulator) -> None:
-    async with open_stand(simulated, book=ForgetfulBook(SystemClock())) as stand:
+async def test_a_batch_that_was_made_and_not_written_down_is_found_at_the_endpoint(
+    simulated: Simulator, database: Database
+) -> None:
+    async with open_stand(simulated, database, book=ForgetfulBook(database, "endpoint")) as stand:
         await ask_all(stand.gateway, [overnight_run()], 8)
     stats = simulated.stats()
     assert (stats.batches, stats.batch_answers, stats.repeated_answers) == (1, 8, 0)
@@ -176,7 +183,7 @@ async def main(base_url, database_url):
     simulated.base_url = base_url
     async with Database(DatabaseSettings(url=SecretStr(database_url))) as database:
         book = PgBatchBook(database, "endpoint")
-        async with open_stand(simulated, PgAnswerCache(database), book, PgClaims(database)) as stand:
+        async with open_stand(simulated, database, PgAnswerCache(database), book, PgClaims(database)) as stand:
             await ask_all(stand.gateway, [overnight_run("one"), overnight_run("two")], 6)
 
 asyncio.run(main(*sys.argv[1:]))
@@ -195,7 +202,7 @@ async def test_a_batch_that_is_out_when_its_process_is_killed_is_found_again_and
     await child.wait()
     await database.execute("DELETE FROM reply_claims")  # they expire by themselves, in less than a minute
     book = PgBatchBook(database, "endpoint")
-    async with open_stand(simulated, PgAnswerCache(database), book, PgClaims(database)) as stand:
+    async with open_stand(simulated, database, PgAnswerCache(database), book, PgClaims(database)) as stand:
         await ask_all(stand.gateway, [overnight_run("one"), overnight_run("two")], 6)
     stats = simulated.stats()
     assert (stats.batches, stats.batch_answers, stats.requests, stats.repeated_answers) == (1, 12, 0, 0)

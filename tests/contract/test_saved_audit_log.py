@@ -85,8 +85,8 @@ def test_export_into_a_folder_that_is_not_there_is_refused_in_a_sentence(
     ("content", "why"),
     [
         (None, "No such file or directory"),
-        (b"\xff\xfe\x00", "it is no text"),
-        (b"{}\n", "line 1, is no entry of an audit log"),
+        (b"\xff\xfe\x00", "it is not text"),
+        (b"{}\n", "line 1, is not an entry of an audit log"),
         (b"", "holds no entries"),
     ],
 )

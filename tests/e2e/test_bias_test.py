@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from simulator.process import Simulator
-from tests.e2e.program import IDEAS, Program, reports
+from tests.e2e.program import IDEAS, Homes, Program, reports
 
 IDEA = IDEAS / "quote-then-abstain.md"
 SIGNED = "Anna Schmidt\nDepartment of Physics, University of Freiburg\nanna.schmidt@uni-freiburg.de"
@@ -23,7 +23,7 @@ def _signed(folder: Path, name: str) -> Path:
 def test_bias_test_without_a_model_is_refused_because_there_is_no_score(program: Program) -> None:
     ended = program.run("bias-test", IDEA, "--out", "refused")
     assert ended.code != 0
-    assert "without a language model the method gives none" in ended.err
+    assert "does not give without a language model" in ended.err
 
 
 def test_audit_finds_no_difference_of_institution_and_seniority_in_blind_mode(program: Program) -> None:
@@ -43,7 +43,8 @@ def test_audit_finds_no_difference_of_institution_and_seniority_in_blind_mode(pr
 
 
 @pytest.mark.slow
-def test_reference_is_evaluated_again_with_answers_of_its_own(program: Program) -> None:
+def test_reference_is_evaluated_again_with_answers_of_its_own(homes: Homes) -> None:
+    program = homes.fresh("bias_again")  # the module's own knows the answers of the test above
     with Simulator(latency_mean=0) as simulated:
         command = ("bias-test", IDEA, "--attribute", "seniority", "--format", "json")
         ended = program.asking(simulated).run(*command, "--repeats", "1", "--out", "once")

@@ -75,7 +75,7 @@ def test_reader_sees_what_is_there_and_pulls_it(machines: Machines) -> None:
     assert "none of it (" in machines.told.out
     assert (machines.pulled.code, machines.pulled.err) == (0, "")
     assert f"Pulled: version {newest} with 13 papers" in machines.pulled.out
-    assert "shared with versions before" in machines.pulled.out
+    assert "shared with earlier versions" in machines.pulled.out
     assert VersionStore(machines.reader.home / "corpus").current_version() == newest
 
 

@@ -59,4 +59,4 @@ def test_build_that_does_not_say_how_many_shards_is_refused(done: Done) -> None:
 def test_days_that_leave_none_are_refused(done: Done) -> None:
     refused = done.program.run("corpus", "search", "bees", "--after", "2020-01-01", "--before", "2019-01-01")
     assert refused.code == 2
-    assert "No day lies after 2020-01-01 and before 2019-01-01" in refused.err
+    assert "--after 2020-01-01 is later than --before 2019-01-01" in refused.err

@@ -71,7 +71,7 @@ def test_machine_with_nothing_configured_is_fit_but_told_what_is_missing(nothing
     assert "ASSAYER_LLM__MODEL" in found["language model"][1]
     assert found["mail"] == (
         "absent",
-        "not configured; nobody is told by mail. Set ASSAYER_MAIL__HOST and __SENDER.",
+        "not configured; no mail is sent. Set ASSAYER_MAIL__HOST and __SENDER.",
     )
     assert found["webhooks"] == ("ok", "secrets are encrypted with a key in the data directory.")
     assert {found[service][0] for service in (*SERVICES, "GROBID")} == {"absent"}

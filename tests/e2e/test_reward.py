@@ -44,7 +44,7 @@ def test_items_are_rewarded_and_equal_ones_paid_once(program: Program) -> None:
     assert (found[1]["reward"]["value"], found[1]["reward"]["guard"]) == (0, "empty")
     assert found[2]["reward"]["value"] == found[0]["reward"]["value"]
     assert "two-analysts-evaluator: " in ended.out
-    assert "1 had the words of an earlier one" in ended.out
+    assert "1 had the same text as an earlier item" in ended.out
     assert ended.code == again.code
 
 

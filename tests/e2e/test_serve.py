@@ -136,7 +136,7 @@ def served(homes: Homes) -> Served:
 
 
 def test_a_stop_says_what_it_waits_for(served: Served) -> None:
-    assert "Letting 1 that runs end" in " ".join(served.told_at_the_end.split())
+    assert "for 1 running job to finish" in " ".join(served.told_at_the_end.split())
 
 
 def test_first_start_writes_its_key_to_a_private_file_and_prints_where_it_listens(served: Served) -> None:

@@ -23,8 +23,6 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
 
-__all__ = ["DIAZ", "FOX", "IDEA", "LEE", "LIST", "SETTINGS", "checked", "idea", "outcomes", "partly", "record"]
-
 SETTINGS = LiteratureSettings()
 
 

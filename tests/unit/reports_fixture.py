@@ -41,8 +41,6 @@ from assayer.models import (
 )
 from tests.unit.reports_papers import PAPERS, quote, reference
 
-__all__ = ["full_report"]
-
 Kind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 
 IDEA = """Problem

@@ -82,3 +82,12 @@ def test_html_that_is_cut_off_is_read_or_refused(cut: int) -> None:
         read_html(PAGE.encode()[:cut], MOST)
     except Refused:
         return
+
+
+def test_number_beside_an_entry_of_an_html_list_belongs_to_that_entry() -> None:
+    entries = "".join(
+        f'<div><div class="csl-left-margin">{number} </div><div class="csl-right-inline">{text}</div></div>'
+        for number, text in ((1, "Moss A. Stamps. 2019."), (2, "Bell C. Letters. 2018."))
+    )
+    text = read_html(f"<html><body><h1>Post</h1>{entries}</body></html>".encode(), MOST)
+    assert text.paragraphs[1:] == [(0, "1 Moss A. Stamps. 2019."), (0, "2 Bell C. Letters. 2018.")]

@@ -81,7 +81,7 @@ async def test_version_that_cannot_be_opened_leaves_the_old_one_and_is_tried_aga
         assert (await versions.current()).name == "one"
         await versions.wait_until_open()
     assert shelf.opened == ["one", "two"]
-    assert "version two of the corpus cannot be opened, one goes on" in caplog.text
+    assert "corpus version two cannot be opened; one stays in use" in caplog.text
     shelf.broken, shelf.now = set(), 60.0
     await versions.current()
     await versions.wait_until_open()

@@ -1,16 +1,14 @@
 """Every function that reads text from outside is known to the fuzzer, and reads hostile texts in time."""
 
-import ast
 import importlib
 import signal
 from contextlib import suppress
-from functools import cache
-from pathlib import Path
 
 import pytest
 
 from benchmarks.hostile.fuzzing.exempt import EXEMPT
 from benchmarks.hostile.fuzzing.hostile_texts import REPEATED
+from benchmarks.hostile.fuzzing.public_functions import is_exempt, public_functions_of_texts
 from benchmarks.hostile.fuzzing.readers import READERS, REFUSALS
 from tests.unit.processor_time import filled, limited
 
@@ -23,64 +21,17 @@ SECONDS = 1.0
 """Seconds of processor time allowed per run; linear functions take a tenth of it."""
 UNITS = 10
 """Runs that the quick tier joins into one text."""
-ROOT = Path(__file__).parents[2]
-ROOMS = ("assayer", "workers", "orchestrator", "index", "cluster", "client/assayer_client")
-TEXTS = {"str", "bytes", "BinaryIO"}
-NAMES = {"abstract", "body", "content", "data", "document", "html", "idea", "passage", "pdf", "tei", "text", "words"}
-"""Names of arguments that hold a text wherever they occur."""
-
-
-@cache
-def public_functions_of_texts() -> frozenset[str]:
-    """Return the public functions of the product that take a text or bytes first, or under a name in `NAMES`.
-
-    The sources are parsed, because importing all modules takes a minute."""
-    functions: set[str] = set()
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            tree = ast.parse(path.read_text("utf-8"))
-            module = ".".join(path.relative_to((ROOT / room).parent).with_suffix("").parts).removesuffix(".__init__")
-            exported = exports(tree)
-            for node in tree.body:
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in exported and takes(node):
-                    functions.add(f"{module}.{node.name}")
-    return frozenset(functions)
-
-
-def exports(tree: ast.Module) -> set[str]:
-    """Return the names in `__all__`; of a module without it, the functions without a leading underscore."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
-            return set(ast.literal_eval(node.value))
-    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    return {function.name for function in functions if not function.name.startswith("_")}
-
-
-def takes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    given = [*function.args.posonlyargs, *function.args.args]
-    return any(is_text(item) and (place == 0 or item.arg in NAMES) for place, item in enumerate(given))
-
-
-def is_text(argument: ast.arg) -> bool:
-    """Also a sequence of texts; a mapping or a function from texts is none."""
-    parts = list(ast.walk(argument.annotation)) if argument.annotation else []
-    names = {part.id for part in parts if isinstance(part, ast.Name)}
-    return bool(names & TEXTS) and not names & {"Mapping", "Callable", "dict"}
 
 
 def known() -> set[str]:
     return {name.partition(",")[0] for name in READERS}
 
 
-def is_exempt(function: str) -> bool:
-    """Return whether the function is exempt, by its own name, its module, or a package around it."""
-    parts = function.split(".")
-    return any(".".join(parts[:length]) in EXEMPT for length in range(1, len(parts) + 1))
-
-
 def test_each_function_that_reads_text_from_outside_stands_in_the_list_of_the_fuzzer() -> None:
     missing = {
-        public_function for public_function in public_functions_of_texts() - known() if not is_exempt(public_function)
+        public_function
+        for public_function in public_functions_of_texts().keys() - known()
+        if not is_exempt(public_function)
     }
     assert not missing, (
         "Add to READERS (benchmarks/hostile/fuzzing), or to EXEMPT with a reason "

@@ -151,3 +151,43 @@ def test_harvard_quotes_and_years_behind_arxiv_ids_are_no_part_of_titles(
     (work,) = parse_references(entry)
     assert (work.title, work.year, work.arxiv) == (title, year, arxiv)
     assert work.authors
+
+
+@pytest.mark.parametrize(
+    ("entry", "authors", "title"),
+    [
+        pytest.param(
+            "Moss, A., & Bell, C. (2021). Fitting post models with the package “lettero.” Post Studies, 1(2), 45.",
+            ("Moss, A", "Bell, C"),
+            "Fitting post models with the package “lettero",
+            id="quotation inside the title",
+        ),
+        pytest.param("[n.d.]. Stampfox for post offices. http://stampfox.example", (), "Stampfox for post offices",
+                     id="no authors, no date"),
+        pytest.param("Ann Moss and Cy Bell. [n.d.]. Scraping stamps from letters. In Proc. POST. 9–12.",
+                     ("Ann Moss", "Cy Bell"), "Scraping stamps from letters", id="no date in square brackets"),
+        pytest.param("Moss J, Belling A von den, Ok K-C. Errors in sorting rooms. Acta Post 2005;49:931.",
+                     ("Moss J", "Belling A von den", "Ok K-C"), "Errors in sorting rooms", id="particle at the end"),
+        pytest.param("Moss, P., & Bell, M. (2005). Interviews with sorters (Vol. 15, p. 26). Harbour Press.",
+                     ("Moss, P", "Bell, M"), "Interviews with sorters", id="volume after the title"),
+        pytest.param("Moss, P. (2020). Lettero: A free stamp counter (Version v2.1) [Computer software]. Harbour.",
+                     ("Moss, P",), "Lettero: A free stamp counter", id="kind after the title"),
+        pytest.param("Bell, B. Stamps: A Fast Counter; Harbour National Lab. (HNL), Harbour, 2014.",
+                     ("Bell, B",), "Stamps: A Fast Counter", id="publisher after the title"),
+    ],
+)  # fmt: skip
+def test_title_holds_neither_more_nor_less_than_the_title(entry: str, authors: tuple[str, ...], title: str) -> None:
+    (work,) = parse_references(entry)
+    assert (work.authors, work.title) == (authors, title)
+
+
+def test_wrapped_addresses_and_malformed_names_end_no_entry_early() -> None:
+    text = (
+        "Harbour Post Office (Ed.). (2010). Manual of stamps. Harbour: Post.\n"
+        "Bell, K. (2023). Stampy: The stamp package. https://post.example.org/package=\nStampy\n"
+        "Carin, van der Moss, Jo de Bell, and Ok, Ria . (2020). Trust in letters.\nPost, 3, 1–9.\n"
+        "Posting team. (2025). Letter studio. Posting Software. http://posting.example/\n"
+    )
+    titles = ["Manual of stamps", "Stampy: The stamp package", "Trust in letters", "Letter studio"]
+    works = parse_references(text)
+    assert [title in work.raw for work, title in zip(works, titles, strict=True)] == [True] * 4

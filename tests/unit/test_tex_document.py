@@ -211,3 +211,20 @@ def test_tex_is_told_from_markdown_with_formulas(text: str, is_tex: bool) -> Non
 def test_source_that_is_cut_off_anywhere_is_read_as_far_as_it_goes(cut: int) -> None:
     text, _ = read({**PAPER, "main.tex": MAIN[:cut]}, "main.tex")
     assert isinstance(text, OfficeParagraphs)
+
+
+def test_field_names_of_a_formatted_list_are_no_part_of_its_entries() -> None:
+    entry = r"""\bibitem{a} \BibitemOpen \bibfield {author} {\bibinfo {author} {\bibfnamefont {A.}
+        \bibnamefont {Moss}},\ }
+        \bibinfo {title} {Counting stamps in rain},\ \href {https://doi.org/10.1000/p.1} {\bibinfo {journal} {Post}
+        (\bibinfo {year} {2019})} \BibitemShut {NoStop}"""
+    _, works = read(
+        {
+            "p.tex": r"\begin{document}We count \cite{a}.\bibliography{p}\end{document}",
+            "p.bbl": rf"\begin{{thebibliography}}{{9}}{entry}\end{{thebibliography}}",
+        },
+        "p.tex",
+    )
+    (work,) = works
+    assert (work.title, work.doi) == ("Counting stamps in rain", "10.1000/p.1")
+    assert not {"author", "journal", "NoStop"} & set(work.raw.replace("(", " ").split())

@@ -114,13 +114,8 @@ def _of_identifiers(known: Iterable[Identifiers], hosts: HostSettings) -> Iterat
 def _of_urls(urls: Iterable[str]) -> Iterator[PdfLocation]:
     """Yield locations of the URLs that are not repository addresses. Those are covered by their identifiers, which
     lead to the PDF instead of its page."""
-    rest = [url for url in urls if _is_web(url) and identifiers_in(url) in (Identifiers(), _doi_only(url))]
+    rest = [url for url in urls if _is_web(url) and identifiers_in(url).model_copy(update={"doi": ""}) == Identifiers()]
     yield from (PdfLocation("open_access_files", url) for url in sorted(rest, key=_looks_like_page))
-
-
-def _doi_only(url: str) -> Identifiers:
-    found = identifiers_in(url)
-    return Identifiers(doi=found.doi) if found.doi and not found.arxiv else Identifiers()
 
 
 def _is_web(url: str) -> bool:

@@ -24,6 +24,8 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 _UNREAD = frozenset({"script", "style", "head", "title", "meta", "link", "svg", "button", "select", "option", "input"})
 _BOLD = frozenset({"b", "strong"})
+_LIST_MARK, _LIST_ENTRY = "csl-left-margin", "csl-right-inline"
+"""Classes that citation processors give to the number of an entry and to the entry beside it."""
 _DEEPEST = 200
 
 
@@ -95,6 +97,13 @@ class _HtmlReader:
             self._end()
             self._inside(element, bold=bold, depth=depth)
             self._end(int(heading[1]))
+        elif _LIST_MARK in (element.get("class") or ""):
+            self._end()
+            self._inside(element, bold=bold, depth=depth)
+            self.text.add(" ")
+        elif _LIST_ENTRY in (element.get("class") or ""):
+            self._inside(element, bold=bold, depth=depth)
+            self._end()
         elif name in _BLOCKS:
             self._end()
             self._mark = "- " if name == "li" else self._mark if name in ("p", "div") else ""

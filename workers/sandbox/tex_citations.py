@@ -99,7 +99,10 @@ class TexCitations:
                 if key and (text := plain(entry)):
                     printed = f"[{self.number(key)}] {text}"
                     blocks = [plain(block) for block in _blocks(entry)]
-                    self.works.setdefault(key, _printed_work(printed, blocks))
+                    work = _printed_work(printed, blocks)
+                    if marked := next((plain([node]) for node in _title_nodes(entry)), ""):
+                        work = work.model_copy(update={"title": marked.rstrip("., ")})
+                    self.works.setdefault(key, work)
                     yield printed
                 key, entry = _key(node) if node is not None else "", []
             else:
@@ -108,6 +111,16 @@ class TexCitations:
 
 def _is_macro(node: Any, name: str) -> bool:
     return isinstance(node, latexwalker.LatexMacroNode) and node.macroname == name
+
+
+def _title_nodes(nodes: Sequence[Any]) -> Iterator[Any]:
+    """Yield the nodes that a style marks as a title: `\\bibinfo{title}{…}`."""
+    for node in nodes:
+        arguments = [item for item in getattr(getattr(node, "nodeargd", None), "argnlist", None) or () if item]
+        if _is_macro(node, "bibinfo") and arguments[0].latex_verbatim().strip("{} ") == "title":
+            yield arguments[-1]
+        else:
+            yield from _title_nodes([*arguments, *(getattr(node, "nodelist", None) or ())])
 
 
 def _blocks(entry: Sequence[Any]) -> list[list[Any]]:

@@ -46,6 +46,7 @@ def _context() -> Any:
     macros += [MacroSpec(name, "*[[{") for name in CITATION_MACROS]
     macros += [MacroSpec(name, arguments) for name, arguments in IGNORED.items()]
     macros += [MacroSpec(name, "*{") for name in (*REFERENCES, *HIDDEN, *LINKS)]
+    macros += [*(MacroSpec(name, "{{") for name in ("bibinfo", "bibfield", "Eprint"))]
     macros += [MacroSpec("textcolor", "[{{"), MacroSpec("href", "{{"), MacroSpec("footnotetext", "[{")]
     macros += [MacroSpec("captionof", "{{"), MacroSpec("bibitem", "[{"), MacroSpec("item", "[")]
     environments = [EnvironmentSpec(name, arguments) for name, arguments in ENVIRONMENT_ARGUMENTS.items()]
@@ -192,7 +193,7 @@ class _TexReader:
                 self.text.hide("of the colour behind it", self._plain(last))
             case _ if name in HIDDEN:
                 self.text.hide("marked as hidden", self._plain(last))
-            case "textcolor" | "captionof":
+            case "textcolor" | "captionof" | "bibinfo" | "bibfield" | "Eprint":
                 self._read(last)
             case "href":
                 self._link(arguments)

@@ -18,6 +18,7 @@ IGNORED = {
     "linespread": "{", "color": "{", "nocite": "{", "icmltitlerunning": "{", "titlerunning": "{", "authorrunning": "{",
     "footnotemark": "[", "newif": "", "raisebox": "{[[", "columnwidth": "", "multirow": "{{", "multicolumn": "{{",
     "rowcolor": "{", "cellcolor": "{", "ccsdesc": "[{", "keywordsname": "", "protect": "",
+    "BibitemOpen": "", "BibitemShut": "{",
     "lstset": "{", "tikzset": "{", "pgfplotsset": "{", "usetikzlibrary": "{", "makeatletter": "", "makeatother": "",
 }  # fmt: skip
 """Macros that print nothing themselves, with the arguments that are not text."""

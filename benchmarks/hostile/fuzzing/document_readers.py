@@ -16,8 +16,6 @@ from workers.sandbox import (
     rich_text,
     spreadsheet_rows,
     tex_document,
-    tex_math,
-    tex_source,
     word_text,
 )
 from workers.sandbox.hidden_html_text import remove_hidden_text
@@ -148,8 +146,6 @@ DOCUMENT_READERS: dict[str, Callable[[str], object]] = {
     "workers.sandbox.rich_text.read_rich_text": lambda text: _file(f"{{\\rtf1 {text}}}", rich_text.read_rich_text),
     "workers.sandbox.spreadsheet_rows.read_spreadsheet": _workbook,
     "workers.sandbox.tex_document.tex_files": lambda text: _file(text, tex_document.tex_files),
-    "workers.sandbox.tex_math.symbol_of": tex_math.symbol_of,
-    "workers.sandbox.tex_source.is_main_file": tex_source.is_main_file,
     "workers.sandbox.word_text.read_word": _word,
     "workers.sandbox.word_text.read_word, the body": lambda text: _word(text, raw=True),
 }

@@ -15,6 +15,7 @@ _OF_MODELS = (
 
 EXEMPT: Mapping[str, str] = {
     "assayer.citing.labels.each_once": "takes labels that the task allows",
+    "assayer.citing.labels.unknown_labels": "takes labels that the task allows",
     "assayer.bias_test.persuasive": _ASKS_MODEL,
     "assayer.ideas.documents.reading_record": "counts what count_citation_marks and languages_of read",
     "assayer.ideas.record_fields.title_field": "takes names of fields, each of which normal_name reads",
@@ -144,6 +145,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer_client.accounts": _REQUEST,
     "assayer_client.batches": _REQUEST,
     "assayer_client.evaluations": _REQUEST,
+    "assayer_client.item_jobs": _REQUEST,
     "assayer_client.namespaces": _REQUEST,
     "assayer_client.rankings": _REQUEST,
     "assayer_client.reviewing": _REQUEST,

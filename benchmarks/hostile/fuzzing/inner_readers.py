@@ -9,12 +9,9 @@ from collections.abc import Callable
 
 from pydantic import BaseModel
 
-from assayer.bias_test import poorer_english, variants
+from assayer.bias_test import variants
 from assayer.blinding import (
     author_block,
-    block_lines,
-    funding_mentions,
-    identifiers,
     identifying_sections,
     institution_patterns,
     labelled_lines,
@@ -23,9 +20,7 @@ from assayer.blinding import (
     people,
     personal_pages,
     roles,
-    signatures,
     spans,
-    word_lists,
 )
 from assayer.citing import claim_numbers, claim_quotes, labels
 from assayer.citing import evidence as citing_evidence
@@ -41,34 +36,26 @@ from assayer.models.reward import RewardItem
 from assayer.own_references import titles
 from assayer.prompts import fence
 from assayer.text import headings
-from assayer.text.names import normalised_name
 from assayer.text.sanitise import hidden_flags
 from assayer_client import errors as client_errors
 from benchmarks.hostile.fuzzing.document_readers import DOCUMENT_READERS, xml_text
 from cluster.cli import mcp, output
 from cluster.corpora import tei_records
 from cluster.mcp import callers
-from index import corpus_fit
 from index.ingest import arxiv_oai, openalex_snapshot
 from index.records import json_lines, paper_record
 from index.segments import content_graph, content_readings, passages
-from orchestrator.access import api_keys, sessions
 from orchestrator.access.roles import MemberId
-from orchestrator.console import proposal_text, scripted_page
-from orchestrator.jobs import withheld_addresses
 from orchestrator.problems import HttpProblem, suggestion
 from orchestrator.reviewing import conflict_search, institutions
 from orchestrator.services import batch_summaries
-from orchestrator.store import json_columns
-from orchestrator.web import content_negotiation, pagination, return_url, validation_errors
-from workers.code import checkout
+from orchestrator.web import content_negotiation, pagination, validation_errors
 from workers.fetching import content_types, ssrf_guard
 from workers.full_texts import pdf_locations
 from workers.full_texts.settings import HostSettings
 from workers.literature_apis import query_encoding
 from workers.llm import chat_completion
-from workers.llm import errors as llm_errors
-from workers.outbound import http, source_requests
+from workers.outbound import source_requests
 from workers.outbound.source_requests import SourceResponse
 
 _NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
@@ -164,57 +151,33 @@ def _institutions(text: str) -> object:
 
 INNER_READERS: dict[str, Callable[[str], object]] = {
     **DOCUMENT_READERS,
-    "assayer.bias_test.poorer_english.in_poorer_english": poorer_english.in_poorer_english,
     "assayer.bias_test.variants.persuasive_variant": lambda text: variants.persuasive_variant(_IDEA, 1, text),
     "assayer.blinding.author_block.author_block": lambda text: list(
         author_block.author_block(text, "A title", headings.find_headings(text))
     ),
-    "assayer.blinding.block_lines.is_address": block_lines.is_address,
-    "assayer.blinding.block_lines.is_prose": block_lines.is_prose,
-    "assayer.blinding.block_lines.sort_of": block_lines.sort_of,
-    "assayer.blinding.funding_mentions.funding_mentions": lambda text: list(funding_mentions.funding_mentions(text)),
-    "assayer.blinding.identifiers.contacts": lambda text: list(identifiers.contacts(text)),
     "assayer.blinding.identifying_sections.identifying_sections": lambda text: list(
         identifying_sections.identifying_sections(text, headings.find_headings(text), ())
     ),
     "assayer.blinding.institution_patterns.affiliations": lambda text: list(
         institution_patterns.affiliations(text, [])
     ),
-    "assayer.blinding.institution_patterns.institution_places": lambda text: list(
-        institution_patterns.institution_places(text)
-    ),
-    "assayer.blinding.institution_patterns.names_institution": institution_patterns.names_institution,
     "assayer.blinding.labelled_lines.labelled_lines": lambda text: list(labelled_lines.labelled_lines(text, 500)),
     "assayer.blinding.mentions.mentions": lambda text: list(mentions.mentions(text, _PEOPLE)),
-    "assayer.blinding.names.has_titled_person": names.has_titled_person,
-    "assayer.blinding.names.is_given_name": names.is_given_name,
     "assayer.blinding.names.is_list_of_people": lambda text: names.is_list_of_people(text, confirmed=False),
-    "assayer.blinding.names.is_sure_title": names.is_sure_title,
-    "assayer.blinding.names.people_in": names.people_in,
-    "assayer.blinding.names.person_of": names.person_of,
-    "assayer.blinding.people.introduced_people": lambda text: list(people.introduced_people(text)),
     "assayer.blinding.people.people_with_known_names": lambda text: list(
         people.people_with_known_names(text, 0, len(text))
     ),
     "assayer.blinding.personal_pages.personal_pages": lambda text: list(personal_pages.personal_pages(text, _PEOPLE)),
     "assayer.blinding.roles.roles": lambda text: list(roles.roles(text, ())),
-    "assayer.blinding.signatures.signatures": lambda text: list(signatures.signatures(text)),
     "assayer.blinding.spans.apply": lambda text: spans.apply(text, ()),
-    "assayer.blinding.word_lists.words_of": word_lists.words_of,
     "assayer.citing.claim_quotes.quoted_point": lambda text: claim_quotes.quoted_point(
         "support", text, {"P1": PaperId("a")}, (), claim_numbers.KnownNumbers(set(), {PaperId("a"): set()})
     ),
     "assayer.citing.labels.uncited_complaints": lambda text: labels.uncited_complaints((text,)),
     "assayer.citing.evidence.point": lambda text: citing_evidence.point("support", text, {"P1": PaperId("a")}, {}),
-    "assayer.ideas.documents.split_front_matter": documents.split_front_matter,
     "assayer.ideas.documents.split_front_matter, its fields": lambda text: documents.split_front_matter(
         f"---\n{text}\n---\nA plan"
     ),
-    "assayer.ideas.record_fields.is_text_field": record_fields.is_text_field,
-    "assayer.ideas.record_fields.known_part": record_fields.known_part,
-    "assayer.ideas.record_fields.normal_name": record_fields.normal_name,
-    "assayer.ideas.record_fields.part_order": record_fields.part_order,
-    "assayer.ideas.record_fields.shown_name": record_fields.shown_name,
     "assayer.ideas.record_fields.why_unread": lambda text: record_fields.why_unread(text, text),
     "assayer.ideas.tables.table_ideas": _table,
     "assayer.ideas.tables.check_columns": lambda text: tables.check_columns(text.split(","), "a test"),
@@ -226,7 +189,6 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.methods.innoeval.search.excerpts.excerpt": lambda text: excerpts.excerpt((text,), {"plan"}, 2_000),
     "assayer.own_references.titles.is_other_title": lambda text: titles.is_other_title(_WORK, text),
     "assayer.own_references.titles.title_agreement": lambda text: titles.title_agreement(_WORK, text),
-    "assayer.text.names.normalised_name": normalised_name,
     "assayer.text.sanitise.hidden_flags": lambda text: hidden_flags([("page 1", text)]),
     "assayer_client.errors.problem_of": lambda text: client_errors.problem_of(
         400, {"content-type": "application/problem+json"}, text.encode("utf-8", "replace"), _NOW
@@ -236,25 +198,16 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "cluster.cli.output.safe_name": output.safe_name,
     "cluster.corpora.tei_records.record_of_tei": _record,
     "cluster.mcp.callers.bearer_key": _header(callers.bearer_key),
-    "index.corpus_fit.fit_passages": corpus_fit.fit_passages,
-    "index.ingest.arxiv_oai.arxiv_paper_id": arxiv_oai.arxiv_paper_id,
     "index.ingest.arxiv_oai.read_oai_page": _oai,
-    "index.ingest.openalex_snapshot.is_web": openalex_snapshot.is_web,
-    "index.ingest.openalex_snapshot.openalex_paper_id": openalex_snapshot.openalex_paper_id,
     "index.ingest.openalex_snapshot.merged_ids": _merged,
     "index.records.json_lines.bounded_lines": lambda text: list(json_lines.bounded_lines(_file(text))),
     "index.records.json_lines.read_lines": lambda text: list(json_lines.read_lines(_file(text))),
     "index.records.paper_record.last_day": lambda text: _refused(lambda: paper_record.last_day(text)),
     "index.records.paper_record.works_from_json": lambda text: _refused(lambda: paper_record.works_from_json(text)),
     "index.segments.content_graph.found_contents": lambda text: content_graph.found_contents(text[:999], text),
-    "index.segments.content_graph.name_keys": content_graph.name_keys,
     "index.segments.content_readings.text_key": lambda text: content_readings.text_key("A title", text),
     "index.segments.passages.paper_text": lambda text: passages.paper_text("A title", text),
     "index.segments.passages.passages_of": lambda text: passages.passages_of(0, text, (text,)),
-    "index.segments.passages.split_passages": passages.split_passages,
-    "orchestrator.access.sessions.csrf_token_of": sessions.csrf_token_of,
-    "orchestrator.access.sessions.hash_token": sessions.hash_token,
-    "orchestrator.web.return_url.local_path": return_url.local_path,
     "orchestrator.web.content_negotiation.negotiated_media_type": _header(
         lambda text: content_negotiation.negotiated_media_type(text, ("text/html",))
     ),
@@ -269,20 +222,11 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "orchestrator.services.batch_summaries.tags_in": _header(batch_summaries.tags_in),
     "orchestrator.web.validation_errors.json_pointer": lambda text: validation_errors.json_pointer(text.split()),
     "orchestrator.problems.suggestion": lambda text: suggestion(text, ("title", "text")),
-    "orchestrator.console.proposal_text.proposal_html": proposal_text.proposal_html,
-    "orchestrator.console.scripted_page.asset": scripted_page.asset,
-    "orchestrator.access.api_keys.hash_key": api_keys.hash_key,
-    "orchestrator.jobs.withheld_addresses.without_addresses": withheld_addresses.without_addresses,
     "orchestrator.reviewing.conflict_search.ConflictSearch": lambda text: list(
         conflict_search.ConflictSearch((_REVIEWER,)).found("A title", text)
     ),
     "orchestrator.reviewing.institutions.institution_name": lambda text: institutions.institution_name(text.split()),
-    "orchestrator.reviewing.institutions.normalised": institutions.normalised,
     "orchestrator.reviewing.institutions.places_of": _institutions,
-    "orchestrator.store.json_columns.json_without_nul": json_columns.json_without_nul,
-    "orchestrator.store.json_columns.storable_text": json_columns.storable_text,
-    "workers.code.checkout.checked_repository_name": checkout.checked_repository_name,
-    "workers.code.checkout.is_sha": checkout.is_sha,
     "workers.fetching.content_types.check_declared_type": lambda text: content_types.check_declared_type(
         text, ("html", "pdf"), "a test"
     ),
@@ -291,13 +235,11 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "workers.full_texts.pdf_locations.additional_pdf_locations": lambda text: pdf_locations.additional_pdf_locations(
         (text,), (), HostSettings()
     ),
-    "workers.llm.errors.one_line": llm_errors.one_line,
     "workers.llm.chat_completion.estimated_tokens": chat_completion.estimated_tokens,
     "assayer.methods.review.panel.is_repetition": lambda text: panel.is_repetition(text, f"{text} more"),
     "assayer.prompts.fence": lambda text: fence(text, "idea"),
     "assayer.citing.evidence.plan_quote": lambda text: citing_evidence.plan_quote(text[:200], text),
     "assayer.citing.excerpts.excerpt": lambda text: excerpt(text[:200], text),
-    "workers.outbound.http.read_json": lambda text: http.read_json(text.encode()),
     "workers.literature_apis.query_encoding.url_batches": lambda text: list(
         query_encoding.url_batches(text.split(), 50, 2_000)
     ),

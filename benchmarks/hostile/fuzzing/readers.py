@@ -1,83 +1,40 @@
 """Every function that reads text from outside, as a function of one text: what fuzzing feeds and growth tests time.
 
-Whoever writes a public function that takes a text or bytes adds it here or to `inner_readers.py` (a test says when it
-is missing), or to `exempt.py` with the reason.
+A public function that needs one text or bytes and nothing else is found by itself. Whoever writes another that takes
+a text adds it here or to `inner_readers.py` (a test says when it is missing), or to `exempt.py` with the reason.
 """
 
 import datetime as dt
 import io
-import re
 import zipfile
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from assayer.blinding import blind
-from assayer.citing import (
-    claim_numbers,
-    evidence,
-    foreign_citations,
-    foreign_labels,
-    further_quotes,
-    labels,
-    quotes,
-    spelling,
-    whole_sentences,
-)
+from assayer.citing import evidence, foreign_labels, further_quotes, labels, quotes, spelling, whole_sentences
 from assayer.curation import leakage
 from assayer.curation import records as curation_records
 from assayer.curation.options import LeakageLimits
 from assayer.errors import AssayerError
 from assayer.ideas import parsing, records
-from assayer.literature import own_paper, paper_identity, withdrawals
+from assayer.literature import own_paper, withdrawals
 from assayer.methods.check import text_matching
-from assayer.methods.debate import guard_phrases, guard_sentences, idea_shape
+from assayer.methods.debate import guard_sentences, idea_shape
 from assayer.methods.grapheval.viewpoints import splitter
 from assayer.methods.innoeval import prompt_evidence
 from assayer.methods.innoeval.search import excerpts
-from assayer.models import (
-    CitedWork,
-    Idea,
-    IdeaId,
-    Paper,
-    PaperId,
-    retraction_in_title,
-    title_without_retraction,
-)
+from assayer.models import CitedWork, Idea, IdeaId, Paper, PaperId
 from assayer.models.window import OPEN
-from assayer.own_references import citing_marks, entries, kept_words, matching, names, passages
-from assayer.plan_review import checklist
-from assayer.reference_lists import entry_parser, parting
-from assayer.reports import escaping, markdown
-from assayer.text import (
-    bounded_lines,
-    code_links,
-    content_words,
-    contents,
-    decoding,
-    encoded_texts,
-    encoding_detection,
-    folding,
-    frequent_words,
-    headings,
-    hidden_markup,
-    injections,
-    languages,
-    lookalikes,
-    markup,
-    sanitise,
-    scripts,
-    section_titles,
-    sentences,
-    stems,
-    tex,
-)
+from assayer.own_references import citing_marks, entries, kept_words, names, passages
+from assayer.text import bounded_lines, contents, decoding, frequent_words, headings, sanitise, stems
 from benchmarks.hostile.fuzzing.inner_readers import INNER_READERS
+from benchmarks.hostile.fuzzing.public_functions import bytes_of, readers_of_one_text
 from benchmarks.hostile.fuzzing.reference_readers import REFERENCE_READERS
 from orchestrator.batches import body_reader, csv_rows, json_rows, rows, uploaded_files
 from orchestrator.settings import BatchSettings
 from workers.full_texts import cited_places, grobid_tei
-from workers.literature_apis import arxiv, openalex, query_encoding, record_fields
-from workers.llm import chat_completion, structured_output
+from workers.literature_apis import arxiv, record_fields
+from workers.llm import chat_completion
 from workers.sandbox import page_extraction
 from workers.sandbox.refusal import Refused
 from workers.web import search
@@ -85,7 +42,6 @@ from workers.web import search
 REFUSALS = (AssayerError, Refused)
 """Exceptions that a reader may raise for any input."""
 
-_STRAY = re.compile("([\uf780-\uf7ff])")
 _TODAY = dt.date(2026, 11, 1)
 _MOST = 400_000
 _SENTENCE = 600
@@ -117,37 +73,37 @@ def _all_spans(text: str) -> Any:
 
 
 def _csv(text: str) -> object:
-    return _all(csv_rows.csv_rows(io.BytesIO(_bytes(text)), "a.csv", 1, _MOST, _TODAY, _lines()))
+    return _all(csv_rows.csv_rows(io.BytesIO(bytes_of(text)), "a.csv", 1, _MOST, _TODAY, _lines()))
 
 
 def _csv_cell(text: str) -> object:
     table = f'title,text\na,"{_PROSE} {text.replace(chr(34), chr(34) * 2)}"\n'
-    return _all(csv_rows.csv_rows(io.BytesIO(_bytes(table)), "a.csv", 1, _MOST, _TODAY, _lines()))
+    return _all(csv_rows.csv_rows(io.BytesIO(bytes_of(table)), "a.csv", 1, _MOST, _TODAY, _lines()))
 
 
 def _body(text: str, kind: body_reader.BodyKind) -> object:
     """Read the text as the whole body of a batch, down to its rows."""
-    return _all(body_reader.read_rows(io.BytesIO(_bytes(text)), kind, "", BatchSettings(), _TODAY))
+    return _all(body_reader.read_rows(io.BytesIO(bytes_of(text)), kind, "", BatchSettings(), _TODAY))
 
 
 def _zip(text: str) -> object:
     """Read the text as a file in an archive, because a damaged archive would be refused before its text is read."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.txt", _bytes(text))
+        archive.writestr("a.txt", bytes_of(text))
     return _all(body_reader.read_rows(packed, "zip", "", BatchSettings(), _TODAY))
 
 
 def _form(text: str) -> object:
     head = b'--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\n'
-    body = io.BytesIO(head + _bytes(text) + b"\r\n--b--\r\n")
+    body = io.BytesIO(head + bytes_of(text) + b"\r\n--b--\r\n")
     return _all(uploaded_files.form_files(body, "multipart/form-data; boundary=b", _MOST))
 
 
 def _tei(text: str) -> bytes:
     """The text as heading, paragraph and reference of a paper that a parser of PDFs wrote."""
     safe = sanitise.clean_text(text).replace("&", "&amp;").replace("<", "&lt;")
-    return _bytes(
+    return bytes_of(
         '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/><text><body>'
         f"<div><head>{safe}</head><p>{safe}</p></div></body><back><div><listBibl><biblStruct><analytic>"
         f"<title>{safe}</title></analytic></biblStruct></listBibl></div></back></text></TEI>"
@@ -155,53 +111,38 @@ def _tei(text: str) -> bytes:
 
 
 def _page(text: str) -> object:
-    page = _bytes(f"<html><body><article><h1>A</h1><p>{_PROSE}</p><p>{text}</p></article></body></html>")
+    page = bytes_of(f"<html><body><article><h1>A</h1><p>{_PROSE}</p><p>{text}</p></article></body></html>")
     return page_extraction.extract_article(page, "utf-8", "https://example.org/", _TODAY.isoformat())
-
-
-def _bytes(text: str) -> bytes:
-    """UTF-8, but U+F780 to U+F7FF are the bytes 0x80 to 0xFF, which are no UTF-8."""
-    pieces = _STRAY.split(text)
-    return b"".join(bytes([ord(piece) - 0xF700]) if _STRAY.fullmatch(piece) else piece.encode() for piece in pieces)
 
 
 def _completion(text: str) -> object:
     """It says with ValueError that something is no answer of a model."""
     try:
-        return chat_completion.parse_completion(_bytes(text))
+        return chat_completion.parse_completion(bytes_of(text))
     except ValueError:
         return None
 
 
-READERS: dict[str, Callable[[str], object]] = {
+_GIVEN: dict[str, Callable[[str], object]] = {
     **INNER_READERS,
     **REFERENCE_READERS,
     "assayer.blinding.blind.spans_to_mask": lambda text: blind.spans_to_mask(text, "A title"),
-    "assayer.citing.claim_numbers.numbers_in": claim_numbers.numbers_in,
     "assayer.citing.further_quotes.further_quotes": lambda text: further_quotes.further_quotes(
         text, _SOURCE.paper_id, "a", (), _SOURCE.model_copy(update={"text": text})
     ),
-    "assayer.citing.further_quotes.said_words": further_quotes.said_words,
     "assayer.citing.evidence.check_quote": lambda text: evidence.check_quote(text, _SOURCE),
-    "assayer.citing.foreign_citations.foreign_citations": foreign_citations.foreign_citations,
     "assayer.citing.foreign_labels.foreign_labels": lambda text: _all(foreign_labels.foreign_labels(text, {"P1"})),
-    "assayer.citing.foreign_labels.without_labels": foreign_labels.without_labels,
     "assayer.citing.labels.canonical": lambda text: labels.canonical(text, {"P1": PaperId("a")}),
-    "assayer.citing.labels.paper_of": labels.paper_of,
-    "assayer.citing.labels.plain": labels.plain,
     "assayer.citing.labels.relabel": lambda text: labels.relabel(text, {PaperId("a"): "P1"}),
     "assayer.citing.labels.segments": lambda text: _all(labels.segments(text, ())),
+    "assayer.citing.labels.unknown_labels": lambda text: labels.unknown_labels(text.split(), (), "paper"),
     "assayer.citing.quotes.find_quote": lambda text: _all(quotes.find_quote(text[:300], text)),
     "assayer.citing.quotes.stands_in": lambda text: quotes.stands_in(text[:300], text),
-    "assayer.citing.spelling.origins": spelling.origins,
     "assayer.citing.spelling.places": lambda text: _all(spelling.places(text[:300], text, 0)),
-    "assayer.citing.spelling.spelled": spelling.spelled,
-    "assayer.citing.spelling.unified": spelling.unified,
     "assayer.citing.whole_sentences.whole_sentences": lambda text: whole_sentences.whole_sentences(
         text, _all_spans(text)
     ),
     "assayer.citing.whole_sentences.why_too_short": lambda text: whole_sentences.why_too_short(text, _all_spans(text)),
-    "assayer.curation.leakage.abstract_parts": leakage.abstract_parts,
     "assayer.curation.leakage.measure_leakage": lambda text: leakage.measure_leakage(
         text[:2_000], "A title", text[:_ABSTRACT], LeakageLimits()
     ),
@@ -212,137 +153,56 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.literature.own_paper.is_own_paper": lambda text: own_paper.is_own_paper(
         text, own_paper.shingles(text), _PAPER
     ),
-    "assayer.literature.own_paper.shingles": own_paper.shingles,
-    "assayer.literature.paper_identity.arxiv_id": paper_identity.arxiv_id,
-    "assayer.literature.paper_identity.doi": paper_identity.doi,
-    "assayer.literature.paper_identity.family_name": paper_identity.family_name,
-    "assayer.literature.paper_identity.identifiers_in": paper_identity.identifiers_in,
-    "assayer.literature.paper_identity.title_key": paper_identity.title_key,
-    "assayer.reference_lists.entry_parser.parse_references": entry_parser.parse_references,
-    "assayer.reference_lists.parting.part_lists": parting.part_lists,
     "assayer.literature.withdrawals.says_withdrawn": lambda text: withdrawals.says_withdrawn(text, text),
-    "assayer.methods.debate.guard_phrases.addresses_judge": guard_phrases.addresses_judge,
-    "assayer.methods.debate.guard_phrases.is_template": guard_phrases.is_template,
-    "assayer.methods.debate.guard_sentences.orders_in": guard_sentences.orders_in,
     "assayer.methods.debate.guard_sentences.scores_of": lambda text: guard_sentences.scores_of(text[:_SENTENCE]),
-    "assayer.methods.debate.guard_sentences.sentences_of": lambda text: _all(guard_sentences.sentences_of(text)),
     "assayer.methods.debate.guard_sentences.signs": lambda text: guard_sentences.signs(text[:_SENTENCE]),
-    "assayer.methods.debate.idea_shape.is_method_list": idea_shape.is_method_list,
-    "assayer.methods.debate.idea_shape.is_monotonous": idea_shape.is_monotonous,
     "assayer.methods.debate.idea_shape.own_words": lambda text: idea_shape.own_words(text, "A question"),
     "assayer.methods.debate.idea_shape.shared_wording": lambda text: idea_shape.shared_wording(text, text),
-    "assayer.methods.debate.idea_shape.words_in": idea_shape.words_in,
-    "assayer.methods.grapheval.viewpoints.splitter.refers_back": splitter.refers_back,
     "assayer.methods.grapheval.viewpoints.splitter.split_viewpoints": lambda text: splitter.split_viewpoints(text, 30),
-    "assayer.methods.innoeval.prompt_evidence.on_one_line": prompt_evidence.on_one_line,
     "assayer.methods.innoeval.prompt_evidence.shortened": lambda text: prompt_evidence.shortened(text, 2_000),
     "assayer.methods.innoeval.search.excerpts.words_of": excerpts.words_of,
     "assayer.methods.check.text_matching.first_words": lambda text: text_matching.first_words(text, 99),
-    "assayer.methods.check.text_matching.idea_paragraphs": text_matching.idea_paragraphs,
     "assayer.own_references.citing_marks.identifier_marks": lambda text: citing_marks.identifier_marks(text, _WORKS),
     "assayer.own_references.citing_marks.name_marks": lambda text: citing_marks.name_marks(text, _WORKS),
     "assayer.own_references.citing_marks.number_marks": lambda text: citing_marks.number_marks(text, range(1, 99)),
     "assayer.own_references.citing_marks.numbers_in": lambda text: citing_marks.numbers_in(text, 99),
     "assayer.own_references.entries.read_references": lambda text: entries.read_references(_idea(text)),
     "assayer.own_references.kept_words.without_names": lambda text: kept_words.without_names(text, {("Lee",)}),
-    "assayer.own_references.matching.without_identifiers": matching.without_identifiers,
     "assayer.own_references.names.is_named_in": lambda text: names.is_named_in("Lee, A.", text),
     "assayer.own_references.names.may_be_same": lambda text: names.may_be_same(text, text[::-1]),
     "assayer.own_references.passages.passages_citing": lambda text: passages.passages_citing(text, _WORKS),
-    "assayer.plan_review.checklist.checklist": checklist.checklist,
-    "assayer.plan_review.checklist.reliable_gaps": checklist.reliable_gaps,
-    "assayer.reports.escaping.cell": escaping.cell,
-    "assayer.reports.escaping.one_line": escaping.one_line,
-    "assayer.reports.escaping.printable": escaping.printable,
-    "assayer.reports.escaping.web_url": escaping.web_url,
-    "assayer.reports.markdown.escape": markdown.escape,
-    "assayer.text.code_links.without_code_links": code_links.without_code_links,
     "assayer.text.contents.contents_of": lambda text: contents.contents_of("A title", text),
     "assayer.text.contents.text_with_title": lambda text: contents.text_with_title("A title", text),
-    "assayer.text.content_words.content_words": content_words.content_words,
-    "assayer.text.content_words.is_grammar": content_words.is_grammar,
-    "assayer.text.decoding.decode_text": lambda text: decoding.decode_text(_bytes(text), "a test"),
-    "assayer.text.decoding.encoding_of": lambda text: decoding.encoding_of(io.BytesIO(_bytes(text)), "a test"),
-    "assayer.text.encoding_detection.detect_encoding": lambda text: encoding_detection.detect_encoding(_bytes(text)),
-    "assayer.text.encoding_detection.special_lines": lambda text: encoding_detection.special_lines(_bytes(text)),
-    "assayer.text.encoding_detection.utf16_without_mark": lambda text: encoding_detection.utf16_without_mark(
-        _bytes(text)
-    ),
-    "assayer.text.folding.folded": folding.folded,
-    "assayer.text.folding.german_folded": folding.german_folded,
-    "assayer.text.languages.languages_of": languages.languages_of,
-    "assayer.text.tex.escape_tex": tex.escape_tex,
-    "assayer.text.tex.is_tex_document": lambda text: tex.is_tex_document(_bytes(text)),
-    "assayer.text.tex.looks_like_tex": tex.looks_like_tex,
-    "assayer.text.tex.plain_tex": tex.plain_tex,
-    "assayer.text.encoded_texts.encoded_texts": lambda text: _all(encoded_texts.encoded_texts(text)),
-    "assayer.text.headings.find_headings": headings.find_headings,
+    "assayer.text.decoding.decode_text": lambda text: decoding.decode_text(bytes_of(text), "a test"),
+    "assayer.text.decoding.encoding_of": lambda text: decoding.encoding_of(io.BytesIO(bytes_of(text)), "a test"),
     "assayer.text.headings.split_at": lambda text: headings.split_at(text, headings.find_headings(text), "Overview"),
-    "assayer.text.hidden_markup.hidden_spans": hidden_markup.hidden_spans,
-    "assayer.text.hidden_markup.without_tags": hidden_markup.without_tags,
-    "assayer.text.injections.find_instructions": lambda text: _all(injections.find_instructions(text)),
-    "assayer.text.lookalikes.folded": lookalikes.folded,
     "assayer.text.frequent_words.frequent_words": lambda text: frequent_words.frequent_words(text[:999], text),
-    "assayer.text.lookalikes.words_of": lookalikes.words_of,
-    "assayer.models.paper.retraction_in_title": retraction_in_title,
-    "assayer.models.paper.title_without_retraction": title_without_retraction,
-    "assayer.text.sanitise.clean_answer": sanitise.clean_answer,
-    "assayer.text.sanitise.clean_text": sanitise.clean_text,
-    "assayer.text.sanitise.sanitise": sanitise.sanitise,
-    "assayer.text.scripts.unspaced_letters": scripts.unspaced_letters,
-    "assayer.text.scripts.words_of": scripts.words_of,
-    "assayer.text.section_titles.is_back_title": section_titles.is_back_title,
-    "assayer.text.section_titles.is_known_title": section_titles.is_known_title,
-    "assayer.text.section_titles.is_main_title": section_titles.is_main_title,
-    "assayer.text.section_titles.joined_small_capitals": section_titles.joined_small_capitals,
-    "assayer.text.section_titles.number_of": section_titles.number_of,
-    "assayer.text.section_titles.opens_part": section_titles.opens_part,
-    "assayer.text.section_titles.part_of": section_titles.part_of,
-    "assayer.text.section_titles.proposal_part_of": section_titles.proposal_part_of,
-    "assayer.text.section_titles.split_printed_number": section_titles.split_printed_number,
-    "assayer.text.section_titles.tells_methods_or_results": section_titles.tells_methods_or_results,
-    "assayer.text.section_titles.without_number": section_titles.without_number,
-    "assayer.text.sentences.sentence_boundaries": lambda text: list(sentences.sentence_boundaries(text)),
-    "assayer.text.sentences.sentence_spans": sentences.sentence_spans,
-    "assayer.text.sentences.sentences": sentences.sentences,
     "assayer.text.stems.stems": lambda text: stems.stems([text]),
     "orchestrator.batches.body_reader.read_rows": lambda text: _body(text, "zip"),
     "orchestrator.batches.body_reader.read_rows, a file of an archive": _zip,
     "orchestrator.batches.csv_rows.csv_rows": _csv,
     "orchestrator.batches.csv_rows.csv_rows, one cell": _csv_cell,
     "orchestrator.batches.json_rows.json_rows": lambda text: _all(
-        json_rows.json_rows(io.BytesIO(_bytes(text)), "a.json", 1, _TODAY)
+        json_rows.json_rows(io.BytesIO(bytes_of(text)), "a.json", 1, _TODAY)
     ),
     "orchestrator.batches.json_rows.jsonl_rows": lambda text: _all(
-        json_rows.jsonl_rows(io.BytesIO(_bytes(text)), "a.jsonl", 1, _MOST, _TODAY, _lines())
+        json_rows.jsonl_rows(io.BytesIO(bytes_of(text)), "a.jsonl", 1, _MOST, _TODAY, _lines())
     ),
     "assayer.text.bounded_lines.bounded_lines": lambda text: _all(
-        bounded_lines.bounded_lines(io.BytesIO(_bytes(text)), "utf-8", _MOST, _lines().count)
+        bounded_lines.bounded_lines(io.BytesIO(bytes_of(text)), "utf-8", _MOST, _lines().count)
     ),
     "assayer.text.bounded_lines.check_readable": lambda text: bounded_lines.check_readable(text, "utf-8", "a test"),
-    "orchestrator.batches.rows.display_name": rows.display_name,
     "orchestrator.batches.uploaded_files.form_files": _form,
     "workers.full_texts.cited_places.read_citing_paper": lambda text: cited_places.read_citing_paper(_tei(text)),
     "workers.full_texts.grobid_tei.parse_tei": lambda text: grobid_tei.parse_tei(_tei(text)),
-    "workers.full_texts.grobid_tei.read_tei": lambda text: grobid_tei.read_tei(_bytes(text), "a test"),
+    "workers.full_texts.grobid_tei.read_tei": lambda text: grobid_tei.read_tei(bytes_of(text), "a test"),
     "workers.llm.chat_completion.parse_completion": _completion,
-    "workers.llm.chat_completion.read_without_answer": lambda text: chat_completion.read_without_answer(_bytes(text)),
-    "workers.llm.structured_output.find_json_objects": structured_output.find_json_objects,
     "workers.sandbox.page_extraction.extract_article": _page,
-    "workers.literature_apis.arxiv.read_page": lambda text: arxiv.read_page(_bytes(text), 0),
+    "workers.literature_apis.arxiv.read_page": lambda text: arxiv.read_page(bytes_of(text), 0),
     "workers.literature_apis.arxiv.search_query": lambda text: arxiv.search_query(text, OPEN),
-    "workers.literature_apis.openalex.work_id": openalex.work_id,
-    "workers.literature_apis.query_encoding.allowed_in_filter": query_encoding.allowed_in_filter,
-    "workers.literature_apis.query_encoding.path_segment": query_encoding.path_segment,
-    "workers.literature_apis.query_encoding.plain_query": query_encoding.plain_query,
-    "workers.literature_apis.record_fields.clean_prose": record_fields.clean_prose,
     "workers.literature_apis.record_fields.distinct_links": record_fields.distinct_links,
     "workers.literature_apis.record_fields.make_paper_id": lambda text: record_fields.make_paper_id("a", text),
-    "workers.literature_apis.record_fields.one_line": record_fields.one_line,
-    "workers.literature_apis.record_fields.parse_date": record_fields.parse_date,
-    "assayer.text.markup.strip_markup": markup.strip_markup,
-    "workers.literature_apis.record_fields.title_line": record_fields.title_line,
-    "workers.literature_apis.record_fields.web_link": record_fields.web_link,
     "workers.web.search.read_shown_date": lambda text: search.read_shown_date(text, _TODAY),
 }
+READERS: dict[str, Callable[[str], object]] = {**readers_of_one_text(_GIVEN), **_GIVEN}
 """Readers by full name; a function with two entry points has a second entry, named after a comma."""

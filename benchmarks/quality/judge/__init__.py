@@ -1,1 +1,1 @@
-"""Tests of the reviews themselves: coverage of experts' points, sensitivity, persuasion, repeatability."""
+"""Tests of the reviews themselves: coverage of experts' points and sensitivity to planted flaws."""

@@ -30,7 +30,7 @@ async def test_words_blanked_in_an_owners_export_are_a_fault(service: Service, t
     await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries, head)))
     twice = await program.run("audit-log", "verify", file)
     assert twice.code == 2
-    assert "says twice" in twice.err
+    assert "has two headers" in twice.err
 
 
 async def test_the_console_saves_for_whom_it_was_too(service: Service) -> None:

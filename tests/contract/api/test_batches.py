@@ -127,7 +127,7 @@ async def test_batch_without_a_good_row_is_refused_with_every_row(client: httpx2
     )
     assert refused.rows is not None
     assert [(row.row, row.field) for row in refused.rows] == [(1, "text"), (2, "")]
-    assert "holds for 1 more" in refused.detail
+    assert "applies to 1 more" in refused.detail
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ async def _refusal(client: AsyncClient) -> ApiProblem:
 
 
 async def test_evaluation_that_takes_too_long_goes_on_without_its_asker(client: AsyncClient, service: Service) -> None:
-    with pytest.raises(TimeoutError, match=r"^ev_\w+ has not ended within 0 seconds; the work goes on"):
+    with pytest.raises(TimeoutError, match=r"^ev_\w+ has not ended within 0 seconds; the work continues"):
         await client.evaluate(_BODY, key="once", seconds=0)
     await service.finish()
     assert (await client.evaluate(_BODY, key="once")).method == "scholareval"

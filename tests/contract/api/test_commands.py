@@ -132,7 +132,7 @@ async def test_what_cannot_be_done_is_one_sentence_and_an_exit_code(program: Pro
         (("submit", "ideas/bad.pdf"), {}, "not a PDF"),
         (("watch", "ev_00000000000000000000000000"), {}, "404"),
         (("cancel", "ev_1"), {"ASSAYER_API_KEY": ""}, "no API key"),
-        (("cancel", "zz_1"), {}, "no id"),
+        (("cancel", "zz_1"), {}, "not an id"),
         (("cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not the address of a service"),
     ]
     outcomes = await asyncio.gather(*(program.run(*arguments, **settings) for arguments, settings, _ in cases))
@@ -185,14 +185,14 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
     (program.home / "ideas" / "second.txt").write_text(TEXT)
     submitted = await program.run("submit", "ideas/risk.txt", "ideas/second.txt", "--max-usd", "2")
-    assert "second.txt has the words of risk.txt" in submitted.err
+    assert "second.txt has the same text as risk.txt" in submitted.err
     batch = submitted.out.strip()
     watching = await program.start("watch", batch)
     assert watching.stderr is not None
     told = (await watching.stderr.readline()).decode()
     found = (await service.machine.get(f"/v1/batches/{batch}")).json()
     assert found["waiting"].startswith("It may cost 2 USD, and 0.50 USD are left")
-    assert told.strip() == f"{batch}: nothing is under way yet. The next one: {found['waiting']}"
+    assert told.strip() == f"{batch}: nothing is running yet. Next: {found['waiting']}"
     await service.machine.delete(f"/v1/batches/{batch}")
     assert (await service.machine.get(f"/v1/batches/{batch}")).json()["waiting"] is None
     await watching.communicate()
@@ -284,12 +284,12 @@ async def test_documents_run_again_until_they_are_kept_no_longer(program: Progra
     accepted = call.counts["queued"]
     await program.run("cancel", batch)
     again = await program.run("retry", batch)
-    assert f"{accepted} of {call.rows} rows wait again." in again.err
+    assert f"{accepted} of {call.rows} rows are queued again." in again.err
     await program.run("cancel", batch)
     await service.services.jobs.forget_documents(dt.datetime.now(dt.UTC) + dt.timedelta(days=31))
     later = await program.run("retry", batch)
-    left = "1 stays as it is, as its document is kept no longer."
-    assert f"{accepted - 1} of {call.rows} rows wait again; {left}" in later.err
+    left = "1 is unchanged because its document is no longer stored."
+    assert f"{accepted - 1} of {call.rows} rows are queued again; {left}" in later.err
 
 
 async def test_finished_evaluations_are_shown_side_by_side_and_judged(program: Program, service: Service) -> None:
@@ -315,7 +315,7 @@ async def test_finished_evaluations_are_shown_side_by_side_and_judged(program: P
             await notifications.next(5)
         await finish_comparison(service)
     assert judging.result().code == 0, judging.result().err
-    assert "asked in one only" in judging.result().out
+    assert "asked in one order only" in judging.result().out
     assert "overall: clearer" in judging.result().out
     for wrong in ([one], [one, one], [one, "bt_1"], [one, other["id"], "ev_3", "--judge"]):
         assert (await program.run("compare", *wrong)).code == 2, wrong

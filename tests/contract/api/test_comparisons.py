@@ -54,7 +54,7 @@ async def test_caller_who_would_rather_wait_gets_the_result(service: Service, cl
     ("body", "pointer", "says"),
     [
         ({"first": TWO_IDEAS["first"]}, "/second", "It is required"),
-        ({**TWO_IDEAS, "second": TWO_IDEAS["first"]}, "/second", "same words"),
+        ({**TWO_IDEAS, "second": TWO_IDEAS["first"]}, "/second", "same text"),
         ({**TWO_IDEAS, "second": {"text": "short"}}, "/second/text", "too short"),
         ({**TWO_IDEAS, "second": {"title": "x"}}, "/second", "Give either"),
         ({**TWO_IDEAS, "thrid": 1}, "/thrid", "not a known field"),

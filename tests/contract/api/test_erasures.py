@@ -66,4 +66,4 @@ async def test_command_shows_what_would_go_asks_and_deletes(program: Program, cl
     assert '"still_stored": []' in (program.home / "proof.json").read_text("utf-8")
     assert "Deleted: 1 evaluation." in done.err
     nothing = await program.run("erase", "--source", "A-1", "--yes")
-    assert (nothing.code, "Nothing is stored of A-1" in nothing.err) == (2, True)
+    assert (nothing.code, "Nothing is stored about A-1" in nothing.err) == (2, True)

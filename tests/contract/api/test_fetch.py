@@ -57,7 +57,7 @@ async def test_a_fetch_that_was_cut_goes_on_where_it_stopped(
         cut = Counting(most=5)
         with pytest.raises(ServiceUnreachable):
             await asyncio.to_thread(fetching(cut))
-        assert f"2 of 4 reports are in {tmp_path}. The same command goes on from there." in capsys.readouterr().err
+        assert f"2 of 4 reports are in {tmp_path}. Run the same command to continue." in capsys.readouterr().err
         (tmp_path / "A-1.md").write_text("cut in the middle")
         rest = Counting()
         files = await asyncio.to_thread(fetching(rest))

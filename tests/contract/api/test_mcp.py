@@ -119,8 +119,8 @@ async def test_a_report_comes_in_pieces_that_make_the_whole(agent: Client, servi
                 break
         assert len("".join(pieces)) == page["characters"]
     assert json.loads("".join(pieces))["evaluation_id"]
-    assert "no cursor" in await refusal(agent, "fetch_report", id=job, cursor="json-3")
-    assert "behind the end" in await refusal(agent, "fetch_report", id=job, cursor="markdown-999999999")
+    assert "not a cursor" in await refusal(agent, "fetch_report", id=job, cursor="json-3")
+    assert "past the end" in await refusal(agent, "fetch_report", id=job, cursor="markdown-999999999")
 
 
 async def test_papers_are_found(service: Service, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ async def test_rewards_are_given_and_a_lost_judge_gives_none(agent: Client, serv
         ("evaluate", {}, "idea"),
         ("evaluate", {"idea": TEXT, "wait_seconds": 6_000}, "less than or equal to 600"),
         ("evaluate", {"idea": TEXT, "method": "dice"}, "dice"),
-        ("evaluate", {"idea": TEXT, "method": "innoeval", "board": 13}, "there are 12 personas"),
+        ("evaluate", {"idea": TEXT, "method": "innoeval", "board": 13}, "there are only 12 personas"),
         ("evaluate", {"idea": TEXT, "board": 3}, "Only the method innoeval has a board"),
         ("evaluate", {"idea": "too short"}, "(422)"),
         ("evaluation_status", {"id": "../keys"}, "pattern"),

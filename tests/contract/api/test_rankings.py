@@ -164,7 +164,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     [
         ({"ideas": RANKED_IDEAS[:1]}, "/ideas", "at least two ideas, and there is 1"),
         ({"ideas": []}, "/ideas", "there is none"),
-        ({"ideas": [RANKED_IDEAS[0], RANKED_IDEAS[1], RANKED_IDEAS[0]]}, "/ideas/2", "same words as /ideas/0"),
+        ({"ideas": [RANKED_IDEAS[0], RANKED_IDEAS[1], RANKED_IDEAS[0]]}, "/ideas/2", "same text as /ideas/0"),
         ({"ideas": [RANKED_IDEAS[0], {"title": "no text"}]}, "/ideas/1", "Give either"),
         ({"ideas": [RANKED_IDEAS[0], {"text": "  "}]}, "/ideas/1/text", "is empty"),
         ({"ideas": RANKED_IDEAS, "cut": 4}, "/cut", "nothing to decide among 4 ideas"),

@@ -84,7 +84,7 @@ async def test_evaluation_whose_version_has_gone_begins_anew_with_the_current_on
         report, pinned = await evaluated(await opened(settings, stack), gone)
     assert pinned["corpus"] == report.provenance.corpus_version == current
     (told,) = [item for item in report.coverage.dropped if item.what == "start of the evaluation"]
-    assert "began anew with the current one" in told.reason
+    assert "restarted with the current one" in told.reason
 
 
 async def test_running_service_goes_on_to_the_next_version(settings: Settings) -> None:

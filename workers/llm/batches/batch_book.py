@@ -5,20 +5,13 @@ from typing import Protocol
 
 from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult, OutgoingBatch
 
-SETTLED_SECONDS = 10.0
-LINE_OVERHEAD = 200
-"""Maximum bytes of a line in addition to its body."""
-DEADLINE_PASSED = "its deadline came before a batch left"
-NOT_IN_RESULTS = "the batch ended without a word about it"
-
 
 class BatchBook(Protocol):
     """Calls and batches of one endpoint. All methods raise StorageError when the store is unreachable, and all may
     be repeated."""
 
     async def enqueue(self, call: BatchCall) -> None:
-        """Queue the call, unless a call with this key is in the book and was not settled more than
-        `SETTLED_SECONDS` ago."""
+        """Queue the call, unless a call with this key is in the book and was not settled more than ten seconds ago."""
         ...
 
     async def ended(self, keys: Collection[str]) -> list[str]:
@@ -36,7 +29,7 @@ class BatchBook(Protocol):
         ...
 
     async def settle(self, keys: Collection[str]) -> None:
-        """Mark the calls' results as recorded in the ledger. Requests after `SETTLED_SECONDS` start anew. Until
+        """Mark the calls' results as recorded in the ledger. Requests after ten seconds start anew. Until
         then the calls can still be collected, by callers that waited and by callers that looked for the answer
         just before it was stored."""
         ...

@@ -6,7 +6,8 @@ import pytest
 
 from assayer.models import Fault
 from assayer.models.llm_batches import BatchCall
-from tests.contract.in_memory_batch_book import InMemoryBatchBook
+from orchestrator.store import Database
+from orchestrator.store.llm_batches import PgBatchBook
 from workers.llm import LlmBatchSettings, LlmSettings
 from workers.llm.batches.batch_dispatcher import BatchDispatcher
 from workers.llm.batches.remote_batches import RemoteBatch, RemoteBatches
@@ -22,9 +23,10 @@ SETTINGS = LlmBatchSettings(enabled=True, gather_seconds=0.0, cancel_seconds=100
 class HandClock:
     def __init__(self) -> None:
         self.passed = 0.0
+        self._began = dt.datetime.now(dt.UTC)
 
     def now(self) -> dt.datetime:
-        return dt.datetime(2026, 11, 24, tzinfo=dt.UTC) + dt.timedelta(seconds=self.passed)
+        return self._began + dt.timedelta(seconds=self.passed)
 
     def monotonic(self) -> float:
         return self.passed
@@ -48,10 +50,10 @@ class LostEndpoint(RemoteBatches):
 @pytest.mark.parametrize("failure", [DOWN, REVOKED], ids=["down", "revoked"])
 @pytest.mark.parametrize("sent", [True, False])
 async def test_calls_of_a_batch_out_of_reach_go_back_some_time_after_their_deadline_and_not_before(
-    failure: Exception, sent: bool
+    database: Database, failure: Exception, sent: bool
 ) -> None:
     clock = HandClock()
-    book = InMemoryBatchBook(clock)
+    book = PgBatchBook(database, "endpoint")
     until = clock.now() + dt.timedelta(seconds=1_000)
     await book.enqueue(BatchCall(key="a", run_id="run", model="m", body="{}", until=until))
     dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(failure, clock), InMemoryClaims(clock.monotonic), clock)
@@ -68,9 +70,9 @@ async def test_calls_of_a_batch_out_of_reach_go_back_some_time_after_their_deadl
     assert await book.open_batches() == []
 
 
-async def test_a_process_that_has_no_claim_sends_nothing() -> None:
+async def test_a_process_that_has_no_claim_sends_nothing(database: Database) -> None:
     clock = HandClock()
-    book, claims = InMemoryBatchBook(clock), InMemoryClaims(clock.monotonic)
+    book, claims = PgBatchBook(database, "endpoint"), InMemoryClaims(clock.monotonic)
     until = clock.now() + dt.timedelta(seconds=1_000)
     await book.enqueue(BatchCall(key="a", run_id="run", model="m", body="{}", until=until))
     await claims.claim("batches of calls to the LLM", "another process", 45.0)

@@ -1,0 +1,1 @@
+"""Measurements of how completely and correctly documents are read."""

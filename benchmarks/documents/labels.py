@@ -1,0 +1,80 @@
+"""Labels of documents, and the comparison of labelled entries with those that were read."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assayer.models import CitedWork, Frozen
+
+__all__ = ["Label", "LabelledDocument", "covers", "letters", "match_entries"]
+
+_LENGTH = 5
+"""Letters of the sequences that are compared; they tolerate line ends and hyphens."""
+_TITLE, _ENTRY = 0.8, 0.55
+"""Minimum shares of the sequences of a title and of an entry that an entry read must have."""
+_LONGEST = 1.6
+"""Maximum length of an entry read, as a multiple of the labelled one."""
+
+
+class Label(Frozen):
+    text: str
+    work: CitedWork | None = None
+    partial: bool = False
+
+
+class LabelledDocument(Frozen):
+    document: str
+    kind: str
+    entries: tuple[Label, ...]
+    source: str = ""
+
+
+class Matches(NamedTuple):
+    pairs: dict[int, int]
+    """Places of the entries read, by the place of the label that each alone fits."""
+    extra: int
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of a text without accents and case."""
+    return re.sub(r"[\W_]", "", unicodedata.normalize("NFKD", text).casefold())
+
+
+def covers(text: str, part: str, share: float = _TITLE) -> bool:
+    """Return whether a text has this share of the letter sequences of a part."""
+    return _shared(text, part) >= share
+
+
+def _shared(text: str, part: str) -> float:
+    wanted = _sequences(part)
+    return len(wanted & _sequences(text)) / len(wanted)
+
+
+def _sequences(text: str) -> set[str]:
+    plain = letters(text)
+    return {plain[start : start + _LENGTH] for start in range(max(1, len(plain) - _LENGTH + 1))}
+
+
+def match_entries(labels: Sequence[Label], read: Sequence[str]) -> Matches:
+    """Pair each entry read with the labelled entry that it fits best. One that holds two labelled entries is too long
+    for either."""
+    pairs: dict[int, int] = {}
+    extra = 0
+    for number, text in enumerate(read):
+        fitting = [place for place, label in enumerate(labels) if _fits(label, text)]
+        fitting.sort(key=lambda place: _shared(text, labels[place].text), reverse=True)
+        extra += not fitting
+        best = next((place for place in fitting if place not in pairs), None)
+        if best is not None and _is_short_enough(labels[best], text):
+            pairs[best] = number
+    return Matches(pairs, extra)
+
+
+def _fits(label: Label, text: str) -> bool:
+    title = label.work.title if label.work else ""
+    return covers(text, label.text, _ENTRY) and covers(text, title or label.text)
+
+
+def _is_short_enough(label: Label, text: str) -> bool:
+    return label.partial or len(letters(text)) <= _LONGEST * len(letters(label.text)) + 60

@@ -1,0 +1,74 @@
+"""Words of a file, and those that a reading of it lacks."""
+
+import re
+import unicodedata
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pypdfium2
+from lxml import etree, html
+
+from assayer.models import Idea
+from assayer.text.decoding import decode_text
+
+__all__ = ["missing_words", "words_of_file", "words_of_reading"]
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_XML_PARTS = re.compile(
+    r"word/(?:document|footnotes|endnotes)\.xml|content\.xml|xl/(?:sharedStrings|worksheets/\w+)\.xml"
+)
+_BLOCKS = {"p", "tab", "br", "h", "si", "c", "tc"}
+
+
+def missing_words(path: Path, idea: Idea) -> tuple[int, tuple[str, ...]]:
+    """Return the number of words of a file, and those that its idea lacks, each as often as it is lacking."""
+    expected, found = words_of_file(path), words_of_reading(idea)
+    lacking = expected - found
+    # A PDF breaks words at line ends: a word that is part of a longer one is not lacking.
+    text = "".join(found)
+    return expected.total(), tuple(word for word in lacking.elements() if found[word] == 0 and word not in text)
+
+
+def words_of_file(path: Path) -> Counter[str]:
+    """Return the words of a document, read without any of the product's readers; empty for TeX and tables."""
+    data, suffix = path.read_bytes(), path.suffix.lower()
+    if suffix == ".pdf":
+        pages = pypdfium2.PdfDocument(data)
+        text = "\n".join(page.get_textpage().get_text_bounded() for page in pages)
+    elif suffix in (".docx", ".odt", ".xlsx"):
+        with zipfile.ZipFile(path) as package:
+            parts = [package.read(name) for name in package.namelist() if _XML_PARTS.fullmatch(name)]
+        text = "\n".join(map(_text_of_xml, parts))
+    elif suffix in (".html", ".htm"):
+        tree = html.fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+        for element in tree.xpath("//script|//style|//head|//nav|//svg|//math"):
+            element.drop_tree()
+        text = tree.text_content()
+    elif suffix in (".txt", ".md", ".csv", ".tsv", ".json", ".jsonl"):
+        text = decode_text(data, str(path))
+    else:
+        text = ""
+    return _words(text)
+
+
+def _text_of_xml(part: bytes) -> str:
+    pieces: list[str] = []
+    for element in etree.fromstring(part, etree.XMLParser(resolve_entities=False, huge_tree=True)).iter():
+        name = etree.QName(element).localname if isinstance(element.tag, str) else ""
+        pieces += "\n" if name in _BLOCKS else ""
+        is_text = name in ("t", "v") or "opendocument" in (element.nsmap.get(element.prefix) or "")
+        pieces += [element.text or "" if is_text else "", element.tail or "" if is_text else ""]
+    return "".join(pieces)
+
+
+def words_of_reading(idea: Idea) -> Counter[str]:
+    """Return the words of an idea with its title, list, front matter, and the reasons for what was left out."""
+    works = [" ".join((work.title, *work.authors, work.raw)) for work in idea.references]
+    reading = idea.reading.model_dump_json() if idea.reading else ""
+    return _words("\n".join((idea.title, idea.text, idea.reference_list, reading, *works)))
+
+
+def _words(text: str) -> Counter[str]:
+    plain = unicodedata.normalize("NFKC", text.replace("\u00ad", "").replace("\ufffe", ""))
+    return Counter(match[0].casefold() for match in _WORD.finditer(plain))

@@ -1,0 +1,102 @@
+"""The public functions of the product that take a text, and those of them that need nothing else.
+
+The sources are parsed, because importing all modules takes a minute."""
+
+import ast
+import importlib
+import re
+from collections.abc import Callable, Container, Iterator
+from functools import cache
+from pathlib import Path
+
+from benchmarks.hostile.fuzzing.exempt import EXEMPT
+
+_ROOT = Path(__file__).parents[3]
+_ROOMS = ("assayer", "workers", "orchestrator", "index", "cluster", "client/assayer_client")
+_TEXTS = {"str", "bytes", "BinaryIO"}
+_NAMES = {"abstract", "body", "content", "data", "document", "html", "idea", "passage", "pdf", "tei", "text", "words"}
+"""Names of arguments that hold a text wherever they occur."""
+_STRAY = re.compile("([\uf780-\uf7ff])")
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def bytes_of(text: str) -> bytes:
+    """UTF-8, but U+F780 to U+F7FF are the bytes 0x80 to 0xFF, which are no UTF-8."""
+    pieces = _STRAY.split(text)
+    return b"".join(bytes([ord(piece) - 0xF700]) if _STRAY.fullmatch(piece) else piece.encode() for piece in pieces)
+
+
+@cache
+def public_functions_of_texts() -> dict[str, _Function]:
+    """Return the public functions that take a text or bytes first, or under a name in `_NAMES`, by full name."""
+    return {
+        f"{module}.{node.name}": node
+        for module, tree in _modules()
+        for node in tree.body
+        if isinstance(node, _Function) and node.name in _exports(tree) and _takes(node)
+    }
+
+
+def is_exempt(function: str) -> bool:
+    """Return whether the function is exempt, by its own name, its module, or a package around it."""
+    parts = function.split(".")
+    return any(".".join(parts[:length]) in EXEMPT for length in range(1, len(parts) + 1))
+
+
+def readers_of_one_text(known: Container[str]) -> dict[str, Callable[[str], object]]:
+    """Return the functions that need one text or bytes and nothing else, without those that are known or exempt."""
+    return {
+        name: _reader(name, kind)
+        for name, node in public_functions_of_texts().items()
+        if name not in known and not is_exempt(name) and (kind := _only_argument(node))
+    }
+
+
+def _reader(name: str, kind: str) -> Callable[[str], object]:
+    module, _, function = name.rpartition(".")
+    read = getattr(importlib.import_module(module), function)
+
+    def whole(text: str) -> object:
+        found = read(bytes_of(text) if kind == "bytes" else text)
+        return list(found) if isinstance(found, Iterator) else found
+
+    return whole
+
+
+def _only_argument(function: _Function) -> str | None:
+    """Return the type of the only argument that has to be given, if it is a text or bytes."""
+    given = [*function.args.posonlyargs, *function.args.args]
+    needed = len(given) - len(function.args.defaults) + sum(item is None for item in function.args.kw_defaults)
+    annotation = given[0].annotation if given else None
+    if isinstance(function, ast.AsyncFunctionDef) or needed != 1 or not isinstance(annotation, ast.Name):
+        return None
+    return annotation.id if annotation.id in {"str", "bytes"} else None
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for room in _ROOMS:
+        for path in sorted((_ROOT / room).rglob("*.py")):
+            parts = path.relative_to((_ROOT / room).parent).with_suffix("").parts
+            yield ".".join(parts).removesuffix(".__init__"), ast.parse(path.read_text("utf-8"))
+
+
+def _exports(tree: ast.Module) -> set[str]:
+    """Return the names in `__all__`; of a module without it, the functions without a leading underscore."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
+            return set(ast.literal_eval(node.value))
+    functions = (node for node in tree.body if isinstance(node, _Function))
+    return {function.name for function in functions if not function.name.startswith("_")}
+
+
+def _takes(function: _Function) -> bool:
+    given = [*function.args.posonlyargs, *function.args.args]
+    return any(_is_text(item) and (place == 0 or item.arg in _NAMES) for place, item in enumerate(given))
+
+
+def _is_text(argument: ast.arg) -> bool:
+    """Also a sequence of texts; a mapping or a function from texts is none."""
+    parts = list(ast.walk(argument.annotation)) if argument.annotation else []
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    return bool(names & _TEXTS) and not names & {"Mapping", "Callable", "dict"}
