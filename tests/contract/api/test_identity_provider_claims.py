@@ -1,4 +1,4 @@
-"""What an identity provider says of a person: believed where it is signed and fits, and refused otherwise."""
+"""Claims of an identity provider about a person: believed where they are signed and fit, refused otherwise."""
 
 import json
 import time
