@@ -54,7 +54,8 @@ def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
     if titles == "same" and title_key(work.title) == title_key(paper.title):
         # Short titles are used again and again: `Deep learning`.
         telling = len(title_key(paper.title)) >= TELLING
-        return "same" if telling or author or (author is None and year) else None
+        unnamed = not work.authors and not paper.authors and year is None
+        return "same" if telling or author or (author is None and year) or unnamed else None
     if not author:
         return None
     if titles == "same":

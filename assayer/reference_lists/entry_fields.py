@@ -29,11 +29,13 @@ _DOCUMENT_KIND = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］](?://
 _ADDED_TO_TITLE = re.compile(
     r"(?:[.,:]?\s*[(\[](?:vols?|version|v|pp?|no|\d{1,2}(?:st|nd|rd|th)|r package|[\w ]{0,20}software|data ?set|online|"
     r"internet|preprint|[\w ’']{0,25}(?:thesis|dissertation)|video|film|poster|abstract|manuscript|conference)\b"
-    r"[^()\[\]]{0,80}[)\]]?|: Vols?\. [IVX\d].{0,20})+$",
+    r"[^()\[\]]{0,80}[)\]]?|: Vols?\b.{0,20})+$",
     re.IGNORECASE,
 )
 """Volume, edition or kind of a work, which styles print after its title: `(Vol. 2, p. 7)`, `[Computer software]`."""
 _PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
+_UNNAMED_TITLE = re.compile(r"[^,;\d]{12,200}")
+_FEWEST_WORDS = 2
 _ARXIV_CLASS = re.compile(r"\s*\[[a-z-]{2,10}(?:\.[A-Za-z-]{2,8})?\]")
 _SENTENCE_END = re.compile(
     r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?:[.?!][”\"]?\s+(?=[\"“(¿¡]?\w)|[。．]\s*)"
@@ -103,7 +105,7 @@ def fields_of(entry: str) -> EntryFields:
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
         _quoted, _date_first, _after_date, _initials_first, _family_first, _after_et_al, _title_before_names,
-        _surnames_first, _second_sentence,
+        _surnames_first, _second_sentence, _without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
     return fields._replace(title=_bare_title(fields.title))
@@ -171,6 +173,15 @@ def _after_et_al(entry: str) -> EntryFields | None:
 def _second_sentence(entry: str) -> EntryFields | None:
     sentences = _SENTENCE_END.split(entry, maxsplit=1)
     return _titled(sentences[0], sentences[1]) if len(sentences) > 1 else None
+
+
+def _without_authors(entry: str) -> EntryFields | None:
+    """Parse an entry that begins with its title: `A title. [Online]. Available: …`, `A title. A journal 2019;3:1`."""
+    title = _SENTENCE_END.split(entry, maxsplit=1)[0]
+    rest = entry[len(title) :]
+    begins_sentence = _UNNAMED_TITLE.fullmatch(title) and len(title.split()) > _FEWEST_WORDS
+    is_title = rest.strip() and (begins_sentence or rest.lstrip(" .").startswith("[Online]"))
+    return EntryFields((), title) if is_title and _may_be_title(title) else None
 
 
 def _titled(names: str, rest: str) -> EntryFields | None:

@@ -20,6 +20,7 @@ _LARGEST_GAP = 5
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
 _KEY = re.compile(r"^\s{0,8}(?P<mark>[-*+•–·▪◦] +|\[\^?[\w+:.&’' -]{1,40}\]:? +)(?=\S)")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
+_NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*", re.MULTILINE)
 _FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
 _MARKUP = re.compile(
     r"</?(?:a|b|i|em|strong|span|div|p|li|ul|ol|br|sup|sub|font|section|bibitem)\b[^<>]{0,400}>|\[\]\{[^{}]{0,200}\}"
@@ -44,6 +45,7 @@ class PrintedEntry(NamedTuple):
 def split_entries(text: str) -> list[PrintedEntry]:
     """Return the entries of a list, in order."""
     plain = html.unescape(_MARKUP.sub("", _FENCE.sub("", text))).replace("\r", "").replace("\u00a0", " ")
+    plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
     lines = [line.rstrip() for line in plain.split("\n")]
     entries = _numbered_lines(lines) or _inline_numbers(plain) or _items(lines)
     if not entries:
@@ -161,6 +163,8 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
     dated = [place for place in places if reads_like_entry(ahead[place])]
     by_date = len(dated) >= _FEWEST_DATED and reads_like_entry(ahead[places[0]])
     paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
+    # The rest of an entry in a paragraph of its own has no date before the next paragraph.
+    dated = [place for place in dated if is_dated(lines[place]) or place + 2 not in paragraphs]
     all_entries = len(places) > 1 and all(_is_whole_entry(lines[place]) for place in places)
     above = ""
     ended = complete = False

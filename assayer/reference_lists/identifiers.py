@@ -29,8 +29,10 @@ ADDRESS = re.compile(rf"(?:https?://|www\.)\S+|(?:doi:?\s*)?{DOI}|(?:doi|arxiv):
 """An address or identifier, which is not part of a title or a year."""
 _BROKEN_ARXIV = re.compile(r"(?P<start>arxiv:\s?\d{4}\.\d{0,4}) (?P<rest>\d{1,5})(?!\d)", re.IGNORECASE)
 _BROKEN_ADDRESS = re.compile(
-    r"(?P<start>(?:https?://|doi:\s?|10\.\d{4,9}/)\S*[/._=-]) (?P<rest>[\w(][\w.()/:;-]*[\d/]\S*)"
+    r"(?P<start>(?:https?://|doi:\s?|10\.\d{4,9}/)\S*[/._=-]) "
+    r"(?P<rest>[\w(][\w.()/:;-]*[\d/]\S*|[a-z][\w-]*(?:\.[a-z][\w-]*)*\.?$)"
 )
+"""Address or DOI that a line end has broken. Its rest has a digit or a slash, or ends the entry."""
 
 
 def dois_in(text: str) -> Iterator[str]:

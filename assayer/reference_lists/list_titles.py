@@ -57,6 +57,7 @@ _ATTRIBUTES = re.compile(r"\s*\{[^{}]{0,200}\}\s*$")
 """Attributes of a heading in pandoc's Markdown: `{#refs .unnumbered}`."""
 _EMPHASIS = re.compile(r"\*\*|__|[*_`【】\[\]〔〕]")
 _BRACKETED = re.compile(r"\s*[(（][^()（）]{1,40}[)）]$")
+_ALL = re.compile(r"^(?:complete|full|main|all|additional|combined|general|numbered)\s+", re.IGNORECASE)
 _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九十]{1,3}[、.．]\s*")
 
 
@@ -67,7 +68,13 @@ def list_title(line: str) -> ListTitle | None:
     bare = _ATTRIBUTES.sub("", line.lstrip("# "))
     plain = _MARKS.sub("", _EMPHASIS.sub("", _MARKS.sub("", bare)))
     plain = joined_small_capitals(_BRACKETED.sub("", plain)).strip(" .:：")
-    for candidate in (plain, without_number(plain), _ROMAN.sub("", plain), re.sub(r"^\d{1,2}\.?\s+", "", plain)):
+    for candidate in (
+        plain,
+        without_number(plain),
+        _ROMAN.sub("", plain),
+        _ALL.sub("", plain),
+        re.sub(r"^\d{1,2}\.?\s+", "", plain),
+    ):
         key = " ".join(candidate.casefold().replace("&", "and").split()).strip(" .:：")
         for certainty, titles in _BY_CERTAINTY:
             if key in titles:

@@ -36,6 +36,7 @@ from workers.literature.settings import LiteratureSettings
 __all__ = ["main"]
 
 
+_COLUMNS = "entries | told apart | extra | checked | accused | undecided | planted | found | words | lacking"
 _ACCUSATIONS = ("differs", "not_found", "retracted")
 
 
@@ -152,12 +153,12 @@ class _Silent:
 
 
 def _tables(results: Sequence[Result], *, details: bool) -> Iterator[str]:
-    yield "\n| kind | files | entries | told apart | extra | checked | accused | undecided | planted | found | words | lacking |"
+    yield f"\n| kind | files | {_COLUMNS} |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     for kind in [*dict.fromkeys(result.kind for result in results), ""]:
         chosen = [result for result in results if kind in ("", result.kind)]
         yield _row(f"{kind or 'all'} | {len(chosen)}", chosen)
-    yield "\n| file | kind | entries | told apart | extra | checked | accused | undecided | planted | found | words | lacking |"
+    yield f"\n| file | kind | {_COLUMNS} |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     for result in results:
         yield _row(f"{result.document} | {result.kind}", [result])

@@ -11,7 +11,7 @@ __all__ = ["Label", "LabelledDocument", "covers", "letters", "match_entries"]
 
 _LENGTH = 5
 """Letters of the sequences that are compared; they tolerate line ends and hyphens."""
-_TITLE, _ENTRY = 0.8, 0.55
+_TITLE, _ENTRY = 0.8, 0.35
 """Minimum shares of the sequences of a title and of an entry that an entry read must have."""
 _LONGEST = 1.6
 """Maximum length of an entry read, as a multiple of the labelled one."""

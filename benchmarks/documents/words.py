@@ -12,7 +12,7 @@ from lxml import etree, html
 from assayer.models import Idea
 from assayer.text.decoding import decode_text
 
-__all__ = ["missing_words", "words_of_file", "words_of_reading"]
+__all__ = ["missing_words", "words_in", "words_of_file", "words_of_reading"]
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _XML_PARTS = re.compile(
@@ -49,7 +49,7 @@ def words_of_file(path: Path) -> Counter[str]:
         text = decode_text(data, str(path))
     else:
         text = ""
-    return _words(text)
+    return words_in(text)
 
 
 def _text_of_xml(part: bytes) -> str:
@@ -63,12 +63,13 @@ def _text_of_xml(part: bytes) -> str:
 
 
 def words_of_reading(idea: Idea) -> Counter[str]:
-    """Return the words of an idea with its title, list, front matter, and the reasons for what was left out."""
+    """Return the words of an idea with its title, list, front matter, flagged hidden text, and what was left out."""
     works = [" ".join((work.title, *work.authors, work.raw)) for work in idea.references]
     reading = idea.reading.model_dump_json() if idea.reading else ""
-    return _words("\n".join((idea.title, idea.text, idea.reference_list, reading, *works)))
+    flagged = (flag.excerpt for flag in idea.flags)
+    return words_in("\n".join((idea.title, idea.text, idea.reference_list, reading, *flagged, *works)))
 
 
-def _words(text: str) -> Counter[str]:
+def words_in(text: str) -> Counter[str]:
     plain = unicodedata.normalize("NFKC", text.replace("\u00ad", "").replace("\ufffe", ""))
     return Counter(match[0].casefold() for match in _WORD.finditer(plain))

@@ -29,7 +29,8 @@ ENTRIES = (
     [
         "References", "REFERENCES", "References:", "- References", "7. References", "VII. REFERENCES", "R EFERENCES",
         "References Cited", "Literature", "Works cited", "Bibliography", "**References**", "References (partial)",
-        "References and notes", "References {#refs .unnumbered}", "参考文献", "参考文献：", "Literaturverzeichnis",
+        "References and notes", "References {#refs .unnumbered}", "Complete Reference List (25 Sources)",
+         "参考文献", "参考文献：", "Literaturverzeichnis",
         "Literatur", "Références", "Bibliographie", "Referencias", "Bibliografía", "Список литературы", "引用文献",
         "참고문헌", "المراجع", "Referências bibliográficas", "Riferimenti bibliografici", "Källor", "Kaynakça",
         "Piśmiennictwo", "Seznam literatury", "Irodalomjegyzék", "Βιβλιογραφία", "רשימת מקורות", "Daftar Pustaka",
@@ -305,3 +306,16 @@ def test_list_of_a_pdf_in_small_capitals_keeps_its_lines_and_entries_are_no_head
     assert [section.title for section in layout.sections] == ["INTRODUCTION", "REFERENCES"]
     idea = idea_of_document(Document(sections=layout.sections), "a.pdf")
     assert [work.authors for work in idea.references] == [("Duarte, C",), ("Łoś, A", "Okoro, B")]
+
+
+def test_digits_that_end_a_doi_on_a_line_of_their_own_are_no_page_number() -> None:
+    body = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
+    lines = [
+        *[PdfLine(1, body, True, "Post offices sort letters by hand where machines cannot read them [1].")] * 12,
+        PdfLine(1, body, True, "References"),
+        PdfLine(1, body, True, "[1] Ann Moss. 2017. Counting stamps. Post 3 (2017). https://doi.org/10.1145/1188913."),
+        PdfLine(1, body, True, "1188915"),
+        PdfLine(1, body, True, "12"),
+    ]
+    (entries,) = (section.text for section in detect_layout(lines).sections if section.title == "References")
+    assert [work.doi for work in parse_references(entries)] == ["10.1145/1188913.1188915"]

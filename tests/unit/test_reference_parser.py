@@ -191,3 +191,36 @@ def test_wrapped_addresses_and_malformed_names_end_no_entry_early() -> None:
     titles = ["Manual of stamps", "Stampy: The stamp package", "Trust in letters", "Letter studio"]
     works = parse_references(text)
     assert [title in work.raw for work, title in zip(works, titles, strict=True)] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("entry", "title"),
+    [
+        ("Post functions. [Online]. Available: https://post.example/functions", "Post functions"),
+        ("Rising Prices of Stamps. Post Review 2020;135:e237–60. doi:10.1000/p.3", "Rising Prices of Stamps"),
+        ("Moss, H. (1902). Principles of post: Vols. I and II. Harbour & Co.", "Principles of post"),
+    ],
+)
+def test_title_is_read_without_authors_and_without_volumes(entry: str, title: str) -> None:
+    assert [work.title for work in parse_references(entry)] == [title]
+
+
+def test_number_on_a_line_of_its_own_begins_an_entry() -> None:
+    text = "1. Moss A. Stamps at sea. 2019.\n2.\nhttps://post.example/letters.pdf [cited 2024].\n3. Bell C. Rain. 2018."
+    assert [work.number for work in parse_references(text)] == [1, 2, 3]
+
+
+def test_rest_of_an_entry_in_its_own_paragraph_stays_with_that_entry() -> None:
+    text = (
+        "Ash, D. (2001). Sorting by hand. Post, 2, 3.\n\nElm, S. (2010). Testing letters (2nd ed.).\n\n"
+        "Boca Harbour: Post Press.\n\nWest, J. (1972). Use of stamps in trials. Post, 61, 1340."
+    )
+    assert [work.raw.endswith("Press.") for work in parse_references(text)] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "broken", ["10.1145/1188913. 1188915", "10.32614/POST. package.stampy", "10.1000/POST. IO/P7492"]
+)
+def test_doi_that_a_line_end_has_broken_is_joined(broken: str) -> None:
+    (work,) = parse_references(f"Moss, A. (2020). Counting stamps in rain. Post. https://doi.org/{broken}")
+    assert work.doi == broken.replace(" ", "").casefold()

@@ -98,6 +98,8 @@ _NO_HEADING = re.compile(
     r"^(?:fig(?:ure)?|table|tab|algorithm|equation|eq|scheme|listing|doi|https?|©)\b", re.IGNORECASE
 )
 _EDGE = 3
+_LONGEST_PAGE_NUMBER = 4
+"""Maximum digits of a page or line number; a longer number may end a broken DOI."""
 _ANY_NUMBER = re.compile(r"\d+")
 _JUNK_TITLE = re.compile(
     r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|dvi|pdf|indd|qxd))\b", re.IGNORECASE
@@ -121,7 +123,7 @@ def _without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
         for page, edge in zip(pages, edges, strict=True)
         for line in page
         if line.style.upright
-        and not line.text.isdecimal()
+        and not (line.text.isdecimal() and len(line.text) <= _LONGEST_PAGE_NUMBER)
         and (_running_key(line) not in running or _running_key(line) not in edge)
     ]
 

@@ -1,0 +1,184 @@
+"""`python -m benchmarks.documents.mutations FOLDER …`: crashes and silent losses in damaged and converted documents.
+
+Takes the documents of the folders and makes variants of them: cut short, in another encoding, or with other line ends
+and line lengths. Each variant is read in this process, without the sandbox. A loss is silent if the reading lacks more
+than 2 % of the words and neither rejects the document nor names a part that it left out.
+"""
+
+import asyncio
+import importlib
+import io
+import json
+import random
+import re
+import tempfile
+import textwrap
+import time
+import traceback
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
+
+from assayer.errors import Unreadable
+from assayer.text.tex import looks_like_tex
+from benchmarks.documents.words import words_in, words_of_file, words_of_reading
+from benchmarks.measuring import command_line, heading
+from workers.documents import document_parsing
+from workers.documents.idea_reader import read_ideas
+from workers.documents.limits import ParserLimits
+from workers.sandbox.refusal import Refused
+
+__all__ = ["main"]
+
+_TEXTS = (".txt", ".md", ".tex", ".html", ".csv", ".tsv", ".json", ".jsonl")
+_PLAIN = (".txt", ".md")
+_PACKAGES = (".docx", ".odt", ".xlsx")
+_ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1", "gb18030", "shift_jis", "mac_roman", "cp1251")
+_MOST_LOST, _FEWEST_LOST = 0.02, 5
+
+
+class Variant(NamedTuple):
+    change: str
+    data: bytes
+    words: Counter[str] | None
+    """Words before a change that must lose none; None if the variant itself tells its words."""
+
+
+def main() -> None:
+    parser = command_line("documents.mutations", __doc__)
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--count", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    found = (path for folder in options.folders for path in sorted(folder.rglob("*")))
+    suffixes = {*_TEXTS, *_PACKAGES, ".pdf"}
+    files = [path for path in found if path.suffix.lower() in suffixes and path.stat().st_size < 1_500_000]
+    print(heading())
+    document_parsing.parse_in_sandbox = _parse_here  # type: ignore[assignment]
+    counts: Counter[tuple[str, str]] = Counter()
+    for number in range(options.count):
+        file = files[number % len(files)]
+        variant = _variant(file, chance)
+        outcome, detail = asyncio.run(_outcome(file, variant))
+        counts[(file.suffix.lower(), outcome)] += 1
+        if outcome in ("crash", "silent loss"):
+            print(f"{number} {file.name} {variant.change}: {outcome}: {detail}", flush=True)
+    print("\n| format | read | left out | rejected | crash | silent loss |\n|---|---|---|---|---|---|")
+    outcomes = ("read", "loss told", "rejected", "crash", "silent loss")
+    for suffix in sorted({suffix for suffix, _ in counts}):
+        print(f"| {suffix} | {' | '.join(str(counts[(suffix, outcome)]) for outcome in outcomes)} |")
+    print(
+        f"| all | {' | '.join(str(sum(n for (_, o), n in counts.items() if o == outcome)) for outcome in outcomes)} |"
+    )
+
+
+async def _parse_here(
+    parser: str, document: bytes, limits: ParserLimits, answer: TypeAdapter[Any], **options: object
+) -> Any:
+    module, _, function = parser.partition(":")
+    if "cpu_seconds" in options:
+        options["cpu_seconds"] = time.process_time() + limits.cpu_seconds
+    try:
+        parsed = getattr(importlib.import_module(module), function)(document, **options)
+    except Unreadable as error:
+        raise Refused(error.cause, error.message, error.hint) from error
+    except RecursionError:
+        raise Refused("nested") from None
+    return answer.validate_json(json.dumps(parsed))
+
+
+async def _outcome(file: Path, variant: Variant) -> tuple[str, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / file.name
+        path.write_bytes(variant.data)
+        try:
+            result = await read_ideas([path])
+        except Exception:  # noqa: BLE001 - a crash is what is looked for
+            return "crash", traceback.format_exc(limit=-3).replace("\n", " / ")
+        if not result.ideas:
+            return "rejected", result.rejected[0].message
+        expected = variant.words if variant.words is not None else words_of_file(path)
+    found = Counter[str]()
+    for idea in result.ideas:
+        found += words_of_reading(idea)
+    joined = " ".join(found)
+    lacking = [
+        word for word, count in expected.items() if found[word] == 0 and word not in joined for _ in range(count)
+    ]
+    if len(lacking) <= max(_FEWEST_LOST, _MOST_LOST * expected.total()):
+        return "read", ""
+    told = bool(result.rejected) or any(idea.reading and idea.reading.left_out for idea in result.ideas)
+    return "loss told" if told else "silent loss", f"{len(lacking)} of {expected.total()}: {' '.join(lacking[:12])}"
+
+
+def _variant(file: Path, chance: random.Random) -> Variant:
+    data, suffix = file.read_bytes(), file.suffix.lower()
+    changes = list(_changes(data, suffix, chance))
+    return changes[chance.randrange(len(changes))]
+
+
+def _changes(data: bytes, suffix: str, chance: random.Random) -> Iterator[Variant]:
+    """Yield one variant of each kind."""
+    cut = chance.randrange(1, len(data))
+    if suffix in _TEXTS:
+        text = data.decode("utf-8", "replace")
+        suffix = ".tex" if looks_like_tex(text) else suffix
+        words = words_in(text) if suffix in _PLAIN else Counter[str]() if suffix == ".tex" else None
+        short = text[: chance.randrange(len(text) // 4, len(text))]
+        yield Variant("cut short", short.encode(), words_in(short) if suffix in _PLAIN else words)
+        for encoding in chance.sample(_ENCODINGS, 2):
+            encoded = text.encode(encoding, "ignore")
+            kept = encoded.decode(encoding)
+            yield Variant(encoding, encoded, words_in(kept) if suffix in _PLAIN else words)
+        for change, changed in (("CRLF", text.replace("\n", "\r\n")), ("CR", text.replace("\n", "\r"))):
+            yield Variant(change, changed.encode(), words)
+        if suffix in _PLAIN:
+            yield from (Variant(change, flowed.encode(), words) for change, flowed in _flowed(text))
+    elif suffix in _PACKAGES:
+        yield Variant("cut short", data[:cut], None)
+        yield Variant("soft line breaks", _rewritten(data, _with_soft_breaks), None)
+        yield Variant("split runs", _rewritten(data, _with_split_runs), None)
+    else:
+        yield Variant("cut short", data[:cut], None)
+        yield Variant("bytes lost", data[:cut] + data[cut + chance.randrange(1, 400) :], None)
+        yield Variant("text after the end", data + b"\n" * 2_000, None)
+
+
+def _flowed(text: str) -> Iterator[tuple[str, str]]:
+    paragraphs = text.split("\n\n")
+    yield "72 columns", "\n\n".join(textwrap.fill(part, 72, break_long_words=False) for part in paragraphs)
+    yield "one line a paragraph", "\n\n".join(" ".join(part.split()) for part in paragraphs)
+    yield "no blank lines", re.sub(r"\n{2,}", "\n", text)
+    yield "indented", textwrap.indent(text, "    ")
+    yield "no-break spaces", text.replace(" ", "\u00a0")
+    yield "form feeds", text.replace("\n\n", "\n\f\n")
+
+
+def _rewritten(data: bytes, change: Any) -> bytes:
+    """Return a package with its text changed."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in source.namelist():
+            part = source.read(name)
+            is_text = name in ("word/document.xml", "content.xml")
+            target.writestr(name, change(part.decode()).encode() if is_text else part)
+    return packed.getvalue()
+
+
+def _with_soft_breaks(xml: str) -> str:
+    """Join each pair of paragraphs of a Word document by a line break."""
+    return re.sub(r"</w:p>(<w:p(?: [^>]*)?>)(?!<w:pPr>)", r"<w:r><w:br/></w:r></w:p>\1", xml)
+
+
+def _with_split_runs(xml: str) -> str:
+    """Split the runs of a Word document after each comma."""
+    return re.sub(r"(<w:t)([^>]*>[^<]*?),([^<]+</w:t>)", r"\1\2,</w:t><w:t xml:space='preserve'>\3", xml)
+
+
+if __name__ == "__main__":
+    main()
