@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from assayer.citing.labels import paper_of
 from assayer.literature.library import Library
@@ -20,7 +20,7 @@ from assayer.run.run import Run
 class WayFound(NamedTuple):
     """Path by which a paper was reached."""
 
-    kind: StepKind | Literal["neighbour"]
+    kind: StepKind
     from_paper: Paper | None
     """Paper from which the path came, or None if the idea's words led to the result."""
 

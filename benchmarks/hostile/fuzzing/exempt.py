@@ -15,7 +15,6 @@ _OF_MODELS = (
 
 EXEMPT: Mapping[str, str] = {
     "assayer.citing.labels.each_once": "takes labels that the task allows",
-    "assayer.citing.labels.unknown_labels": "takes labels that the task allows",
     "assayer.bias_test.persuasive": _ASKS_MODEL,
     "assayer.ideas.documents.reading_record": "counts what count_citation_marks and languages_of read",
     "assayer.ideas.record_fields.title_field": "takes names of fields, each of which normal_name reads",
