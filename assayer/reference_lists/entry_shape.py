@@ -119,10 +119,10 @@ def reads_like_entry(line: str) -> bool:
     if bracketed is None:
         return False
     names = _EDITORS.sub("", bracketed["names"]).strip(" .,")
-    people = names.count(",") > 1 and names[:1].isupper() and not re.search(r"\d", names) and _holds_only_names(names)
+    people = names.count(",") > 1 and names[:1].isupper() and _holds_only_names(names)
     return people or _ORGANISATION.match(names) is not None
 
 
 def _holds_only_names(text: str) -> bool:
-    """Return whether all words in lower case are those that stand in and between names."""
-    return all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))
+    """Return whether a text has no number, and no words in lower case but those that stand in and between names."""
+    return not re.search(r"\d", text) and all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))
