@@ -12,7 +12,8 @@ DATE = (
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `(n.d.)`, `[n.d.]`."""
 _NUMBER_MARK = re.compile(
     r"^\s{0,8}(?:[-*+•–·▪◦] +)?(?:[\[［【〔]\^?(?P<bracket>\d{1,3})[\]］】〕]:?\s*|[(（](?P<round>\d{1,3})[)）]\s*"
-    r"|(?P<dot>\d{1,3})[.．)、]\s+|(?P<cjk>\d{1,3})[.．、](?=[^\W\da-zA-Z])|(?P<bare>\d{1,3})\s{1,4}(?=[^\W\d_a-z]))(?=\S)"
+    r"|(?P<dot>\d{1,3})[.．)、]\s+|(?P<cjk>\d{1,3})[.．、](?=[^\W\da-zA-Z])|(?P<bare>\d{1,3})\s{1,4}(?=[^\W\d_a-z]"
+    r"|(?:van|von|de|del|della|den|der|da|di|du|la|le|ter|ten|el|al) [^\W\d_a-z]))(?=\S)"
 )
 """Number before an entry: `[3]`, `(3)`, `3.`, `3 `, `［3］`."""
 _ITEM_MARK = re.compile(r"^\s{0,8}(?:[-*+•–·▪◦] +|\[\^?[\w+:.&’' -]{1,40}\]:? +)(?=\S)")
@@ -118,10 +119,10 @@ def reads_like_entry(line: str) -> bool:
     if bracketed is None:
         return False
     names = _EDITORS.sub("", bracketed["names"]).strip(" .,")
-    people = names.count(",") > 1 and names[:1].isupper() and not re.search(r"\d", names) and _holds_only_names(names)
+    people = names.count(",") > 1 and names[:1].isupper() and _holds_only_names(names)
     return people or _ORGANISATION.match(names) is not None
 
 
 def _holds_only_names(text: str) -> bool:
-    """Return whether all words in lower case are those that stand in and between names."""
-    return all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))
+    """Return whether a text has no number, and no words in lower case but those that stand in and between names."""
+    return not re.search(r"\d", text) and all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))

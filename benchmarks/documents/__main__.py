@@ -52,9 +52,9 @@ class Result(NamedTuple):
     checked: int
     """Entries told apart whose work is in the corpus."""
     accused: tuple[str, ...]
-    """Those that are reported as wrong, with the reason."""
+    """Checked entries that are reported as wrong, with the reason."""
     undecided: tuple[str, ...]
-    """Those of which the check says nothing, with the reason."""
+    """Checked entries without a verdict, with the reason."""
     planted: int
     planted_found: int
     missing: tuple[str, ...]

@@ -59,7 +59,7 @@ def main() -> None:
     suffixes = {*_TEXTS, *_PACKAGES, ".pdf"}
     files = [path for path in found if path.suffix.lower() in suffixes and path.stat().st_size < 1_500_000]
     print(heading())
-    document_parsing.parse_in_sandbox = _parse_here  # type: ignore[assignment]
+    document_parsing.parse_in_sandbox = _parse_here  # type: ignore[attr-defined, assignment]
     counts: Counter[tuple[str, str]] = Counter()
     for number in range(options.count):
         file = files[number % len(files)]

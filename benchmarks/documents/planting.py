@@ -8,6 +8,7 @@ from typing import NamedTuple
 from assayer.literature.paper_identity import family_name
 from assayer.models import CitedWork, Idea
 from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.entry_shape import without_mark
 from assayer.reference_lists.identifiers import ADDRESS
 
 __all__ = ["Planted", "plant_inventions"]
@@ -39,7 +40,7 @@ class Planted(NamedTuple):
 
 
 def plant_inventions(idea: Idea, seed: str) -> Planted:
-    """Add invented entries to the list of an idea: entries of the list with other names and another title."""
+    """Add invented entries to the list of an idea: its own entries with other names and another title."""
     chance = random.Random(seed)
     models = [work for work in idea.references if work.authors and len(work.title) > 20 and work.title in work.raw]
     if not models or not idea.reference_list:
@@ -48,21 +49,35 @@ def plant_inventions(idea: Idea, seed: str) -> Planted:
     lines = [len(line) for line in listed.splitlines() if line.strip()]
     width = max(lines) if max(lines) < _SHORT_LINE and len(lines) > 2 * len(idea.references) * 0.7 else 10_000
     gap = "\n\n" if listed.count("\n\n") >= len(idea.references) - 1 else "\n"
-    last = len(idea.references)
+    last, invented = len(idea.references), list[CitedWork]()
     for number in range(last + 1, last + 1 + _PLANTED):
         title = f"{chance.choice(_FIRST)} {chance.choice(_SECOND)} of {chance.choice(_THIRD.split(', '))} {number}"
         title = f"{title.rstrip('0123456789 ')} under uncertain {chance.choice(_SECOND)}"
         entry = _invented(chance.choice(models), title, chance)
-        listed += gap + textwrap.fill(_marked(entry, number, listed, idea.references), width, break_on_hyphens=False)
+        listed = _with_entry(listed, entry, number, idea.references, models[-1], gap, width)
+        invented += parse_references(entry)
         titles.append(title)
-    works = idea.references if idea.references_reader == "bibtex" else ()
-    added = parse_references(listed)
-    references = (*works, *added[-_PLANTED:]) if works else added
+    is_bibtex = idea.references_reader == "bibtex"
+    references = (*idea.references, *invented) if is_bibtex else parse_references(listed)
     return Planted(idea.model_copy(update={"reference_list": listed, "references": references}), tuple(titles))
 
 
+def _with_entry(
+    listed: str, entry: str, number: int, works: tuple[CitedWork, ...], last: CitedWork, gap: str, width: int
+) -> str:
+    """Return a list with an entry added: with the next number at its end, or after the last entry of an unnumbered
+    list."""
+    marked = _marked(entry, number, listed, works)
+    printed = textwrap.fill(marked, width, break_on_hyphens=False)
+    place = listed.rfind(last.raw[-30:])
+    if marked != entry or place < 0:
+        return listed + gap + printed
+    end = place + len(last.raw[-30:])
+    return f"{listed[:end]}{gap}{printed}{listed[end:]}"
+
+
 def _invented(model: CitedWork, title: str, chance: random.Random) -> str:
-    entry = ADDRESS.sub("", model.raw).replace(model.title, title, 1).rstrip(" ,.;:") + "."
+    entry = ADDRESS.sub("", without_mark(model.raw)).replace(model.title, title, 1).rstrip(" ,.;:") + "."
     for author in model.authors:
         entry = entry.replace(family_name(author), chance.choice(_FAMILIES), 1)
     return entry

@@ -5,6 +5,7 @@ import unicodedata
 import zipfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pypdfium2
 from lxml import etree, html
@@ -41,7 +42,7 @@ def words_of_file(path: Path) -> Counter[str]:
             parts = [package.read(name) for name in package.namelist() if _XML_PARTS.fullmatch(name)]
         text = "\n".join(map(_text_of_xml, parts))
     elif suffix in (".html", ".htm"):
-        tree = html.fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+        tree: Any = html.fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
         for element in tree.xpath("//script|//style|//head|//nav|//svg|//math"):
             element.drop_tree()
         text = tree.text_content()

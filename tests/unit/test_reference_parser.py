@@ -224,3 +224,20 @@ def test_rest_of_an_entry_in_its_own_paragraph_stays_with_that_entry() -> None:
 def test_doi_that_a_line_end_has_broken_is_joined(broken: str) -> None:
     (work,) = parse_references(f"Moss, A. (2020). Counting stamps in rain. Post. https://doi.org/{broken}")
     assert work.doi == broken.replace(" ", "").casefold()
+
+
+def test_bare_number_before_a_particle_begins_an_entry() -> None:
+    text = (
+        "18 Moss EF, Bell KG. Stamps in rain. Post 1994;171:1154.\n"
+        "19 van Ash Elm PJ, Ok AJ. Letters in snow. Post 2006;128:187.\n20 Yew O. Ink. Post 1998;3:1."
+    )
+    assert [work.number for work in parse_references(text)] == [18, 19, 20]
+
+
+def test_day_and_month_of_a_newspaper_begin_no_entry() -> None:
+    text = (
+        "Vogel, Sarah A. 2013. Is It Post? Harbour: Press.\n\n"
+        "Young, Ed. 2022. “How Did This Many Letters Become Normal?” The Pacific. March 8, 2022. https://post.example/a."
+        "\n\nZeller, Ann. 2019. “Counting Letters in Rain.” Post Studies 2 (1): 3–9. https://doi.org/10.1000/p.9."
+    )
+    assert [work.year for work in parse_references(text)] == [2013, 2022, 2019]
