@@ -4,7 +4,7 @@ from pathlib import Path
 
 from assayer.methods.check import METHOD
 from cluster.cli.evaluate import write_reports
-from cluster.cli.options import IdeaPaths, WithBlind, WithCutoff, WithFormats, WithProfile, WithReportFolder
+from cluster.cli.options import IdeaPaths, WithBlind, WithCutoff, WithProfile, WithReportFolder, WithReportFormats
 from cluster.local_model import ChosenModel
 from cluster.settings_loading import load_settings
 
@@ -12,7 +12,7 @@ from cluster.settings_loading import load_settings
 def check(
     paths: IdeaPaths,
     cutoff: WithCutoff = None,
-    formats: WithFormats = None,
+    formats: WithReportFormats = None,
     out: WithReportFolder = Path("out"),
     profile: WithProfile = "laptop",
     blind: WithBlind = None,

@@ -21,15 +21,15 @@ from cluster.cli.options import (
     WithBoardModels,
     WithCriteria,
     WithCutoff,
-    WithFormats,
     WithLocalModel,
     WithModel,
     WithProfile,
     WithReportFolder,
+    WithReportFormats,
     comma_separated,
     day,
 )
-from cluster.cli.output import PageFormat, distinct_names, make_folder, safe_name
+from cluster.cli.output import ReportFormat, distinct_names, make_folder, safe_name
 from cluster.cli.terminal import EvaluationProgress, print_error, remark, run_resumable
 from cluster.cli.written_report import WrittenReport
 from cluster.local_model import ChosenModel, chosen_model
@@ -64,7 +64,7 @@ def evaluate(
         ),
     ] = DEFAULT_METHOD,
     cutoff: WithCutoff = None,
-    formats: WithFormats = None,
+    formats: WithReportFormats = None,
     out: WithReportFolder = Path("out"),
     profile: WithProfile = "laptop",
     board: WithBoard = None,
@@ -88,7 +88,7 @@ def write_reports(
     method: str,
     cutoff: str | None,
     chosen: ChosenModel,
-    formats: Sequence[PageFormat] | None,
+    formats: Sequence[ReportFormat] | None,
     out: Path,
     blind: bool | None,
     criteria: tuple[Criterion, ...] = (),
@@ -131,7 +131,7 @@ async def _evaluate(
     method: str,
     cutoff: dt.date | None,
     chosen: ChosenModel,
-    formats: Sequence[PageFormat] | None,
+    formats: Sequence[ReportFormat] | None,
     out: Path,
     blind: bool | None,
     criteria: tuple[Criterion, ...],

@@ -10,7 +10,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from assayer.errors import InputError
-from cluster.cli.output import PageFormat
+from cluster.cli.output import PageFormat, ReportFormat
 from cluster.settings import Profile, Settings
 
 
@@ -66,6 +66,14 @@ WithCutoff = Annotated[
 ]
 WithFormats = Annotated[
     list[PageFormat] | None, typer.Option("--format", help="Format; repeat for several. All three by default.")
+]
+WithReportFormats = Annotated[
+    list[ReportFormat] | None,
+    typer.Option(
+        "--format",
+        help="Format; repeat for several. By default html, md and json. bibtex and ris hold the idea's own references, "
+        "corrected by the records found.",
+    ),
 ]
 WithReportFolder = Annotated[Path, typer.Option("--out", help="Folder for the reports.")]
 WithBoard = Annotated[

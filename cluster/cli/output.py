@@ -15,6 +15,9 @@ from cluster.whole_files import write_whole
 _LONGEST_NAME = 200
 """Bytes; file systems take 255, of which an ending and a number are left."""
 
+_ENDINGS = {"bibtex": "bib"}
+"""Endings of formats whose name is not the ending."""
+
 
 class PageFormat(StrEnum):
     """Page formats, in the order in which a person would open them."""
@@ -22,6 +25,16 @@ class PageFormat(StrEnum):
     html = "html"
     md = "md"
     json = "json"
+
+
+class ReportFormat(StrEnum):
+    """Formats of a report: its pages, and the proposal's own references as their records describe them."""
+
+    html = "html"
+    md = "md"
+    json = "json"
+    bibtex = "bibtex"
+    ris = "ris"
 
 
 Format = TypeVar("Format", bound=StrEnum)
@@ -77,7 +90,9 @@ def write_formats(
     """Write the formats in the order of `render`; if no formats are passed, all of them. Raises InputError if a
     file cannot be written."""
     chosen = [kind for kind in render if not formats or kind in formats]
-    return write_files({stem.with_name(f"{stem.name}.{kind}"): render[kind](made) for kind in chosen})
+    return write_files(
+        {stem.with_name(f"{stem.name}.{_ENDINGS.get(kind, kind)}"): render[kind](made) for kind in chosen}
+    )
 
 
 def write_files(texts: Mapping[Path, str]) -> list[Path]:

@@ -5,6 +5,7 @@ import datetime as dt
 import json
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Idea, PaperId
+from assayer.reports.bibliographies import as_bibtex, as_ris, listed_work
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithProfile, day
 from cluster.cli.terminal import print_error, say
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
     from assayer.methods.scicompanion.missed_references import MissedReferences, WayFound
 
 
+class BibliographyFormat(StrEnum):
+    bibtex = "bibtex"
+    ris = "ris"
+
+
 def references(
     paths: IdeaPaths,
     limit: Annotated[int, typer.Option(min=1, max=100, help="References for one idea, at most.")] = 10,
@@ -30,6 +37,9 @@ def references(
         str | None, typer.Option(help="YYYY-MM-DD: ignore papers published later. An idea's own cutoff still applies.")
     ] = None,
     as_lines: Annotated[bool, typer.Option("--json", help="Print one JSON line a reference.")] = False,
+    bibliography: Annotated[
+        BibliographyFormat | None, typer.Option("--format", help="Print one bibliography for a reference manager.")
+    ] = None,
     profile: WithProfile = "laptop",
 ) -> None:
     """List papers of the corpus that an idea does not name; no language model is needed."""
@@ -37,7 +47,10 @@ def references(
     settings = load_settings(profile)
     ideas, failures = asyncio.run(_read(paths, settings))
     if ideas:
-        for suggestion in asyncio.run(_missed(ideas, limit, last_day, settings)):
+        found = asyncio.run(_missed(ideas, limit, last_day, settings))
+        if bibliography is not None:
+            _print_bibliography(found, bibliography)
+        for suggestion in found if bibliography is None else ():
             if as_lines:
                 _print_lines(suggestion)
             else:
@@ -72,6 +85,13 @@ async def _missed(
         days = [item for item in (idea.cutoff, cutoff) if item is not None]
         found.append(await missed_references(idea, corpus, min(days, default=None), clock, options))
     return found
+
+
+def _print_bibliography(found: "Sequence[MissedReferences]", bibliography: BibliographyFormat) -> None:
+    """Print the references of all ideas, each paper once."""
+    papers = {item.paper.id: item.paper for missed in found for item in missed.references}
+    works = [listed_work(paper, paper.retraction.kind if paper.retraction else "") for paper in papers.values()]
+    sys.stdout.write(as_bibtex(works) if bibliography is BibliographyFormat.bibtex else as_ris(works))
 
 
 def _show(missed: "MissedReferences") -> None:

@@ -7,23 +7,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from assayer.models import Idea, Report
+from assayer.reports.bibliographies import as_bibtex, as_ris, corrected_entries
 from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
 from cluster.cli.evaluation_summary import SummaryRow
-from cluster.cli.output import PageFormat, write_files, write_formats
+from cluster.cli.output import ReportFormat, write_files, write_formats
 
 if TYPE_CHECKING:
     from assayer.ports import Progress
     from cluster.engine import Engine
     from cluster.run_request import RunRequest
 
-_RENDER: dict[PageFormat, Callable[[Report], str]] = {
-    PageFormat.html: as_html,
-    PageFormat.md: as_markdown,
-    PageFormat.json: as_json,
+_RENDER: dict[ReportFormat, Callable[[Report], str]] = {
+    ReportFormat.html: as_html,
+    ReportFormat.md: as_markdown,
+    ReportFormat.json: as_json,
+    ReportFormat.bibtex: lambda report: as_bibtex(corrected_entries(report)),
+    ReportFormat.ris: lambda report: as_ris(corrected_entries(report)),
 }
+
+_PAGES = (ReportFormat.html, ReportFormat.md, ReportFormat.json)
 
 
 class WrittenReport(NamedTuple):
@@ -42,7 +47,7 @@ class WriteReport:
     method: str
     cutoff: dt.date | None
     run_request: "RunRequest"
-    formats: Sequence[PageFormat] | None
+    formats: Sequence[ReportFormat] | None
     kept: bool
     """Whether the report itself is returned too."""
 
@@ -50,7 +55,7 @@ class WriteReport:
         """Evaluate and write. Raises AssayerError."""
         stem = self.stem
         report = (await engine.evaluate(self.idea, self.method, self.cutoff, progress, self.run_request)).report
-        files = write_formats(stem, report, _RENDER, self.formats)
+        files = write_formats(stem, report, _RENDER, self.formats or _PAGES)
         if report.graph is not None:  # of a method that builds one
             files += write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
         return WrittenReport(SummaryRow.of(report, files), report if self.kept else None)

@@ -1,9 +1,13 @@
 """`assayer references`, as a process: without a language model and without a database."""
 
 import json
+from pathlib import Path
 
+import pytest
+
+from assayer.reference_lists.bibliography_files import read_bibliography
 from tests.e2e.evaluations import TWO_IDEAS
-from tests.e2e.program import Program
+from tests.e2e.program import CORPUS, Program
 
 
 def test_papers_that_an_idea_does_not_name_are_listed_with_how_they_were_found(program: Program) -> None:
@@ -24,6 +28,30 @@ def test_lines_of_json_name_papers_of_the_corpus_before_the_cutoff(program: Prog
     assert lines
     assert all(item["publication_date"] <= "2022-06-30" for item in lines)
     assert all(item["found"] for item in lines)
+
+
+@pytest.mark.parametrize("kind", ["bibtex", "ris"])
+def test_bibliography_names_the_same_papers_as_the_lines(program: Program, kind: str) -> None:
+    lines = [json.loads(line) for line in program.run("references", TWO_IDEAS[0], "--json").out.splitlines()]
+    entries = read_bibliography(program.run("references", TWO_IDEAS[0], "--format", kind).out, kind).entries
+    assert [entry.work.title for entry in entries] == [item["title"].rstrip(".") for item in lines]
+    assert [str(entry.work.year) for entry in entries] == [item["publication_date"][:4] for item in lines]
+    assert all(entry.work.authors for entry in entries)
+
+
+def test_check_writes_the_corrected_list_beside_no_other_format(program: Program, tmp_path: Path) -> None:
+    known = json.loads(CORPUS.read_text("utf-8").partition("\n")[0])
+    text = TWO_IDEAS[0].read_text("utf-8")
+    plan = tmp_path / "plan.md"
+    plan.write_text(f"{text}\n\n## References\n\n[1] Poe, T. {known['title']}. 1991.\n", "utf-8")
+    ended = program.run("check", str(plan), "--format", "bibtex", "--format", "ris", "--out", str(tmp_path / "out"))
+    assert ended.code == 0, ended.err
+    bib, ris = sorted((tmp_path / "out").iterdir())
+    assert (bib.suffix, ris.suffix) == (".bib", ".ris")
+    for path in (bib, ris):
+        (entry,) = read_bibliography(path.read_text("utf-8"), path.name).entries
+        assert entry.work.title == known["title"]
+        assert entry.work.year == int(known["publication_date"][:4])
 
 
 def test_a_file_that_is_no_idea_is_named(program: Program) -> None:

@@ -1,0 +1,130 @@
+"""References as BibTeX and RIS, for reference managers."""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from assayer.literature.paper_identity import doi, family_name, identifiers_in
+from assayer.models import Absent, OwnReference, Paper, ReferenceRecord, Report
+from assayer.own_references.names import is_group
+from assayer.text.folding import folded
+from assayer.text.tex import escape_tex
+
+_CONFERENCE = re.compile(r"\b(?:proceedings|conference|workshop|symposium|meeting)\b", re.IGNORECASE)
+_SMALL_WORDS = ("and", "are", "as", "at", "by", "for", "from", "how", "in", "is", "of", "on", "the", "to", "with")
+
+
+class ListedWork(NamedTuple):
+    title: str
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    venue: str = ""
+    url: str = ""
+    doi: str = ""
+    arxiv: str = ""
+    note: str = ""
+
+
+def listed_work(record: Paper | ReferenceRecord, note: str = "") -> ListedWork:
+    """Return the fields of a record that a bibliography lists."""
+    known = identifiers_in(record.url)
+    named = record.identifiers if isinstance(record, Paper) else known
+    return ListedWork(
+        title=record.title,
+        authors=record.authors,
+        year=record.publication_date.year if record.publication_date else None,
+        venue=record.venue,
+        url=record.url,
+        doi=named.doi or known.doi or doi(record.id),
+        arxiv=named.arxiv or known.arxiv,
+        note=note,
+    )
+
+
+def corrected_entries(report: Report) -> list[ListedWork]:
+    """Return the proposal's own reference list as the records found describe it. An entry without a record is kept as
+    written, with a note."""
+    own = report.own_references
+    return [] if own is None or isinstance(own, Absent) else [_corrected(entry) for entry in own.entries]
+
+
+def _corrected(entry: OwnReference) -> ListedWork:
+    if entry.record is None:
+        return ListedWork(title=entry.text, note="As written in the proposal; no record was found.")
+    note = " ".join(entry.differences)
+    if entry.retraction is not None:
+        note = f"Notice about this work: {entry.retraction.kind}. {note}".strip()
+    return listed_work(entry.record, note)
+
+
+def as_bibtex(works: Iterable[ListedWork]) -> str:
+    from bibtexparser.entrypoint import write_string
+    from bibtexparser.library import Library
+    from bibtexparser.model import Entry, Field
+
+    library = Library()
+    for key, work in _keyed(works):
+        kind, venue = "misc", "howpublished"
+        if work.venue:
+            kind, venue = ("inproceedings", "booktitle") if _CONFERENCE.search(work.venue) else ("article", "journal")
+        texts = {"title": work.title, venue: work.venue, "note": work.note}
+        fields = {name: escape_tex(_one_line(text)) for name, text in texts.items()} | {
+            "author": " and ".join(map(_bibtex_name, work.authors)),
+            "year": str(work.year or ""),
+            "doi": work.doi,
+            "eprint": work.arxiv,
+            "archiveprefix": "arXiv" if work.arxiv else "",
+            "url": work.url,
+        }
+        library.add(Entry(kind, key, [Field(name, text) for name, text in fields.items() if text]))
+    return write_string(library)
+
+
+def as_ris(works: Iterable[ListedWork]) -> str:
+    import rispy
+
+    entries: list[dict[str, Any]] = []
+    for key, work in _keyed(works):
+        kind = "GEN" if not work.venue else "CPAPER" if _CONFERENCE.search(work.venue) else "JOUR"
+        fields = {
+            "type_of_reference": kind,
+            "id": key,
+            "title": _one_line(work.title),
+            "authors": [_family_first(name) for name in work.authors],
+            "year": str(work.year or ""),
+            "secondary_title": _one_line(work.venue),
+            "doi": work.doi,
+            "urls": [work.url] if work.url else [],
+            "notes": [_one_line(work.note)] if work.note else [],
+        }
+        entries.append({name: value for name, value in fields.items() if value})
+    return str(rispy.dumps(entries))
+
+
+def _keyed(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
+    """Yield works with distinct keys of family name, year and first telling word of the title: `lee2021sparse`."""
+    taken: set[str] = set()
+    for work in works:
+        family = folded(family_name(work.authors[0])) if work.authors else ""
+        words = (word for word in re.findall(r"[a-z]{2,}", folded(work.title)) if word not in _SMALL_WORDS)
+        key = re.sub(r"[^a-z0-9]", "", f"{family}{work.year or ''}{next(words, '')}") or "work"
+        numbered = (f"{key}-{number}" for number in itertools.count(2))
+        key = next(name for name in itertools.chain([key], numbered) if name not in taken)
+        taken.add(key)
+        yield key, work
+
+
+def _family_first(name: str) -> str:
+    name = _one_line(name)
+    family = family_name(name)
+    given = name.removesuffix(family).strip()
+    return f"{family}, {given}" if given and given != name and not is_group(name) else name
+
+
+def _bibtex_name(name: str) -> str:
+    return f"{{{escape_tex(_one_line(name))}}}" if is_group(name) else escape_tex(_family_first(name))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
