@@ -5,7 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, is_address, is_prose, sort_of
-from assayer.blinding.names import is_list_of_people
+from assayer.blinding.front_people import people_of_front
+from assayer.blinding.identifiers import CONTACT
+from assayer.blinding.institution_patterns import names_institution
+from assayer.blinding.mentions import SMALL_WORD, has_small_word
+from assayer.blinding.names import is_list_of_people, person_of
 from assayer.text.headings import Heading
 from assayer.text.section_titles import is_known_title
 
@@ -19,6 +23,23 @@ _DATE = re.compile(
 )
 
 
+FRONT_TITLES = ("Front matter", "Author", "Authors", "Author note", "Author Note", "Author notes")
+"""Titles under which an author block stands. `Front matter` is what precedes the first heading of a PDF."""
+_ABSTRACT = re.compile(r"(?<!\w)(?:Abstract|ABSTRACT|Summary|SUMMARY)(?:\s?[—–:.-]|(?= [A-Z]))")
+_SMALL = re.compile(r"(?<![\w.@/-])[a-z][a-z'’-]+(?![\w.@])")
+_JOINS = frozenset(["and", "of", "the", "for", "in", "at", "de", "la", "du", "des", "to", "und", "für"])
+_MOST_SMALL = 0.2
+"""Maximum share of words in small letters in a line of front matter. Sentences have about two thirds."""
+
+
+def is_front_matter(line: str, small_words: frozenset[str]) -> bool:
+    """Return whether a line, however long, consists of names, institutions and addresses, and not of sentences."""
+    words = len(line.split())
+    small = sum(word not in _JOINS for word in _SMALL.findall(line))
+    named = CONTACT.search(line) or names_institution(line) or people_of_front(line, small_words)
+    return words > 1 and small <= _MOST_SMALL * words and bool(named)
+
+
 class _HeadLine(NamedTuple):
     start: int
     end: int
@@ -30,6 +51,7 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
     """Yield whole lines of the author block. A line of capitalised words counts as names only with further
     evidence: a known first name, a footnote mark, or an adjacent institution, role or email address."""
     lines = _head_lines(text, title, headings)
+    small = frozenset(SMALL_WORD.findall(text))
     sure = [number for number, line in enumerate(lines) if line.sort in ("place", "reached", "role")]
     for number, line in enumerate(lines):
         sort = line.sort
@@ -37,7 +59,7 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
         if sort == "unclear":
             bare = _BY.sub("", line.text)
             labelled = bare != line.text
-            if is_list_of_people(bare, confirmed=near or labelled):
+            if is_list_of_people(bare, confirmed=near or labelled) or (number <= 1 and _is_lone_name(line.text, small)):
                 sort = "people"
             elif number and lines[number - 1].sort in ("place", "address") and is_address(line.text):
                 sort = "address"
@@ -46,8 +68,15 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
             yield BlockLine(line.start, line.end, KINDS[sort], line.text)
 
 
+def _is_lone_name(line: str, small: frozenset[str]) -> bool:
+    """Return whether a line under the title has the form of one name, and the text uses none of its words otherwise."""
+    person = person_of(line)
+    return person is not None and bool(person.given) and not has_small_word(person, small)
+
+
 def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_HeadLine]:
     """Return the lines up to the first body heading or the first sentence, without blank lines and the title."""
+    small = frozenset(SMALL_WORD.findall(text))
     stop = _first_section(text, title, headings)
     words_of_title = _words(title.rstrip("…"))
     found: list[_HeadLine] = []
@@ -56,7 +85,14 @@ def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_Hea
         start, end = place, min(place + len(raw) + 1, len(text))
         place += len(raw) + 1
         line = raw.strip(" \t*_#>|")
-        if not line or _DATE.match(line):
+        if not line or _DATE.match(line) or line in FRONT_TITLES:
+            continue
+        if (abstract := _ABSTRACT.search(line)) and is_front_matter(line[: abstract.start()], small):
+            end = start + raw.index(line) + abstract.start()
+            found.append(_HeadLine(start, end, line[: abstract.start()], "front"))
+            break
+        if is_front_matter(line, small) and (len(line) > _LONGEST_LINE or is_prose(line)):
+            found.append(_HeadLine(start, end, line, "front"))
             continue
         if (
             words_of_title
@@ -80,6 +116,8 @@ def _first_section(text: str, title: str, headings: Sequence[Heading]) -> int:
         if is_known_title(heading.title):
             return heading.start
         words = _words(heading.title)
+        if heading.title in FRONT_TITLES:
+            continue
         if own and (words in own or own in words):
             continue
         if (

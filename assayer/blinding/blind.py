@@ -5,15 +5,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assayer.blinding.author_block import author_block
+from assayer.blinding.front_people import people_beside_marks, people_in_fields, people_of_front
 from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import contacts
 from assayer.blinding.identifying_sections import identifying_sections
 from assayer.blinding.institution_patterns import affiliations, names_institution
 from assayer.blinding.labelled_lines import labelled_lines
-from assayer.blinding.mentions import mentions
+from assayer.blinding.mentions import SMALL_WORD, mentions
 from assayer.blinding.names import Person, people_in
 from assayer.blinding.people import introduced_people, people_with_known_names
 from assayer.blinding.personal_pages import personal_pages
+from assayer.blinding.remaining_names import names_may_remain
 from assayer.blinding.roles import roles
 from assayer.blinding.signatures import signatures
 from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, disjoint, map_offset
@@ -32,20 +34,26 @@ _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 def blinded(idea: Idea) -> Idea:
     """Return the idea as models may see it, with a record of the masked text. Its id remains that of the original
     text. Raises InputError if masking leaves too little text to evaluate."""
-    spans, people = spans_to_mask(idea.text, idea.title)
+    spans, people = spans_to_mask(idea.text, idea.title, people_in_fields(idea.named_above))
     in_title = _spans_of_title(idea.title, people)
-    title, sections = apply(idea.title, in_title), tuple(_sections(idea, spans, people))
+    title, text = apply(idea.title, in_title), apply(idea.text, spans)
+    sections = tuple(_sections(idea, spans, people))
     masked = idea.model_copy(
         update={
             "title": title,
-            "text": apply(idea.text, spans),
+            "text": text,
             "sections": sections,
             "reading": idea.reading
             and idea.reading.model_copy(update={"title": title, "sections": read_sections(sections)}),
             # Publishers in a reference list are named like institutions, and stay.
             "reference_list": apply(idea.reference_list, disjoint(_identity(idea.reference_list, people))),
             "flags": tuple(flag.model_copy(update={"offset": map_offset(flag.offset, spans)}) for flag in idea.flags),
-            "blinding": Blinding(rules=RULES, masked=_masked(idea, spans, in_title)),
+            "named_above": (),
+            "blinding": Blinding(
+                rules=RULES,
+                masked=_masked(idea, spans, in_title),
+                names_may_remain=names_may_remain(title, text, people),
+            ),
             "unblinded": UnblindedWords(title=idea.title, text=idea.text),
         }
     )
@@ -69,13 +77,15 @@ def _count_words(text: str, title: str) -> int:
     return len(_WORD.findall(_PLACEHOLDER.sub(" ", text.replace(title, " ", 1) if title else text)))
 
 
-def spans_to_mask(text: str, title: str = "") -> tuple[list[MaskSpan], list[Person]]:
-    """Return disjoint spans in order, and the people they name, who are masked wherever else they occur."""
+def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> tuple[list[MaskSpan], list[Person]]:
+    """Return disjoint spans in order, and the people they name, who are masked wherever else they occur, as are the
+    `known` authors."""
+    small = frozenset(SMALL_WORD.findall(text))
     headings = find_headings(text)
     above = list(author_block(text, title, headings))
     block = [*above, *signatures(text)]
     labelled = list(labelled_lines(text, block_end=max((line.end for line in above), default=0)))
-    introduced = list(introduced_people(text))
+    introduced = [*introduced_people(text), *people_beside_marks(text)]
     sections = list(identifying_sections(text, headings, [item.span for item in introduced]))
     cut = [
         *(section.span for section in sections if section.whole),
@@ -85,7 +95,8 @@ def spans_to_mask(text: str, title: str = "") -> tuple[list[MaskSpan], list[Pers
     for section in sections:
         if not section.whole:
             introduced += people_with_known_names(text, section.span.start, section.span.end)
-    people = [person for line in block if line.kind == "name" for person in people_in(line.text)]
+    people = [*known, *(person for line in block if line.kind == "name" for person in people_in(line.text))]
+    people += [item.person for line in block for item in people_of_front(line.text, small)]
     people += [item for line in block if line.kind in ("affiliation", "email") for item in _heading_person(line.text)]
     people += [person for line in labelled if line.kind == "name" for person in people_in(line.value.split("(", 1)[0])]
     people += [introduced_person.person for introduced_person in introduced_people(title)]

@@ -28,7 +28,7 @@ _PLACE = re.compile(
 )
 _MARK_LINE = re.compile(r"^[\d*†‡∗]{1,2}[ )]{0,2}(?=[A-Z])|^(?:[*†‡∗]|equal contribution|corresponding author)", re.I)
 
-LineSort = Literal["people", "place", "reached", "role", "address", "unclear"]
+LineSort = Literal["people", "place", "reached", "role", "address", "front", "unclear"]
 
 
 class BlockLine(NamedTuple):
@@ -45,6 +45,7 @@ KINDS: dict[LineSort, MaskedKind] = {
     "reached": "email",
     "role": "role",
     "address": "affiliation",
+    "front": "biography",
 }
 
 

@@ -110,8 +110,16 @@ def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
         word = _folded(match[0])
         if word in known.families:
             yield from _surname_at(text, match.start(), match.end(), known)
-        elif word in known.givens and not known.is_word(match[0]) and _is_alone(text, match.end(), match[0]):
+        elif _is_joined(word, known) or (
+            word in known.givens and not known.is_word(match[0]) and _is_alone(text, match.end(), match[0])
+        ):
             yield MaskSpan(match.start(), match.end(), "name")
+
+
+def _is_joined(word: str, known: _Known) -> bool:
+    """Return whether a word is a first name and a surname joined by a hyphen, as in the name of an account."""
+    first, hyphen, last = word.partition("-")
+    return bool(hyphen) and first in known.givens and last in known.families
 
 
 def _unspaced(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:

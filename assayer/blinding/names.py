@@ -40,10 +40,19 @@ _WEAK_TITLES = words_of("PD Miss Ms Ms. Doctor Ing Ing.")
 """Ambiguous titles: words with other meanings or that also begin other names. Alone they do not identify a person."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
 
+MARKS = r"(?:\^[\w ,*†‡∗]{1,12}\^|[\d*†‡§¶∗⋆✉¹²³⁴-⁹ᵃ-ᶻ]{1,3}|\[\^\w{1,4}\])"
+"""Pattern for a footnote mark on a name."""
+DEGREE = (
+    r"(?:Ph\.?\s?D\.?|M\.?\s?D\.?|M\.?Sc\.?N?|B\.?Sc\.?N?|M\.?A\.|MPH|MBBS|MBA|M\.?Eng\.?|RN|DPhil|Dr\.-Ing\.|Jr\.?|Sr\.?|"
+    r"III?|FRS|FRSC)(?![a-z])"
+)
+_CARETS = re.compile(r"\^[\w ,*†‡∗]{1,12}\^\*?|\[\^\w{1,4}\]")
 _MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]+$")
 _SEPARATOR = re.compile(r"\s{0,3}(?:[;,·•|&/\n]|\band\b|\bund\b|\bet\b(?! al)|\by\b)\s{0,3}")
 _TITLES = re.compile(rf"^(?:{PERSONAL_TITLE}\s{{1,2}}){{1,3}}")
-_DEGREE = re.compile(r",?\s*\b(?:Ph\.?\s?D\.?|M\.?\s?D\.?|M\.?Sc\.?|B\.?Sc\.?|MBA|Jr\.?|Sr\.?|III?|FRS|FRSC)\s*$")
+_DEGREE = re.compile(rf",?\s*\b{DEGREE}\s*$")
+_ADDITION = re.compile(rf"{DEGREE}|(?:(?:Senior|Life|Student) )?(?:Member|Fellow)|IEEE|ID")
+"""Part of a list of people that is no name."""
 _WHOLE_NAME = re.compile(rf"^{NAME}$")
 _REVERSED = re.compile(
     rf"^(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|"
@@ -85,8 +94,9 @@ class Person(NamedTuple):
 
 def person_of(text: str) -> Person | None:
     """Parse one name with titles, degrees and footnote marks; return None if it does not look like a name."""
-    bare = _DEGREE.sub("", _MARKS.sub("", _TITLES.sub("", text.strip(" *_\t")))).strip(" ,*_")
-    bare = _MARKS.sub("", bare)
+    bare = _MARKS.sub("", _CARETS.sub("", _TITLES.sub("", text.strip(" *_\t"))))
+    while (shorter := _MARKS.sub("", _DEGREE.sub("", bare)).strip(" ,*_")) != bare:
+        bare = shorter
     if reverse := _REVERSED.match(bare):
         return Person(reverse["given"], reverse["family"])
     if parts := _IN_UNSPACED_SCRIPT.match(bare):
@@ -137,7 +147,8 @@ def is_list_of_people(line: str, confirmed: bool) -> bool:
     """Return whether a line contains only names. Unless `confirmed` by the surrounding lines, a known first name or
     a footnote mark on a name is required."""
     text = line[:_LONGEST_LIST]
-    items = [item for item in _SEPARATOR.split(text) if _MARKS.sub("", item).strip(" *_")]
+    items = [item for item in _SEPARATOR.split(_CARETS.sub("", text)) if _MARKS.sub("", item).strip(" *_")]
+    items = [item for item in items if _ADDITION.fullmatch(_MARKS.sub("", item).strip(" *_")) is None]
     people = [person_of(item) for item in items]
     named = [person for person in people if person is not None]
     titles = sum(bool(re.fullmatch(PERSONAL_TITLE, item.strip(" *_"))) for item in items)

@@ -33,7 +33,9 @@ _TITLED = re.compile(
 _OF_SEVERAL = re.compile(r"(?:Drs|Profs|Professors)\b")
 _NOT_AFTER_TITLE = words_of(
     """
-    of in for at and the Thesis Theses Degree Programme Program Program's Student Students Candidate School Of
+    of in for at and the
+    Phone Email E-mail Mobile Fax Tel Address ID ORCID Abstract Keywords Department
+    Thesis Theses Degree Programme Program Program's Student Students Candidate School Of
     """
 )
 _FIRST_PERSON = (
@@ -42,7 +44,8 @@ _FIRST_PERSON = (
 _SURE = re.compile(
     rf"\b(?:[Mm]y name is|I am called|I,(?=[ ]{{1,2}}[{UPPER}][\w .'’-]{{3,40}}, {_FIRST_PERSON}\b)|"
     r"under the (?:supervision|guidance|mentorship|direction|leadership) of|"
-    rf"(?:submitted|written|prepared|authored|proposed) by|(?:the )?(?:principal investigator|co-?investigator|"
+    rf"(?:submitted|written|prepared|authored|proposed) by|(?:[Cc]orrespondence|[Cc]orresponding author)\b"
+    rf"[^.\n]{{0,50}}?(?: to|:)|(?:the )?(?:principal investigator|co-?investigator|"
     rf"applicant|PI|co-?PI|supervisor|project leader|lead author|first author),?)[ ]{{1,2}}"
     rf"\(?(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})"
 )
@@ -116,7 +119,7 @@ class NamedPerson(NamedTuple):
     person: Person
 
 
-def _named(match: "re.Match[str]", group: str = "name") -> NamedPerson | None:
+def named_person(match: "re.Match[str]", group: str = "name") -> NamedPerson | None:
     words = match[group].split(" ")
     while words and words[-1] in _NOT_AFTER_TITLE:
         words.pop()
@@ -145,37 +148,41 @@ def introduced_people(text: str) -> Iterator[NamedPerson]:
 
 def _titled(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     for match in _TITLED.finditer(text):
-        found = _named(match)
+        found = named_person(match)
         if found is not None and (is_sure_title(match["titles"]) or has_given_name(found.person)):
             yield NamedPerson(found.span._replace(start=match.start()), found.person)
             if between := _AND.match(text, found.span.end):
-                yield from _known_people_from(text, between.end(), small if _OF_SEVERAL.match(match[0]) else None)
+                yield from people_from(text, between.end(), small if _OF_SEVERAL.match(match[0]) else None)
 
 
 def _at_work(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     """Yield people named by what they do: lead, advise, apply, help."""
     for match in _SURE.finditer(text):
-        found = _named(match)
-        if found is not None and (has_given_name(found.person) or (match[0][0] in "MmIus" and "PI" not in match[0])):
+        found = named_person(match)
+        if found is not None and (
+            has_given_name(found.person)
+            or (match[0][0] in "MmIus" and "PI" not in match[0])
+            or "orrespond" in match[0][:9]
+        ):
             yield found
     for trigger in _LIKELY.finditer(text):
-        yield from _known_people_from(text, trigger.end())
+        yield from people_from(text, trigger.end())
     for pattern in (_LEADS, _RELATED):
         for trigger in pattern.finditer(text):
-            yield from _known_people_from(text, trigger.end(), small)
+            yield from people_from(text, trigger.end(), small)
 
 
 def _beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     for pattern in (_NAME_WITH_ROLE, _ROLE_WITH_NAME):
         for match in pattern.finditer(text):
-            found = _named(match)
+            found = named_person(match)
             bracketed = pattern is _NAME_WITH_ROLE and match["link"].startswith(" (")
             if found is not None and _is_person(found.person, bracketed, small):
                 yield found
     for place in institution_places(text):
         begin = max(0, place - _LONGEST_NAME)
         before = _NAME_BEFORE_PLACE.search(text[begin:place])
-        found = _named(before) if before else None
+        found = named_person(before) if before else None
         if before is None or found is None:
             continue
         bracketed = before["link"] in _SURE_LINKS or text[begin + before.start() - 1 : begin + before.start()] == "("
@@ -191,18 +198,18 @@ def _is_person(person: Person, likely: bool, small: frozenset[str]) -> bool:
 def people_with_known_names(text: str, start: int, end: int) -> Iterator[NamedPerson]:
     """Yield the people with a known first name between two offsets of a span that is known to be about people."""
     for match in _NAME.finditer(text, start, end):
-        found = _named(match)
+        found = named_person(match)
         if found is not None and has_given_name(found.person):
             yield found
 
 
-def _known_people_from(text: str, place: int, small: frozenset[str] | None = None) -> Iterator[NamedPerson]:
+def people_from(text: str, place: int, small: frozenset[str] | None = None) -> Iterator[NamedPerson]:
     """Yield the people of a list such as `Jane Roe, Li Wei and Tom Poe`, as long as their first names are known. If
     `small`, the lower-case words of the text, is passed, a name with an unknown first name also counts if it shares
     no word with it."""
     for _ in range(12):
         match = _NAME.match(text, place)
-        found = _named(match) if match else None
+        found = named_person(match) if match else None
         if match is None or found is None:
             return
         if not has_given_name(found.person) and (small is None or has_small_word(found.person, small)):
@@ -218,5 +225,5 @@ def _known_people_from(text: str, place: int, small: frozenset[str] | None = Non
 def _cited_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
     for match in _CITED_NAME.finditer(text, start, end):
         group = next(name for name in ("name", "second", "third") if match[name])
-        if (found := _named(match, group)) is not None and match[group] not in _NO_AUTHORS:
+        if (found := named_person(match, group)) is not None and match[group] not in _NO_AUTHORS:
             yield found

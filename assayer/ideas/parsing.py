@@ -36,6 +36,12 @@ _ANNOUNCES = re.compile(
 )
 _EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
+_NAMES_PEOPLE = re.compile(
+    r"author|creator|byline|^by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|people|team|thanks",
+    re.IGNORECASE,
+)
+"""Pattern for names of fields above the text that name people."""
+
 
 def _check(text: str, source: str) -> None:
     """Raise InputError unless the raw text can be an idea."""
@@ -208,5 +214,6 @@ def _idea(
         reference_list="\n\n".join(lists),
         references=references,
         references_reader=document.references_reader,
+        named_above=tuple(field.value for field in document.front_matter if _NAMES_PEOPLE.search(field.name)),
         reading=reading_record(document, name, text, len(references)),
     )

@@ -46,6 +46,8 @@ class Idea(Frozen):
     references_reader: ReferencesReader = "text"
     reading: ReadingRecord | None = None
     """Record of the parts of the document that were read; None for an idea that did not come as a document."""
+    named_above: tuple[str, ...] = ()
+    """Fields above the text that name people, such as `author`. Used to mask them, and never shown to a model."""
     blinding: Blinding | None = None
     """Record of what was masked in title, text and sections; None for an idea judged as submitted."""
     unblinded: UnblindedWords | None = None

@@ -61,6 +61,9 @@ class Blinding(Resource):
     """Version of the masking rules."""
     masked: tuple[MaskedText, ...] = ()
     """Masked texts in order of first occurrence."""
+    names_may_remain: bool = False
+    """Whether no name was found to mask, or the masked text still has words that look like the name of a person whom
+    it does not cite."""
 
 
 class Summary(Resource):

@@ -1,0 +1,80 @@
+"""People named without a sentence: in front matter, after a label, and before an ORCID iD, a task or a biography."""
+
+import re
+from collections.abc import Iterator
+
+from assayer.blinding.identifiers import CONTACT
+from assayer.blinding.institution_patterns import names_institution
+from assayer.blinding.mentions import SMALL_WORD, has_small_word
+from assayer.blinding.names import DEGREE, MARKS, NAME, Person, has_given_name
+from assayer.blinding.people import NamedPerson, named_person, people_from
+
+_NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
+_MARKED = re.compile(
+    rf"[ ,]{{0,2}}(?:{DEGREE}(?:,? {DEGREE}){{0,2}})?{MARKS}|,? {DEGREE}"
+    r"|,? (?:Senior )?(?:Member|Fellow), IEEE"
+)
+_REACHED = re.compile(
+    rf"(?: ?{MARKS})?[ :,|(<–-]{{0,4}}(?:(?P<id>ID\b)|(?:(?:ORCID|e-?mail)(?: iD)?:? ?)?(?P<contact>\S{{0,30}}))", re.I
+)
+_BETWEEN = re.compile(r"(?:[\d\s,;&*†‡§∗^¹²³⁴-⁹ᵃ-ᶻ]|\b(?:and|ID|Member|Fellow|Senior|IEEE)\b){1,40}")
+_TASKS = (
+    r"(?:Conceptuali[sz]ation|Data curation|Formal analysis|Funding acquisition|Investigation|Methodology|"
+    r"Project administration|Resources|Software|Supervision|Validation|Visuali[sz]ation|Writing)"
+)
+_DID = re.compile(rf":? ?[(:–—-] ?{_TASKS}\b", re.I)
+_POST = r"(?:an? |the )?(?:\w+ ){0,2}(?:professor|lecturer|researcher|student|scientist|fellow)"
+_LIFE = re.compile(
+    r"(?:,? \([^)\n]{0,60}\))? (?:(?:received|earned|obtained|holds|completed) (?:the|an?|his|her|their) [^.\n]{0,40}?"
+    r"(?:degree|Ph\.? ?D|[BM]\. ?[A-Z]|diploma|doctorate)|was born (?:in|on)|"
+    rf"(?:is|has been|was) (?:currently )?{_POST})"
+)
+_LABEL = re.compile(
+    r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|candidate|student|submitted by|cite this \w+)"
+    r" ?[:–-] ?(?=[^\W\d_])",
+    re.I,
+)
+
+
+def people_beside_marks(text: str) -> Iterator[NamedPerson]:
+    """Yield the people whose name an ORCID iD, an e-mail address, a task or a biography follows."""
+    small = frozenset(SMALL_WORD.findall(text))
+    for label in _LABEL.finditer(text):
+        yield from people_from(text, label.end(), small)
+    for match in _NAME.finditer(text):
+        if _is_reached(text, match.end()) or _DID.match(text, match.end()) or _LIFE.match(text, match.end()):
+            item = named_person(match)
+            if item is not None and (has_given_name(item.person) or not has_small_word(item.person, small)):
+                yield item
+
+
+def _is_reached(text: str, end: int) -> bool:
+    found = _REACHED.match(text, end)
+    return found is not None and (found["id"] is not None or CONTACT.match(found["contact"] or "") is not None)
+
+
+def people_of_front(text: str, small: frozenset[str]) -> list[NamedPerson]:
+    """Return the people named in a text that is known to be front matter. A name with an unknown first name counts if
+    a footnote mark, a degree or a membership follows, or if it is listed beside a name that counts."""
+    found: list[tuple[NamedPerson, bool]] = []
+    for match in _NAME.finditer(text):
+        item = named_person(match)
+        if item is None or names_institution(match[0]):
+            continue
+        likely = not has_small_word(item.person, small)
+        sure = has_given_name(item.person) or (likely and _MARKED.match(text, item.span.end) is not None)
+        if sure or likely:
+            found.append((item, sure))
+    kept = [sure for _, sure in found]
+    for order in (range(1, len(found)), range(len(found) - 2, -1, -1)):
+        for place in order:
+            other = place + (1 if order.step < 0 else -1)
+            left, right = sorted((place, other))
+            between = text[found[left][0].span.end : found[right][0].span.start]
+            kept[place] = kept[place] or (kept[other] and _BETWEEN.fullmatch(between) is not None)
+    return [item for (item, _), keep in zip(found, kept, strict=True) if keep]
+
+
+def people_in_fields(fields: tuple[str, ...]) -> list[Person]:
+    """Return the people in fields of a document that name its authors, such as `author` above a Markdown text."""
+    return [item.person for field in fields for item in people_of_front(field, frozenset())]

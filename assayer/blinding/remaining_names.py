@@ -1,0 +1,33 @@
+"""Signs that a masked text still names people."""
+
+import re
+from collections.abc import Sequence
+
+from assayer.blinding.mentions import SMALL_WORD, has_small_word
+from assayer.blinding.names import NAME, UPPER, Person, has_given_name, person_of
+from assayer.blinding.word_lists import eponyms
+
+_NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
+_HEAD = 1_500
+"""Characters in which an author block stands."""
+_CITED = re.compile(
+    rf"(?:(?:,|,? (?:and|&)) [{UPPER}][\w.’'-]+(?: [{UPPER}][\w.’'-]+){{0,2}}){{0,8}}(?: et al\.?)?,? [(\[]?(?:\d|n\.d)"
+)
+
+
+def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
+    """Return whether nobody was recognised, or the masked text still has words that look like the name of a person
+    whom it does not cite."""
+    if not people:
+        return True
+    small = frozenset(SMALL_WORD.findall(text))
+    return any(_looks_like_person(match, small) for part in (title, text) for match in _NAME.finditer(part))
+
+
+def _looks_like_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
+    person = person_of(match[0])
+    if person is None or person.family in eponyms() or _CITED.match(match.string, match.end()):
+        return False
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
+    alone = match.start() < _HEAD and line.strip(" *_#") == match[0] and not has_small_word(person, small)
+    return alone or (has_given_name(person) and not has_small_word(person, small))
