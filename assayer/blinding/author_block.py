@@ -28,6 +28,7 @@ FRONT_TITLES = ("Front matter", "Author", "Authors", "Author note", "Author Note
 _ABSTRACT = re.compile(r"(?<!\w)(?:Abstract|ABSTRACT|Summary|SUMMARY)(?:\s?[—–:.-]|(?= [A-Z]))")
 _SMALL = re.compile(r"(?<![\w.@/-])[a-z][a-z'’-]+(?![\w.@])")
 _JOINS = frozenset(["and", "of", "the", "for", "in", "at", "de", "la", "du", "des", "to", "und", "für"])
+_MARKED_WORD = re.compile(r"[^\W\d_][\d*†‡∗¹²³]")
 _MOST_SMALL = 0.2
 """Maximum share of words in small letters in a line of front matter. Sentences have about two thirds."""
 
@@ -38,6 +39,14 @@ def is_front_matter(line: str, small_words: frozenset[str]) -> bool:
     small = sum(word not in _JOINS for word in _SMALL.findall(line))
     named = CONTACT.search(line) or names_institution(line) or people_of_front(line, small_words)
     return words > 1 and small <= _MOST_SMALL * words and bool(named)
+
+
+def _names_before_prose(line: str, small: frozenset[str]) -> str:
+    """Return the names with footnote marks and institutions before the first sentence of a line, as in a PDF whose
+    abstract follows its authors without a break; empty if there are none."""
+    word = next((match for match in _SMALL.finditer(line) if match[0] not in _JOINS), None)
+    run = line[: word.start()] if word else line
+    return run if _MARKED_WORD.search(run) and is_front_matter(run, small) else ""
 
 
 class _HeadLine(NamedTuple):
@@ -59,11 +68,13 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
         if sort == "unclear":
             bare = _BY.sub("", line.text)
             labelled = bare != line.text
-            if is_list_of_people(bare, confirmed=near or labelled) or (number <= 1 and _is_lone_name(line.text, small)):
+            if is_list_of_people(bare, confirmed=near or labelled) or (number <= 2 and _is_lone_name(line.text, small)):
                 sort = "people"
             elif number and lines[number - 1].sort in ("place", "address") and is_address(line.text):
                 sort = "address"
                 lines[number] = line._replace(sort="address")
+        if sort == "unclear" and is_front_matter(line.text, small) and len(people_of_front(line.text, small)) > 1:
+            sort = "front"
         if sort != "unclear":
             yield BlockLine(line.start, line.end, KINDS[sort], line.text)
 
@@ -102,6 +113,8 @@ def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_Hea
         ):
             continue
         if len(line) > _LONGEST_LINE or is_prose(line):
+            if run := _names_before_prose(line, small):
+                found.append(_HeadLine(start, start + raw.index(line) + len(run), run, "front"))
             break
         found.append(_HeadLine(start, end, line, sort_of(line)))
     return found
@@ -116,7 +129,7 @@ def _first_section(text: str, title: str, headings: Sequence[Heading]) -> int:
         if is_known_title(heading.title):
             return heading.start
         words = _words(heading.title)
-        if heading.title in FRONT_TITLES:
+        if heading.title in FRONT_TITLES or heading.start == 0:
             continue
         if own and (words in own or own in words):
             continue

@@ -6,16 +6,20 @@ from collections.abc import Iterator
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
-from assayer.blinding.names import DEGREE, MARKS, NAME, Person, has_given_name
+from assayer.blinding.names import DEGREE, MARKS, NAME, UPPER, Person, has_given_name
 from assayer.blinding.people import NamedPerson, named_person, people_from
 
 _NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
+_GLUED = re.compile(r"(?<=[^\W\d_])(?=[\d¹²³⁴-⁹])")
+_RUN_ON = re.compile(rf"(\b[{UPPER}][^\W\d_]+ [{UPPER}]\. [{UPPER}][^\W\d_]+) (?=[{UPPER}][^\W\d_]+ [{UPPER}]\. )")
+"""Pattern for a name before another one with no more than a space between them."""
 _MARKED = re.compile(
     rf"[ ,]{{0,2}}(?:{DEGREE}(?:,? {DEGREE}){{0,2}})?{MARKS}|,? {DEGREE}"
     r"|,? (?:Senior )?(?:Member|Fellow), IEEE"
 )
 _REACHED = re.compile(
-    rf"(?: ?{MARKS})?[ :,|(<–-]{{0,4}}(?:(?P<id>ID\b)|(?:(?:ORCID|e-?mail)(?: iD)?:? ?)?(?P<contact>\S{{0,30}}))", re.I
+    rf"(?: ?{MARKS}(?![\d-]))?[ :,|(<–-]{{0,4}}(?:(?P<id>ID\b)|(?:(?:ORCID|e-?mail)(?: iD)?:? ?)?(?P<contact>\S{{0,30}}))",
+    re.I,
 )
 _BETWEEN = re.compile(r"(?:[\d\s,;&*†‡§∗^¹²³⁴-⁹ᵃ-ᶻ]|\b(?:and|ID|Member|Fellow|Senior|IEEE)\b){1,40}")
 _TASKS = (
@@ -27,7 +31,7 @@ _POST = r"(?:an? |the )?(?:\w+ ){0,2}(?:professor|lecturer|researcher|student|sc
 _LIFE = re.compile(
     r"(?:,? \([^)\n]{0,60}\))? (?:(?:received|earned|obtained|holds|completed) (?:the|an?|his|her|their) [^.\n]{0,40}?"
     r"(?:degree|Ph\.? ?D|[BM]\. ?[A-Z]|diploma|doctorate)|was born (?:in|on)|"
-    rf"(?:is|has been|was) (?:currently )?{_POST})"
+    rf"(?:is|has been|was) (?:currently )?(?i:{_POST}))"
 )
 _LABEL = re.compile(
     r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|candidate|student|submitted by|cite this \w+)"
@@ -55,7 +59,9 @@ def _is_reached(text: str, end: int) -> bool:
 
 def people_of_front(text: str, small: frozenset[str]) -> list[NamedPerson]:
     """Return the people named in a text that is known to be front matter. A name with an unknown first name counts if
-    a footnote mark, a degree or a membership follows, or if it is listed beside a name that counts."""
+    a footnote mark, a degree or a membership follows, or if it is listed beside a name that counts. Offsets are not
+    those of the text."""
+    text = _RUN_ON.sub(r"\1, ", _GLUED.sub(" ", text))
     found: list[tuple[NamedPerson, bool]] = []
     for match in _NAME.finditer(text):
         item = named_person(match)

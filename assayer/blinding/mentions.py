@@ -1,16 +1,18 @@
 """Find every mention of a known person in a text: by full name, by surname, or in a citation."""
 
 import re
+import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
-from assayer.blinding.names import PARTICLES, PERSONAL_TITLE, UNSPACED_NAME, UPPER, Person, is_given_name
+from assayer.blinding.names import LETTER, PARTICLES, PERSONAL_TITLE, UNSPACED_NAME, UPPER, Person, is_given_name
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import eponyms, words_of
 
-SMALL_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)[a-zà-ÿ]{2,20}(?![^\W\d_])")
-"""Pattern for a lower-case word that is not part of a name, unlike `woo` in `Ji-woo`."""
-_WORD = re.compile(rf"(?:[DO]['’](?=[{UPPER}]))?[{UPPER}][^\W\d_]{{1,24}}(?:[-'’](?!s\b)[^\W\d_]{{1,24}}){{0,3}}")
+SMALL_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[a-zà-ÿ]{2,20}(?![^\W\d_])(?![@/_])(?!\.\w)")
+"""Pattern for a lower-case word that is not part of a name or an address, unlike `woo` in `Ji-woo` and `roe` in
+`jane.roe@example.org`."""
+_WORD = re.compile(rf"(?:[DO]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-'’](?!s\b){LETTER}{{1,24}}){{0,3}}")
 _BEFORE = re.compile(r"[^\s()\[\],;:]{1,30}[ ]")
 _INITIALS_OR_TITLE = re.compile(rf"^(?:(?:[{UPPER}]\.-?)+|{PERSONAL_TITLE})$")
 _LONGEST_GIVEN = 60
@@ -70,7 +72,7 @@ def has_small_word(person: Person, small: Container[str]) -> bool:
 
 def _folded(name: str) -> str:
     """Fold case, and also treat dotted and dotless i as equal, because their capitals may look the same."""
-    return name.casefold().replace("ı", "i").replace("\u0307", "")
+    return unicodedata.normalize("NFC", name).casefold().replace("ı", "i").replace("\u0307", "")
 
 
 class _Known(NamedTuple):

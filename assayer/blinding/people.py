@@ -162,7 +162,7 @@ def _at_work(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
         if found is not None and (
             has_given_name(found.person)
             or (match[0][0] in "MmIus" and "PI" not in match[0])
-            or "orrespond" in match[0][:9]
+            or match[0][1:].startswith("orrespond")
         ):
             yield found
     for trigger in _LIKELY.finditer(text):

@@ -37,7 +37,9 @@ def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
 
 def _value(item: object) -> str:
     if isinstance(item, dict):
-        return "; ".join(_value(part) for part in item.values())[:_LONGEST_VALUE]
+        # The names of authors may be keys: `- Jane Roe: {institute: X}`.
+        parts = ((name if name[:1].isupper() else "", _value(part)) for name, part in item.items())
+        return "; ".join(text for pair in parts for text in pair if text)[:_LONGEST_VALUE]
     if isinstance(item, list):
         return "; ".join(map(_value, item))[:_LONGEST_VALUE]
     return " ".join(str(item or "").split())[:_LONGEST_VALUE]

@@ -36,6 +36,7 @@ from workers.sandbox.tex_vocabulary import (
 )
 
 _ONLY_SPACES = re.compile(r"[ \t\n]+")
+_AUTHOR = re.compile(r"\\author\s*[\[{]")
 _DEEPEST = 80
 
 
@@ -84,6 +85,12 @@ class _TexReader:
 
     def read_preamble(self, source: str) -> None:
         """Read the title and the fields above the text; the rest sets up the layout."""
+        self._read_fields(source)
+        # Definitions of layout may be too irregular to be parsed.
+        if (authors := _AUTHOR.search(source)) and "author" not in dict(self.text.front_matter):
+            self._read_fields(source[authors.start() :])
+
+    def _read_fields(self, source: str) -> None:
         for node in self._nodes(source):
             if isinstance(node, latexwalker.LatexMacroNode) and node.macroname in (*TITLES, *FRONT):
                 self._macro(node)
