@@ -25,7 +25,7 @@ from assayer.ideas.parsing import FEWEST_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-RULES = 2
+RULES = 3
 """Version of the masking rules. Other rules may mask other words, so an evaluation under them is a different one."""
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")
 _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
@@ -96,7 +96,7 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
         if not section.whole:
             introduced += people_with_known_names(text, section.span.start, section.span.end)
     people = [*known, *(person for line in block if line.kind == "name" for person in people_in(line.text))]
-    people += [item.person for line in block for item in people_of_front(line.text, small)]
+    people += [person for line in block for person in people_of_front(line.text, small)]
     people += [item for line in block if line.kind in ("affiliation", "email") for item in _heading_person(line.text)]
     people += [person for line in labelled if line.kind == "name" for person in people_in(line.value.split("(", 1)[0])]
     people += [introduced_person.person for introduced_person in introduced_people(title)]

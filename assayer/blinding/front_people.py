@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
-from assayer.blinding.names import DEGREE, MARKS, NAME, UPPER, Person, has_given_name
+from assayer.blinding.names import DEGREE, MARKS, NAME, PERSONAL_TITLE, UPPER, Person, has_given_name, people_in
 from assayer.blinding.people import NamedPerson, named_person, people_from
 
 _NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
@@ -15,13 +15,17 @@ _RUN_ON = re.compile(rf"(\b[{UPPER}][^\W\d_]+ [{UPPER}]\. [{UPPER}][^\W\d_]+) (?
 """Pattern for a name before another one with no more than a space between them."""
 _MARKED = re.compile(
     rf"[ ,]{{0,2}}(?:{DEGREE}(?:,? {DEGREE}){{0,2}})?{MARKS}|,? {DEGREE}"
-    r"|,? (?:Senior )?(?:Member|Fellow), IEEE"
+    r"|,? (?:Senior )?(?:Member|Fellow), IEEE| ID\b"
 )
 _REACHED = re.compile(
-    rf"(?: ?{MARKS}(?![\d-]))?[ :,|(<–-]{{0,4}}(?:(?P<id>ID\b)|(?:(?:ORCID|e-?mail)(?: iD)?:? ?)?(?P<contact>\S{{0,30}}))",
+    rf"(?: ?{MARKS}(?![\d-]))?[ :,|(<–-]{{0,4}}"
+    r"(?:(?:ORCID|e-?mail)(?: iD)?:? ?)?(?P<contact>\S{0,60})",
     re.I,
 )
-_BETWEEN = re.compile(r"(?:[\d\s,;&*†‡§∗^¹²³⁴-⁹ᵃ-ᶻ]|\b(?:and|ID|Member|Fellow|Senior|IEEE)\b){1,40}")
+_ADDRESS_BEFORE = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4} ?\((?=[^\W\d_])")
+_BETWEEN = re.compile(r"(?:[\d\s,;&*†‡§∗^¹²³⁴-⁹ᵃ-ᶻ]|\b(?:and|ID|Member|Fellow|Senior|IEEE|Prof\.?|Dr\.?)){1,40}")
+_TITLE_BEFORE = re.compile(rf"(?:{PERSONAL_TITLE} )$")
+_LONGEST_TITLE = 30
 _TASKS = (
     r"(?:Conceptuali[sz]ation|Data curation|Formal analysis|Funding acquisition|Investigation|Methodology|"
     r"Project administration|Resources|Software|Supervision|Validation|Visuali[sz]ation|Writing)"
@@ -34,17 +38,18 @@ _LIFE = re.compile(
     rf"(?:is|has been|was) (?:currently )?(?i:{_POST}))"
 )
 _LABEL = re.compile(
-    r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|candidate|student|submitted by|cite this \w+)"
+    r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|submitted by|cite this \w+)"
     r" ?[:–-] ?(?=[^\W\d_])",
     re.I,
 )
 
 
 def people_beside_marks(text: str) -> Iterator[NamedPerson]:
-    """Yield the people whose name an ORCID iD, an e-mail address, a task or a biography follows."""
+    """Yield the people named after a label or before an ORCID iD, an e-mail address, a task or a biography."""
     small = frozenset(SMALL_WORD.findall(text))
-    for label in _LABEL.finditer(text):
-        yield from people_from(text, label.end(), small)
+    for pattern in (_LABEL, _ADDRESS_BEFORE):
+        for before in pattern.finditer(text):
+            yield from people_from(text, before.end(), small)
     for match in _NAME.finditer(text):
         if _is_reached(text, match.end()) or _DID.match(text, match.end()) or _LIFE.match(text, match.end()):
             item = named_person(match)
@@ -54,13 +59,12 @@ def people_beside_marks(text: str) -> Iterator[NamedPerson]:
 
 def _is_reached(text: str, end: int) -> bool:
     found = _REACHED.match(text, end)
-    return found is not None and (found["id"] is not None or CONTACT.match(found["contact"] or "") is not None)
+    return found is not None and CONTACT.match(found["contact"]) is not None
 
 
-def people_of_front(text: str, small: frozenset[str]) -> list[NamedPerson]:
+def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
     """Return the people named in a text that is known to be front matter. A name with an unknown first name counts if
-    a footnote mark, a degree or a membership follows, or if it is listed beside a name that counts. Offsets are not
-    those of the text."""
+    a footnote mark, a degree or a membership follows, or if it is listed beside a name that counts."""
     text = _RUN_ON.sub(r"\1, ", _GLUED.sub(" ", text))
     found: list[tuple[NamedPerson, bool]] = []
     for match in _NAME.finditer(text):
@@ -68,7 +72,9 @@ def people_of_front(text: str, small: frozenset[str]) -> list[NamedPerson]:
         if item is None or names_institution(match[0]):
             continue
         likely = not has_small_word(item.person, small)
-        sure = has_given_name(item.person) or (likely and _MARKED.match(text, item.span.end) is not None)
+        titled = _TITLE_BEFORE.search(text, max(0, match.start() - _LONGEST_TITLE), match.start())
+        marked = titled or _MARKED.match(text, item.span.end)
+        sure = has_given_name(item.person) or (likely and marked is not None)
         if sure or likely:
             found.append((item, sure))
     kept = [sure for _, sure in found]
@@ -78,9 +84,9 @@ def people_of_front(text: str, small: frozenset[str]) -> list[NamedPerson]:
             left, right = sorted((place, other))
             between = text[found[left][0].span.end : found[right][0].span.start]
             kept[place] = kept[place] or (kept[other] and _BETWEEN.fullmatch(between) is not None)
-    return [item for (item, _), keep in zip(found, kept, strict=True) if keep]
+    return [item.person for (item, _), keep in zip(found, kept, strict=True) if keep]
 
 
 def people_in_fields(fields: tuple[str, ...]) -> list[Person]:
     """Return the people in fields of a document that name its authors, such as `author` above a Markdown text."""
-    return [item.person for field in fields for item in people_of_front(field, frozenset())]
+    return [person for text in fields for person in (*people_of_front(text, frozenset()), *people_in(text))]

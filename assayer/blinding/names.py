@@ -53,7 +53,7 @@ _MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸�
 _SEPARATOR = re.compile(r"\s{0,3}(?:[;,·•|&/\n]|\band\b|\bund\b|\bet\b(?! al)|\by\b)\s{0,3}")
 _TITLES = re.compile(rf"^(?:{PERSONAL_TITLE}\s{{1,2}}){{1,3}}")
 _DEGREE = re.compile(rf",?\s*\b{DEGREE}\s*$")
-_ADDITION = re.compile(rf"{DEGREE}|(?:(?:Senior|Life|Student) )?(?:Member|Fellow)|IEEE|ID")
+_ADDITION = re.compile(rf"{DEGREE}|(?:(?:Senior|Life|Student) )?(?:Member|Fellow)|IEEE|ID|et al\.?")
 """Part of a list of people that is no name."""
 _WHOLE_NAME = re.compile(rf"^{NAME}$")
 _REVERSED = re.compile(

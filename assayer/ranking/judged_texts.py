@@ -22,7 +22,8 @@ def masked_idea(idea: Idea) -> Idea:
         return idea
     again = blinded(idea)
     found = again.blinding.masked if again.blinding else ()
-    record = Blinding(rules=RULES, masked=(*idea.blinding.masked, *found))
+    remain = again.blinding.names_may_remain if again.blinding and found else idea.blinding.names_may_remain
+    record = Blinding(rules=RULES, masked=(*idea.blinding.masked, *found), names_may_remain=remain)
     return again.model_copy(update={"blinding": record, "unblinded": idea.unblinded})
 
 

@@ -116,7 +116,9 @@ class RankingPage:
             return "not blind: names were shown to the judge"
         records = [idea.blinding for idea in self.ranking.ideas if idea.blinding]
         masked = tuple(item for record in records for item in record.masked)
-        return f"judged blind: {masked_counts(Blinding(rules=max(item.rules for item in records), masked=masked))}"
+        remain = any(record.names_may_remain for record in records)
+        together = Blinding(rules=max(item.rules for item in records), masked=masked, names_may_remain=remain)
+        return f"judged blind: {masked_counts(together)}"
 
     @property
     def evidence(self) -> str | None:

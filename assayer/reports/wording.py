@@ -252,9 +252,11 @@ def masked_by_kind(blinding: Blinding) -> list[tuple[MaskedKind, list[MaskedText
 
 
 def masked_counts(blinding: Blinding) -> str:
-    """Return the number of masked places by kind: `3 names, 2 affiliations`. Counts occurrences, not distinct words."""
+    """Return the number of masked places by kind, and whether names may remain: `3 names; names may remain`. Counts
+    occurrences, not distinct words."""
     counts = [(kind, sum(item.times for item in group)) for kind, group in masked_by_kind(blinding)]
-    return ", ".join(count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
+    masked = ", ".join(count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
+    return f"{masked}; names may remain" if blinding.names_may_remain else masked
 
 
 def masked_words(masked: MaskedText) -> str:

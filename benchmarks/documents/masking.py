@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assayer.blinding.blind import blinded
+from assayer.errors import InputError
 from assayer.literature.paper_identity import family_name
 from assayer.models import Frozen
 from benchmarks.measuring import command_line, heading
@@ -65,10 +66,11 @@ def main() -> None:
 
 async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
     read = await read_ideas([folder / label.document])
-    if not read.ideas:
-        print(f"{label.document} was not read: {read.rejected[0].message}")
+    try:
+        masked = blinded(read.ideas[0])
+    except (InputError, IndexError) as error:
+        print(f"{label.document} is not judged: {read.rejected[0].message if read.rejected else error}")
         return None
-    masked = blinded(read.ideas[0])
     text = _plain(f"{masked.title}\n{masked.text}")
     return Survivors(
         label.kind,
