@@ -28,6 +28,11 @@ FRONT_TITLES = ("Front matter", "Author", "Authors", "Author note", "Author Note
 _ABSTRACT = re.compile(r"(?<!\w)(?:Abstract|ABSTRACT|Summary|SUMMARY)(?:\s?[—–:.-]|(?= [A-Z]))")
 _SMALL = re.compile(r"(?<![\w.@/-])[a-z][a-z'’-]+(?![\w.@])")
 _JOINS = frozenset(["and", "of", "the", "for", "in", "at", "de", "la", "du", "des", "to", "und", "für"])
+_VERSION = re.compile(
+    r"[\s*†‡∗(]+(?:(?:First|This|Draft|Updated|Version|Revised):? ?){0,2}\(?(?:[A-Z][a-z]{2,8} )?\d[\d/., ()-]*"
+    r"(?:\(?(?:Updated|Revised)[\d/., -]*\))?$"
+)
+"""Pattern for a date or version after a name."""
 _MARKED_WORD = re.compile(r"[^\W\d_][\d*†‡∗¹²³]")
 _MOST_SMALL = 0.2
 """Maximum share of words in small letters in a line of front matter. Sentences have about two thirds."""
@@ -81,7 +86,7 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
 
 def _is_lone_name(line: str, small: frozenset[str]) -> bool:
     """Return whether a line under the title has the form of one name, and the text uses none of its words otherwise."""
-    person = person_of(line)
+    person = person_of(_VERSION.sub("", line))
     return person is not None and bool(person.given) and not has_small_word(person, small)
 
 

@@ -1,18 +1,27 @@
 """People named without a sentence: in front matter, after a label, and before an ORCID iD, a task or a biography."""
 
+import itertools
 import re
 from collections.abc import Iterator
 
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
-from assayer.blinding.names import DEGREE, MARKS, NAME, PERSONAL_TITLE, UPPER, Person, has_given_name, people_in
+from assayer.blinding.names import (
+    DEGREE,
+    MARKS,
+    NAME,
+    PERSONAL_TITLE,
+    RUN_OF_NAMES,
+    Person,
+    has_given_name,
+    is_given_name,
+    people_in,
+)
 from assayer.blinding.people import NamedPerson, named_person, people_from
 
 _NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
 _GLUED = re.compile(r"(?<=[^\W\d_])(?=[\d¹²³⁴-⁹])")
-_RUN_ON = re.compile(rf"(\b[{UPPER}][^\W\d_]+ [{UPPER}]\. [{UPPER}][^\W\d_]+) (?=[{UPPER}][^\W\d_]+ [{UPPER}]\. )")
-"""Pattern for a name before another one with no more than a space between them."""
 _MARKED = re.compile(
     rf"[ ,]{{0,2}}(?:{DEGREE}(?:,? {DEGREE}){{0,2}})?{MARKS}|,? {DEGREE}"
     r"|,? (?:Senior )?(?:Member|Fellow), IEEE| ID\b"
@@ -39,8 +48,8 @@ _LIFE = re.compile(
 )
 _LABEL = re.compile(
     r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|submitted by|cite this \w+)"
-    r" ?[:–-] ?(?=[^\W\d_])",
-    re.I,
+    r" ?[:–-] ?(?=[^\W\d_])|^by (?=[^\W\d_])",
+    re.I | re.M,
 )
 
 
@@ -65,7 +74,7 @@ def _is_reached(text: str, end: int) -> bool:
 def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
     """Return the people named in a text that is known to be front matter. A name with an unknown first name counts if
     a footnote mark, a degree or a membership follows, or if it is listed beside a name that counts."""
-    text = _RUN_ON.sub(r"\1, ", _GLUED.sub(" ", text))
+    text = RUN_OF_NAMES.sub(_separated, _GLUED.sub(" ", text))
     found: list[tuple[NamedPerson, bool]] = []
     for match in _NAME.finditer(text):
         item = named_person(match)
@@ -85,6 +94,17 @@ def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
             between = text[found[left][0].span.end : found[right][0].span.start]
             kept[place] = kept[place] or (kept[other] and _BETWEEN.fullmatch(between) is not None)
     return [item.person for (item, _), keep in zip(found, kept, strict=True) if keep]
+
+
+def _separated(run: "re.Match[str]") -> str:
+    """Return a run of names with a comma before each known first name that begins another name."""
+    words = run[0].split()
+    separated, length = words[0], 1
+    for before, word in itertools.pairwise(words):
+        begins = length > 1 and is_given_name(word) and not is_given_name(before) and before[-1] != "."
+        separated += f", {word}" if begins else f" {word}"
+        length = 1 if begins else length + 1
+    return separated
 
 
 def people_in_fields(fields: tuple[str, ...]) -> list[Person]:

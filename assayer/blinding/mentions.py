@@ -24,7 +24,8 @@ _CITED_AFTER = re.compile(
     rf" et al\b|,? \(?(?:19|20)\d\d|,? (?:and|&) [{UPPER}][^\W\d_]{{1,20}},? \(?(?:19|20)\d\d"
 )
 _ACTS_AFTER = re.compile(
-    r" (?:will|has|have|is an?|was|leads|led|brings|received|holds|joined|wrote|notes|argued|group\b|lab\b|team\b)"
+    r" (?:will|has|have|is an?|was|leads|led|brings|received|holds|joined|wrote|notes|argued|group\b|lab\b|team\b"
+    r"|(?:gratefully |kindly )?(?:acknowledges?|thanks?|declares?|designed|conceived)\b)"
 )
 _TERM_AFTER = re.compile(
     r"[- –](?:[a-z]+[- ])?(?:equilibri\w+|distribution\w*|process\w*|theorem\w*|models?|filters?|inequalit\w+|"

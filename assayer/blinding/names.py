@@ -14,8 +14,10 @@ _WORD = (
 _INITIAL = rf"(?:[{UPPER}]\.(?:[ -]?[{UPPER}]\.){{0,2}})"
 _PARTICLE = (
     r"(?:van der|van den|von der|de la|de los|van|von|de|der|den|del|della|di|da|dos|du|la|le|bin|ibn|al|el|ten|"
-    r"ter|zu)"
+    r"ter|zu|d[ei]['’])"
 )
+RUN_OF_NAMES = re.compile(rf"{_WORD}(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{3,40}}")
+"""Pattern for four or more capitalised words, which may be several names with nothing between them."""
 NAME = rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{1,3}}"
 """Pattern for a name: two to four capitalised words or initials on one line, with optional particles between them."""
 
@@ -37,7 +39,7 @@ ROLE = (
 )
 
 ROLE_WORDS = re.compile(rf"\b{ROLE}\b", re.I)
-PARTICLES = words_of("van von der den de la del della di da dos du le bin ibn al el ten ter zu")
+PARTICLES = words_of("de' de’ di' di’ van von der den de la del della di da dos du le bin ibn al el ten ter zu")
 _WEAK_TITLES = words_of("PD Miss Ms Ms. Doctor Ing Ing.")
 """Ambiguous titles: words with other meanings or that also begin other names. Alone they do not identify a person."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")

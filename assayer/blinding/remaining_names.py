@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
-from assayer.blinding.names import NAME, UPPER, Person, has_given_name, person_of
+from assayer.blinding.names import LETTER, NAME, UPPER, Person, has_given_name, person_of
 from assayer.blinding.word_lists import eponyms
 
 _NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
+_CAPITALISED = re.compile(rf"(?<![\w-])[{UPPER}]{LETTER}+(?![\w-])")
 _HEAD = 1_500
 """Characters in which an author block stands."""
 _CITED = re.compile(
@@ -21,6 +22,9 @@ def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
     if not people:
         return True
     small = frozenset(SMALL_WORD.findall(text))
+    families = {family for person in people if len(family := person.family.split(" ")[-1]) > 1}
+    if any(match[0] in families and not _CITED.match(text, match.end()) for match in _CAPITALISED.finditer(text)):
+        return True
     return any(_looks_like_person(match, small) for part in (title, text) for match in _NAME.finditer(part))
 
 

@@ -41,15 +41,12 @@ class LabelledNames(Frozen):
 
 
 class Survivors(NamedTuple):
-    kind: str
-    document: str
-    people: int
-    institutions: int
-    names: tuple[str, ...] = ()
-    """Names that survive, each with its place."""
-    places: tuple[str, ...] = ()
-    warned: bool = False
-    """Whether the report says that names may remain."""
+    """Names and institutions that survive in one document, and whether its report says that names may remain."""
+
+    label: LabelledNames
+    names: tuple[str, ...]
+    places: tuple[str, ...]
+    warned: bool
 
 
 def main() -> None:
@@ -57,11 +54,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
     lines = (options.folder / "names.jsonl").read_text("utf-8").splitlines()
-    labels = [LabelledNames.model_validate_json(line) for line in lines]
-    print(heading())
+    labels = map(LabelledNames.model_validate_json, lines)
     results = [found for label in labels if (found := asyncio.run(_measure(options.folder, label)))]
-    for line in _tables(results):
-        print(line)
+    print(heading(), *_tables(results), sep="\n")
 
 
 async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
@@ -73,10 +68,7 @@ async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
         return None
     text = _plain(f"{masked.title}\n{masked.text}")
     return Survivors(
-        label.kind,
-        label.document,
-        len(label.people),
-        len(label.institutions),
+        label,
         tuple(f"{name}: {place}" for name in label.people if (place := _first_place(_plain(name), text))),
         tuple(name for name in label.institutions if re.search(rf"\b{re.escape(_plain(name))}\b", text)),
         masked.blinding is not None and masked.blinding.names_may_remain,
@@ -117,17 +109,19 @@ def _around(text: str, found: "re.Match[str]") -> str:
 def _tables(results: Sequence[Survivors]) -> Iterator[str]:
     yield "\n| kind | documents | names | left | institutions | left | with a name left | not warned | warned in all |"
     yield "|:--|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for kind in [*dict.fromkeys(item.kind for item in results), ""]:
-        chosen = [item for item in results if kind in ("", item.kind)]
-        people, left = sum(item.people for item in chosen), sum(len(item.names) for item in chosen)
-        spots, there = sum(item.institutions for item in chosen), sum(len(item.places) for item in chosen)
+    for kind in [*dict.fromkeys(item.label.kind for item in results), ""]:
+        chosen = [item for item in results if kind in ("", item.label.kind)]
+        people, left = sum(len(item.label.people) for item in chosen), sum(len(item.names) for item in chosen)
+        spots, there = sum(len(item.label.institutions) for item in chosen), sum(len(item.places) for item in chosen)
         open_ones = [item for item in chosen if item.names]
         silent, warned = sum(not item.warned for item in open_ones), sum(item.warned for item in chosen)
         cells = (len(chosen), people, f"{left} ({100 * left / max(1, people):.1f} %)", spots, there)
         yield f"| {kind or 'all'} | {' | '.join(map(str, (*cells, len(open_ones), silent, warned)))} |"
     for item in results:
-        yield from (f"{item.document} [{'warned' if item.warned else 'no warning'}] {name}" for name in item.names)
-        yield from (f"{item.document} institution: {name}" for name in item.places)
+        yield from (
+            f"{item.label.document} [{'warned' if item.warned else 'no warning'}] {name}" for name in item.names
+        )
+        yield from (f"{item.label.document} institution: {name}" for name in item.places)
 
 
 if __name__ == "__main__":

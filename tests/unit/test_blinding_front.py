@@ -18,6 +18,8 @@ PDF_FRONTS = {
     "marks": "Ilka Zorvath1,2, Bo-Min Quillen2* and Oren Tamsindo3 1Department of Physics, University of Ost 2 Lab",
     "memberships": "Ilka Zorvath, Member, IEEE, Bo-Min Quillen, and Oren Tamsindo, Fellow, IEEE",
     "run together": "Anna Zorvath† Peter B. Quillen‡ Maria Tamsindo§ 16 November 2020",
+    "nothing between": "Anna Zorvath Peter Quillen Maria Tamsindo, Boston Institute of Arts",
+    "byline": "By Bo-Min Quillen and Ilka Zorvath∗ and Oren Tamsindo First Draft: June 4, 2018",
     "degrees": "Ilka Zorvath PhD1,✉, Bo-Min Quillen BSc2, and Oren Tamsindo MD, PhD3",
     "icons": "Submitted to a Journal, October 2023 1 Ilka Zorvath ID , Bo-Min Quillen ID , and Oren Tamsindo ID",
     "carets": "Ilka Zorvath^a, c*^; Bo-Min Quillen^b^; Oren Tamsindo^a^",
@@ -41,6 +43,7 @@ SENTENCES = {
     "biography": "Ilka Zorvath received the M.Sc. degree from a school. Bo-Min Quillen has been a Senior Lecturer.",
     "labels": "Supervisor: Ilka Zorvath Co-supervisors: Bo-Min Quillen, Oren Tamsindo",
     "telephone": "Name- Ilka Zorvath Phone : +91 78767670",
+    "thanks": "We thank our colleagues. By Ilka Weber\n\nProf. Ilka Zorvath is here. Zorvath thanks a fund.",
     "accents apart": "Correspondence should be addressed to Da\u0308niel Zorvath, East Road 4.",
 }
 
@@ -51,8 +54,9 @@ def test_people_beside_marks_and_labels_are_masked(sentence: str) -> None:
     assert [name for name in PEOPLE if name in masked.text] == []
 
 
-def test_lone_name_under_the_title_is_masked_and_two_words_of_the_text_are_not() -> None:
-    masked = blinded(_idea(f"# {TITLE}\n\nIlka Zorvath\n\n## Abstract\n\n{BODY}"))
+@pytest.mark.parametrize("line", ["Ilka Zorvath", "Ilka de’ Bardi Zorvath∗ 6/14/2020 (Updated 9/3/2020)"])
+def test_lone_name_under_the_title_is_masked_and_two_words_of_the_text_are_not(line: str) -> None:
+    masked = blinded(_idea(f"# {TITLE}\n\n{line}\n\n## Abstract\n\n{BODY}"))
     assert "Zorvath" not in masked.text
     kept = blinded(_idea(f"# {TITLE}\n\nLanguage Models\n\n## Abstract\n\n{BODY}"))
     assert "Language Models" in kept.text

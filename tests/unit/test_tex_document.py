@@ -228,3 +228,9 @@ def test_field_names_of_a_formatted_list_are_no_part_of_its_entries() -> None:
     (work,) = works
     assert (work.title, work.doi) == ("Counting stamps in rain", "10.1000/p.1")
     assert not {"author", "journal", "NoStop"} & set(work.raw.replace("(", " ").split())
+
+
+def test_authors_are_read_under_definitions_that_cannot_be_parsed() -> None:
+    source = "\\documentclass{article}\n\\def\\broken{\\begin{minipage}{\n}\n\\end{figure}\n\\author{A. Verne}\n"
+    document, _ = read({"a.tex": source + "\\begin{document}Words of the text.\\end{document}"}, "a.tex")
+    assert ("author", "A. Verne") in document.front_matter
