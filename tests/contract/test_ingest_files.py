@@ -88,7 +88,7 @@ async def test_of_files_given_together_the_last_one_counts(tmp_path: Path) -> No
 async def test_a_run_beside_another_is_refused(tmp_path: Path) -> None:
     file = _lines(tmp_path / "papers.jsonl", _paper(1))
     (tmp_path / "to").mkdir()
-    with folder_lock(tmp_path / "to"), pytest.raises(InputError, match="Another run is at work"):
+    with folder_lock(tmp_path / "to"), pytest.raises(InputError, match="Another run is using"):
         await _ingest(tmp_path / "to", file)
 
 

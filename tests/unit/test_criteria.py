@@ -100,7 +100,7 @@ def test_review_shows_each_criterion_once_with_its_answer(render: object) -> Non
 
 def _answer(*points: tuple[str, str | None]) -> CriteriaAnswer:
     entries = [
-        CriterionAnswer(label=label, answer="It names two.", point=point, certainty="low", score=50)
+        CriterionAnswer(label=label, answer="It names two.", point=point, certainty="low", score=5)
         for label, point in points
     ]
     return CriteriaAnswer(criteria=entries)

@@ -176,7 +176,7 @@ def test_history_tells_a_night_at_work_from_one_that_was_cut_off(tmp_path: Path)
     assert [night.outcome for night in history.runs()] == ["cut off", "unchanged"]
     with history.recording(running):
         assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "running"]
-        with pytest.raises(InputError, match="Another run is at work"), history.recording(running):
+        with pytest.raises(InputError, match="Another run is using"), history.recording(running):
             pass
     assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "cut off"]
     assert all(night.why for night in history.runs() if night.outcome == "cut off")
@@ -184,7 +184,7 @@ def test_history_tells_a_night_at_work_from_one_that_was_cut_off(tmp_path: Path)
 
 async def test_night_beside_a_run_of_ingest_takes_nothing(directory: Path, tmp_path: Path) -> None:
     change = folder(tmp_path / "change", [record(20)])
-    with folder_lock(change), pytest.raises(InputError, match="Another run is at work"):
+    with folder_lock(change), pytest.raises(InputError, match="Another run is using"):
         await night(directory, change)
     assert pending_changes(change)
 
