@@ -107,7 +107,7 @@ async def test_unusable_database_is_logged_and_harvest_paces_itself(
     with caplog.at_level(logging.WARNING):
         async with open_shared_turns(_settings(tmp_path, url), "arxiv") as pacer:
             assert pacer is None
-    assert "keeps its pace by itself" in caplog.text
+    assert "does not share rate limits with the service" in caplog.text
 
 
 def test_rate_limit_addresses_match_the_online_profile() -> None:
