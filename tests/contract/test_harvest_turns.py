@@ -15,8 +15,8 @@ from orchestrator.store import Database, DatabaseSettings, PgSharedState
 from tests.contract.scripted_service import answer, serving
 from workers.fetching.resumable_downloads import ResumableDownloader
 from workers.fetching.settings import FetchingSettings, TransferSettings
-from workers.outbound.source_client import SourceAddress
 from workers.outbound.source_pace import Pace, PaceLimits, Pacer, Wait
+from workers.outbound.source_retries import SourceAddress
 from workers.outbound.source_settings import SemanticScholarSettings
 
 KEY = SecretStr("sk-s2")

@@ -25,8 +25,8 @@ from workers.llm import LlmSettings
 from workers.llm.batches.batch_tier import request_key
 from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Requester
 from workers.llm.gateway import LlmGateway
-from workers.outbound.source_client import SourceAddress
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
+from workers.outbound.source_retries import SourceAddress
 from workers.outbound.store import InMemoryAnswerStore
 from workers.web.search import WebSearch
 

@@ -6,10 +6,10 @@ import pytest
 
 from tests.contract.weighing import WEIGHING, Weighing, a_question, an_answer
 from workers.llm import LlmSettings
+from workers.llm.answer_repair import first_request, repaired
 from workers.llm.answer_schema import answer_schema, sent_schema
 from workers.llm.chat_completion import ChatRequest, Completion, prompt_template
 from workers.llm.context_window import FittedQuestion
-from workers.llm.conversation import first_request, repaired
 from workers.llm.dialect import initial_dialect
 from workers.llm.structured_output import parse_answer
 

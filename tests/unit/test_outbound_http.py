@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict
 
 from workers.outbound.http import ResponseKind, classify_response, read_json, redacted, retry_after
-from workers.outbound.source_client import CircuitBreaker
+from workers.outbound.source_retries import CircuitBreaker
 
 NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 

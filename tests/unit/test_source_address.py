@@ -5,8 +5,8 @@ from pydantic import SecretStr
 from yarl import URL
 
 from assayer.errors import SourceRefused
-from workers.outbound.source_client import SourceAddress
 from workers.outbound.source_requests import SourceRequest
+from workers.outbound.source_retries import SourceAddress
 from workers.outbound.source_settings import (
     ArxivSettings,
     OpenAlexSettings,
