@@ -43,7 +43,7 @@ class _RequestWaiter(Waiter[SourceResponse]):
 
 
 class _Line:
-    """Queueing of one request on behalf of all callers waiting for it. Implements `source_client.Line`."""
+    """Queueing of one request on behalf of all callers waiting for it. Implements `source_retries.Line`."""
 
     def __init__(self, flight: InFlight[_RequestWaiter], client: SourceClient, source: str, clock: Clock) -> None:
         self._flight = flight
