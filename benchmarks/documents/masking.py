@@ -83,21 +83,16 @@ def _plain(text: str) -> str:
 
 def _first_place(name: str, text: str) -> str:
     """Return the words around the first place at which the name survives, or an empty string."""
-    family = family_name(name)
     given = re.escape(name.split(maxsplit=1)[0].rstrip("."))
     initial = f"(?:{given}|{name[0]}\\.)"
-    last = re.escape(family)
+    last = re.escape(family_name(name))
     whole = rf"\b{initial}[\s,.-]{{1,3}}(?:[\w.-]{{1,15}}\s){{0,3}}{last}\b|\b{last},? {initial}"
-    for found in re.finditer(whole, text):
+    if found := re.search(whole, text):
         return _around(text, found)
-    for found in re.finditer(rf"\b{re.escape(family)}\b", text):
+    for found in re.finditer(rf"\b{last}\b", text):
         before, after = text[max(0, found.start() - 300) : found.start()], text[found.end() : found.end() + 700]
-        is_other = _OTHER_INITIAL.match(after) is not None
-        if (
-            not is_other
-            and not _CITED.match(after)
-            and not (_CITES_BEFORE.search(before) and _CITES_AFTER.match(after))
-        ):
+        cited = _CITED.match(after) or (_CITES_BEFORE.search(before) and _CITES_AFTER.match(after))
+        if not cited and not _OTHER_INITIAL.match(after):
             return _around(text, found)
     return ""
 
@@ -113,15 +108,14 @@ def _tables(results: Sequence[Survivors]) -> Iterator[str]:
         chosen = [item for item in results if kind in ("", item.label.kind)]
         people, left = sum(len(item.label.people) for item in chosen), sum(len(item.names) for item in chosen)
         spots, there = sum(len(item.label.institutions) for item in chosen), sum(len(item.places) for item in chosen)
-        open_ones = [item for item in chosen if item.names]
-        silent, warned = sum(not item.warned for item in open_ones), sum(item.warned for item in chosen)
-        cells = (len(chosen), people, f"{left} ({100 * left / max(1, people):.1f} %)", spots, there)
-        yield f"| {kind or 'all'} | {' | '.join(map(str, (*cells, len(open_ones), silent, warned)))} |"
-    for item in results:
-        yield from (
-            f"{item.label.document} [{'warned' if item.warned else 'no warning'}] {name}" for name in item.names
+        unmasked, warned = [item for item in chosen if item.names], sum(item.warned for item in chosen)
+        yield (
+            f"| {kind or 'all'} | {len(chosen)} | {people} | {left} ({left / max(1, people):.1%}) | {spots} | {there} | "
+            f"{len(unmasked)} | {sum(not item.warned for item in unmasked)} | {warned} |"
         )
-        yield from (f"{item.label.document} institution: {name}" for name in item.places)
+    for item in results:
+        name, warned = item.label.document, "warned" if item.warned else "no warning"
+        yield from (f"{name} [{warned}] {left}" for left in (*item.names, *item.places))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from cluster.database import open_database
 from cluster.postgres import postmaster
 from cluster.settings import Settings
 from orchestrator.store import Database, PgSharedState
-from workers.outbound.source_client import SourceAddress
 from workers.outbound.source_pace import PaceLimits, Pacer
+from workers.outbound.source_retries import SourceAddress
 
 _LOG = logging.getLogger(__name__)
 

@@ -66,19 +66,17 @@ def held(outcome: Outcome, kinds: tuple[str, ...]) -> None:
     assert outcome.stats.repeated_answers <= len(outcome.killings) * outcome.stats.peak_in_flight, told(outcome)
 
 
-async def test_service_and_database_killed_lose_nothing_and_do_nothing_twice(corpus: Path, home: Path) -> None:
+async def test_no_work_is_lost_or_duplicated_when_service_and_database_are_killed(corpus: Path, home: Path) -> None:
     kinds = ("service", "postgres")
     held(await run(chaos("one-process", kinds, corpus), home), kinds)
 
 
-async def test_pools_killed_on_ray_lose_nothing_and_do_nothing_twice(corpus: Path, home: Path) -> None:
+async def test_no_work_is_lost_or_duplicated_when_ray_pools_are_killed(corpus: Path, home: Path) -> None:
     kinds = ("evaluator", "ingress", "postgres")
     held(await run(chaos("ray", kinds, corpus), home), kinds)
 
 
-async def test_head_and_a_node_of_a_deployed_service_killed_lose_nothing_and_are_replaced(
-    corpus: Path, home: Path
-) -> None:
+async def test_killed_head_and_node_are_replaced_without_losing_work(corpus: Path, home: Path) -> None:
     try:
         redis_program()
     except FileNotFoundError as missing:

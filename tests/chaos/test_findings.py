@@ -10,7 +10,7 @@ JOBS = {"ev_1": DONE}
 ACCEPTED = [Accepted(tenant="t", key="k1", job="ev_1")]
 
 
-def test_evaluations_that_ended_as_promised_are_counted_and_nothing_is_broken() -> None:
+def test_correct_evaluations_are_counted_without_violations() -> None:
     again = ACCEPTED * 2
     found = judged(JOBS, [], 7, again)
     assert found.violations == []
@@ -32,27 +32,27 @@ def test_evaluations_that_ended_as_promised_are_counted_and_nothing_is_broken() 
         (DONE._replace(state="failed", events=[(1, "failed")]), "failed without an explanation"),
     ],
 )
-def test_broken_promise_is_found_and_names_the_evaluation(told: Told, broken: str) -> None:
+def test_each_violation_is_reported_with_its_evaluation_id(told: Told, broken: str) -> None:
     found = judged({"ev_1": told}, [], 0, ACCEPTED)
     assert any(violation.startswith(broken) and violation.endswith("ev_1") for violation in found.violations)
 
 
-def test_accepted_evaluation_that_is_nowhere_is_lost() -> None:
+def test_accepted_evaluation_missing_from_tables_is_reported() -> None:
     assert judged({}, [], 0, ACCEPTED).broken["accepted, and not in the tables"] == ("ev_1",)
 
 
-def test_evaluation_that_nobody_was_told_of_is_found() -> None:
+def test_stored_evaluation_never_accepted_is_reported() -> None:
     assert judged(JOBS, [], 0, []).broken["in the tables, and never accepted"] == ("ev_1",)
 
 
-def test_two_evaluations_under_one_key_are_found_but_not_under_the_keys_of_two_tenants() -> None:
+def test_duplicate_idempotency_key_is_reported_only_within_a_tenant() -> None:
     second = Accepted(tenant="t", key="k1", job="ev_2")
     jobs = {"ev_1": DONE, "ev_2": DONE}
     assert judged(jobs, [], 0, [*ACCEPTED, second]).violations != []
     assert judged(jobs, [], 0, [*ACCEPTED, second.model_copy(update={"tenant": "u"})]).violations == []
 
 
-def test_call_after_the_verdict_is_found() -> None:
+def test_llm_request_after_the_verdict_is_reported() -> None:
     assert judged(JOBS, ["ev_1"], 0, ACCEPTED).violations == ["called a language model after the verdict: ev_1"]
 
 
@@ -60,7 +60,7 @@ def test_erased_evaluation_is_not_lost() -> None:
     assert judged({}, [], 0, ACCEPTED, erased=["ev_1"]).violations == []
 
 
-def test_what_the_books_say_is_a_broken_promise_as_well() -> None:
+def test_accounting_faults_are_reported_as_violations() -> None:
     books = Books({"erased, and still in the tables": ["ev_1"]}, tokens=10, ledger_usd=1.0, spent_usd=1.0, late=0)
     found = judged(JOBS, [], 0, ACCEPTED, books=books)
     assert found.violations == ["erased, and still in the tables: ev_1"]
@@ -70,7 +70,5 @@ def test_what_the_books_say_is_a_broken_promise_as_well() -> None:
 @pytest.mark.parametrize(
     ("charged", "wrong"), [(1.0, False), (1.5, False), (2.0, False), (0.99, True), (2.01, True), (None, True)]
 )
-def test_charge_lies_between_what_was_told_before_the_verdict_and_what_was_told_at_all(
-    charged: float | None, wrong: bool
-) -> None:
+def test_charge_outside_the_reported_cost_range_is_unbalanced(charged: float | None, wrong: bool) -> None:
     assert unbalanced(Charge("ev_1", charged, least=1.0, most=2.0)) == wrong

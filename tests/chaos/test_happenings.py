@@ -4,7 +4,7 @@ from benchmarks.chaos.crowd import submissions
 from benchmarks.chaos.happenings import Happening, happenings
 
 
-def test_outages_lie_on_both_sides_of_the_upgrade_and_are_of_both_kinds() -> None:
+def test_both_kinds_of_outage_are_scheduled_around_the_upgrade() -> None:
     assert happenings(100.0, outages=2, upgrade=True) == [
         Happening("database away", 25.0),
         Happening("upgrade", 50.0),
@@ -12,11 +12,11 @@ def test_outages_lie_on_both_sides_of_the_upgrade_and_are_of_both_kinds() -> Non
     ]
 
 
-def test_nothing_happens_unless_it_is_asked_for() -> None:
+def test_nothing_is_scheduled_without_outages_or_upgrade() -> None:
     assert happenings(100.0, outages=0, upgrade=False) == []
 
 
-def test_some_are_erased_and_some_sent_as_files_and_none_both_cancelled_and_erased() -> None:
+def test_submissions_include_erasures_and_documents_but_never_cancel_and_erase_together() -> None:
     texts = [f"Idea {number}" for number in range(400)]
     seen = submissions(1, texts, tenants=3, seconds=60.0, erased=0.2, documents=0.1)
     assert 40 < sum(item.erased_after is not None for item in seen) < 120

@@ -8,7 +8,7 @@ from benchmarks.chaos.plan import kills, weather
 from simulator.settings import Settings
 
 
-def test_every_kind_is_killed_as_often_as_the_others_in_an_order_that_the_seed_decides() -> None:
+def test_kills_are_spread_evenly_over_kinds_in_seeded_order() -> None:
     kinds = ("evaluator", "llm", "postgres")
     first = list(islice(kills(1, kinds, 5.0), 12))
     assert first == list(islice(kills(1, kinds, 5.0), 12))
@@ -16,7 +16,7 @@ def test_every_kind_is_killed_as_often_as_the_others_in_an_order_that_the_seed_d
     assert Counter(kill.kind for kill in first) == dict.fromkeys(kinds, 4)
 
 
-def test_storms_come_and_go_with_knobs_that_the_simulator_has() -> None:
+def test_weather_alternates_calm_and_storms_with_valid_simulator_settings() -> None:
     seen = list(islice(weather(1, 10.0), 20))
     assert [item.name for item in seen[::2]] == ["calm"] * 10
     assert {item.name for item in seen[1::2]} == {"429", "5xx", "cut connections", "all of these", "down"}
@@ -24,7 +24,7 @@ def test_storms_come_and_go_with_knobs_that_the_simulator_has() -> None:
         Settings.model_validate(item.knobs)
 
 
-def test_submissions_of_a_seed_are_the_same_and_lie_within_the_time() -> None:
+def test_same_seed_gives_same_submissions_within_the_duration() -> None:
     texts = [f"Idea {number}" for number in range(100)]
     those = submissions(3, texts, 4, 60.0)
     assert those == submissions(3, texts, 4, 60.0)

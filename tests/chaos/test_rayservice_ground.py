@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
         ("small", "small-cluster", [("pools-0", 6, 0)]),
     ],
 )
-def test_config_is_the_one_that_kustomize_puts_in_and_nodes_have_what_pods_ask_for(
+def test_plan_takes_config_and_node_resources_from_kustomize_manifests(
     overlay: str, file: str, nodes: list[tuple[str, int, int]]
 ) -> None:
     plan = read_ray_service(overlay, most_of_a_group=2)
@@ -32,7 +32,7 @@ def test_config_is_the_one_that_kustomize_puts_in_and_nodes_have_what_pods_ask_f
     assert [node[:3] for node in plan.nodes] == nodes
 
 
-def test_small_service_has_the_same_pools_with_at_most_two_processes_that_stay() -> None:
+def test_small_plan_keeps_pools_with_at_most_two_fixed_replicas() -> None:
     whole, small = (read_ray_service("llm", 2, small).config for small in (False, True))
     pools, fewer = (
         {name: pool for name, pool in item["applications"][0]["args"]["serving"].items() if isinstance(pool, dict)}
@@ -48,13 +48,13 @@ def test_small_service_has_the_same_pools_with_at_most_two_processes_that_stay()
     ServingSettings.model_validate(small["applications"][0]["args"]["serving"])
 
 
-def test_shards_in_a_bucket_are_shared_by_one_more_process_than_hold_each() -> None:
+def test_shared_shards_run_three_replicas_for_two_copies() -> None:
     plan = with_shared_shards(read_ray_service("llm", 2, small=True), 6)
     serving = ServingSettings.model_validate(plan.config["applications"][0]["args"]["serving"])
     assert (serving.index.replicas, serving.index_copies, serving.index_shards) == (3, 2, 6)
 
 
-def test_head_keeps_what_it_knows_in_redis_and_takes_configs(tmp_path: Path) -> None:
+def test_head_and_worker_commands_carry_redis_dashboard_and_resource_options(tmp_path: Path) -> None:
     kept = Redis(7001, "secret")
     head = Node(tmp_path, 7002, NodePlan("head", 0), {}, True, kept, 7003)
     assert {"--head", "--num-cpus=0", "--redis-password=secret", "--dashboard-port=7003"} <= set(head.command)
@@ -86,7 +86,7 @@ async def _replies(port: int, *commands: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("redis_server")
-async def test_redis_asks_for_its_password_and_is_gone_afterwards(tmp_path: Path) -> None:
+async def test_redis_requires_its_password_and_stops_on_exit(tmp_path: Path) -> None:
     async with redis(tmp_path) as kept:
         denied, let_in, answered = await _replies(kept.port, "PING", f"AUTH {kept.password}", "PING")
         assert denied.startswith("-NOAUTH")
@@ -95,12 +95,14 @@ async def test_redis_asks_for_its_password_and_is_gone_afterwards(tmp_path: Path
         await asyncio.open_connection("127.0.0.1", kept.port)
 
 
-def test_redis_is_looked_for_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redis_program_is_taken_from_the_environment_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_SERVER", str(tmp_path / "redis-server"))
     assert redis_program() == tmp_path / "redis-server"
 
 
-async def test_nobody_is_known_to_live_while_no_head_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_dashboard_reports_nothing_alive_while_head_is_unreachable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "token").write_text("secret", "ascii")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
     head = Dashboard(free_port())
@@ -117,7 +119,7 @@ def _said(
     return {"applications": {"assayer": {"status": status, "deployments": pools}}, "proxies": {"a": {"status": proxy}}}
 
 
-def test_service_is_up_when_every_process_that_it_should_have_is_on_a_node_that_lives() -> None:
+def test_service_is_up_only_when_all_replicas_run_on_live_nodes() -> None:
     assert is_up(_said(), {"a"})
     for lacking in (
         _said(status="DEPLOYING"),
@@ -129,14 +131,14 @@ def test_service_is_up_when_every_process_that_it_should_have_is_on_a_node_that_
         assert not is_up(lacking, {"a"})
 
 
-def test_quiet_after_a_death_is_told_up_to_the_last_question_without_an_answer(tmp_path: Path) -> None:
+def test_quiet_period_after_a_kill_ends_at_the_last_unanswered_probe(tmp_path: Path) -> None:
     service = DeployedService(tmp_path, (), {})
     service.asked = [(10.0, True), (11.0, False), (11.5, True), (12.5, False), (13.0, True), (20.0, False)]
     assert service.quiet(10.5, 20.0) == Quiet(asked=4, unanswered=2, until=2.0)
     assert service.quiet(13.0, 20.0) == Quiet(asked=1, unanswered=0, until=0.0)
 
 
-def test_silence_is_from_the_first_unanswered_question_to_the_next_answer(tmp_path: Path) -> None:
+def test_longest_silence_runs_from_first_unanswered_probe_to_next_answer(tmp_path: Path) -> None:
     service = DeployedService(tmp_path, (), {})
     service.asked = [(10.0, True), (11.0, False), (12.5, False), (14.0, True), (15.0, False), (15.5, True)]
     assert service.silence() == "API asked 6 times, 3 unanswered; longest silence 3.0 s"

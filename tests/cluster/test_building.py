@@ -60,7 +60,7 @@ def silent(texts: int) -> None:
     """Ignore progress."""
 
 
-def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Path, sources: tuple[Path, ...]) -> None:
+def test_ray_build_publishes_the_same_version_as_a_local_build(tmp_path: Path, sources: tuple[Path, ...]) -> None:
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
         alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
         in_shards = asyncio.run(build_shards(sources, 2, tmp_path / "alone-shards", embedder)).manifest
@@ -73,9 +73,7 @@ def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Pa
     assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
 
 
-def test_a_build_on_ray_keeps_the_lexical_weights_that_one_process_does(
-    tmp_path: Path, sources: tuple[Path, ...]
-) -> None:
+def test_ray_build_stores_the_same_lexical_weights_as_a_local_build(tmp_path: Path, sources: tuple[Path, ...]) -> None:
     settings = EmbedderSettings(library="FlagEmbedding", model=str(small_bge_m3(tmp_path / "bge-m3")))
     with closing(BgeM3Embedder(settings)) as embedder:
         alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
@@ -95,7 +93,7 @@ def lexical_files(manifest: Manifest) -> dict[str, str]:
     return {file.path: file.sha256 for file in segment.files if "lexical" in file.path}
 
 
-def test_a_process_that_is_killed_costs_no_more_than_what_it_was_at(tmp_path: Path, sources: tuple[Path, ...]) -> None:
+def test_embedding_run_completes_after_its_process_is_killed(tmp_path: Path, sources: tuple[Path, ...]) -> None:
     embedding = wanted(tmp_path, sources).model_copy(update={"share": EmbeddingResources(processes=1, texts=1)})
     with ThreadPoolExecutor(1) as pool:
         killer = pool.submit(_kill_once_something_is_stored, tmp_path)
@@ -105,9 +103,7 @@ def test_a_process_that_is_killed_costs_no_more_than_what_it_was_at(tmp_path: Pa
     assert sorted(stored.keys) == _files(tmp_path)
 
 
-def test_a_run_that_ended_early_leaves_what_it_had_stored_to_the_next(
-    tmp_path: Path, sources: tuple[Path, ...]
-) -> None:
+def test_interrupted_run_leaves_stored_embeddings_for_the_next_run(tmp_path: Path, sources: tuple[Path, ...]) -> None:
     def give_up(_: int) -> None:
         raise KeyboardInterrupt
 
@@ -120,7 +116,7 @@ def test_a_run_that_ended_early_leaves_what_it_had_stored_to_the_next(
     assert sorted(stored.keys) == _files(tmp_path)
 
 
-def test_a_source_without_a_paper_is_refused_in_its_own_words(tmp_path: Path) -> None:
+def test_source_without_valid_papers_is_rejected_by_name(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "empty.jsonl", [{"id": "untitled"}])
     with pytest.raises(InputError, match=r"empty\.jsonl holds no valid paper"):
         embed_on_ray(wanted(tmp_path, (source,)), silent)
@@ -129,7 +125,7 @@ def test_a_source_without_a_paper_is_refused_in_its_own_words(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("shards", "why"), [(2, "No node of this Ray cluster has a GPU"), (None, "knows no GPU|no GPU here")]
 )
-def test_a_build_that_is_to_train_on_gpus_is_refused_before_anything_is_embedded(
+def test_gpu_build_without_gpus_is_rejected_before_embedding(
     tmp_path: Path, sources: tuple[Path, ...], shards: int | None, why: str
 ) -> None:
     plan = wanted(tmp_path, sources, shards).model_copy(update={"device": "cuda"})

@@ -63,7 +63,7 @@ def service(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> I
             yield service
 
 
-def test_board_of_reviewers_is_had_from_pools_alone(service: Running) -> None:
+def test_innoeval_evaluation_succeeds_on_dedicated_pools(service: Running) -> None:
     for pool in POOLS:
         assert len(replicas(service.process.pid, pool)) == 1, pool
     job = service.submit(ON_TOPIC, method="innoeval")
@@ -76,7 +76,7 @@ def test_board_of_reviewers_is_had_from_pools_alone(service: Running) -> None:
 
 
 @pytest.mark.parametrize("pool", ["ingress", "index", "embedder"])
-def test_job_ends_in_one_report_though_a_process_of_a_pool_is_killed(service: Running, pool: str) -> None:
+def test_evaluation_succeeds_after_a_pool_process_is_killed(service: Running, pool: str) -> None:
     job = service.submit(f"Idea for the {pool}. {ON_TOPIC}")
     service.wait_for(job, ENDED | {"running"})
     (process,) = replicas(service.process.pid, pool)
@@ -87,9 +87,7 @@ def test_job_ends_in_one_report_though_a_process_of_a_pool_is_killed(service: Ru
     assert report["idea"]["text"].startswith(f"Idea for the {pool}.")
 
 
-def test_service_that_has_more_requests_than_it_can_queue_says_when_to_come_again(
-    service: Running, simulator: Simulator
-) -> None:
+def test_overloaded_service_returns_503_with_retry_after(service: Running, simulator: Simulator) -> None:
     simulator.configure(latency_mean=600.0)
     job = service.submit(f"Watched by many. {ON_TOPIC}")
     place = urlsplit(service.address)
@@ -115,7 +113,7 @@ def test_service_that_has_more_requests_than_it_can_queue_says_when_to_come_agai
     simulator.configure(latency_mean=0.05)
 
 
-def test_evaluators_grow_in_number_while_their_places_are_taken(service: Running, simulator: Simulator) -> None:
+def test_evaluator_pool_scales_up_while_slots_are_full(service: Running, simulator: Simulator) -> None:
     simulator.configure(latency_mean=3.0)
     jobs = [service.submit(f"Idea number {number}. {ON_TOPIC}") for number in range(3 * PLACES)]
     wait_until(lambda: len(replicas(service.process.pid, "evaluator")), lambda number: number >= MOST, interval=0.5)
@@ -123,9 +121,7 @@ def test_evaluators_grow_in_number_while_their_places_are_taken(service: Running
     assert [service.verdict(job) for job in jobs] == ["succeeded"] * len(jobs)
 
 
-def test_batch_evaluators_come_while_a_batch_waits_and_go_when_it_is_done(
-    service: Running, simulator: Simulator
-) -> None:
+def test_batch_evaluator_pool_scales_up_for_a_batch_and_back_to_zero(service: Running, simulator: Simulator) -> None:
     def there() -> int:
         return len(replicas(service.process.pid, "batch_evaluator"))
 
@@ -138,9 +134,7 @@ def test_batch_evaluators_come_while_a_batch_waits_and_go_when_it_is_done(
     wait_until(there, lambda number: number == 0, interval=0.5)
 
 
-def test_second_signal_ends_at_once_what_the_first_would_have_waited_for(
-    service: Running, simulator: Simulator
-) -> None:
+def test_second_stop_signal_ends_the_service_immediately(service: Running, simulator: Simulator) -> None:
     simulator.configure(latency_mean=600.0)
     job = service.submit(f"Idea that nobody waits for. {ON_TOPIC}")
     service.wait_for(job, ENDED | {"running"})

@@ -54,7 +54,7 @@ def _counted(address: str) -> set[tuple[str, float]]:
     }
 
 
-def test_what_each_replica_counts_is_told_by_its_node(agent: str) -> None:
+def test_metrics_of_each_replica_are_exported_by_its_node(agent: str) -> None:
     assert "PROMETHEUS_MULTIPROC_DIR" not in os.environ
     deployment = serve.deployment(name="counting", num_replicas=REPLICAS, ray_actor_options={"num_cpus": 0.1})(Counting)
     serve.run(deployment.bind(ReplicaConfig()), name="counting", route_prefix=None)

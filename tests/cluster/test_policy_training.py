@@ -91,9 +91,7 @@ def _judge() -> Iterator[JudgeOverHttp]:
             thread.join()
 
 
-def test_training_whose_process_is_killed_goes_on_from_its_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_training_resumes_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_API_KEY", "ak_0123_a-secret")
     with _judge() as judge, private_environment() as folder, training_cluster(folder, 1, 0):
         rewards = RewardService(url=judge.url)

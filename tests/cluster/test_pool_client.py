@@ -56,13 +56,13 @@ class LosingHandle:
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_answer_that_went_with_a_node_is_asked_for_again(error: Exception) -> None:
+async def test_answer_lost_with_its_node_is_requested_again(error: Exception) -> None:
     assert await LosingHandle(error).client(5.0).ask(Specimen.echo, "still here") == "still here"
     with pytest.raises(ReplicaLost, match=f"index.*{type(error).__name__}"):
         await LosingHandle(error).client(5.0).once(Specimen.echo, "still here")
 
 
-def test_handle_is_made_ready_when_its_process_starts_as_the_first_call_may_come_when_no_head_is_there() -> None:
+def test_handle_is_initialized_when_the_pool_client_is_created() -> None:
     handle = LosingHandle()
     handle.client(5.0)
     assert handle.asked_for, "Ray asks the head when a handle is first used, and holds the event loop for 40 s"

@@ -75,7 +75,7 @@ async def _current(corpora: PooledCorpora) -> str:
     return found
 
 
-async def test_version_before_goes_on_until_every_shard_has_the_next(
+async def test_current_version_is_served_until_every_shard_has_the_next(
     corpora: PooledCorpora, pools: tuple[Pool, Pool]
 ) -> None:
     first, second = pools
@@ -90,7 +90,7 @@ async def test_version_before_goes_on_until_every_shard_has_the_next(
     assert first.told.count("b2") == 1
 
 
-async def test_process_that_still_tells_of_the_version_before_turns_nobody_back(
+async def test_stale_replica_does_not_revert_the_current_version(
     corpora: PooledCorpora, pools: tuple[Pool, Pool]
 ) -> None:
     assert await _current(corpora) == "a1"

@@ -25,7 +25,7 @@ with private_environment() as folder, service_cluster(folder, ServingSettings())
 """
 
 
-def test_folder_is_closed_to_other_users_and_ports_to_other_machines() -> None:
+def test_ray_folder_is_private_and_ports_listen_only_on_loopback() -> None:
     # A process of its own, as Ray reads its environment once.
     with subprocess.Popen(
         [sys.executable, "-c", _CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -53,7 +53,7 @@ def _built(where: ReplicaConfig) -> BuiltApplication:
     return build_app(build(where), name=NAME)
 
 
-def test_there_is_no_config_that_is_not_tested() -> None:
+def test_every_serve_config_is_covered_by_tests() -> None:
     assert {file.stem for file in FOLDER.glob("*.yaml")} - {"kustomization"} == set(FILES)
 
 
@@ -74,7 +74,7 @@ def test_config_builds_the_pools_that_it_names(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_evaluators_whose_places_for_batches_are_taken_are_too_few(name: str) -> None:
+def test_evaluator_pool_scales_up_when_batch_slots_are_full(name: str) -> None:
     where = ReplicaConfig.model_validate(_args(name))
     assert where.serving is not None
     pool = where.serving.evaluator
@@ -87,13 +87,13 @@ def test_evaluators_whose_places_for_batches_are_taken_are_too_few(name: str) ->
             assert busy / sizes.get_target_ongoing_requests() > running
 
 
-def test_laptop_config_is_what_serve_runs_without_one_but_for_the_ingress() -> None:
+def test_laptop_config_equals_the_default_plus_ingress() -> None:
     there, own = ReplicaConfig.model_validate(_args("laptop")).serving, ServingSettings()
     assert there is not None
     assert there == own.model_copy(update={"ingress": own.ingress.model_copy(update={"replicas": 1})})
 
 
-def test_who_answers_requests_itself_needs_evaluators_alone() -> None:
+def test_build_without_api_creates_only_evaluator_pools() -> None:
     growing = PoolSettings(replicas=0, most=2)
     for serving, names in (
         (ServingSettings(), {"evaluator"}),
@@ -103,7 +103,7 @@ def test_who_answers_requests_itself_needs_evaluators_alone() -> None:
         assert {deployment.name for deployment in built.deployments} == names
 
 
-def test_pools_that_outlive_whoever_began_them_have_an_ingress() -> None:
+def test_default_deployment_includes_an_ingress() -> None:
     assert {deployment.name for deployment in _built(ReplicaConfig(serving=ServingSettings())).deployments} == SERVICE
 
 
@@ -121,9 +121,7 @@ def test_each_shard_of_the_corpus_gets_a_pool(shards: int, pools: set[str]) -> N
     assert {deployment.name for deployment in _built(where).deployments if deployment.name.startswith("index")} == pools
 
 
-async def test_shards_are_counted_where_the_service_is_deployed_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_shard_count_is_read_from_the_local_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
     await build_shards([source], 2, tmp_path / "corpus", HashingEmbedder())
     monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "corpus"))
@@ -135,7 +133,7 @@ async def test_shards_are_counted_where_the_service_is_deployed_from(
     assert "index" not in names
 
 
-async def test_shards_are_counted_in_the_bucket_where_there_is_one(
+async def test_shard_count_is_read_from_the_bucket_when_configured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, address = write_jsonl(tmp_path / "papers.jsonl", RECORDS), (tmp_path / "bucket").as_uri()
@@ -151,7 +149,7 @@ async def test_shards_are_counted_in_the_bucket_where_there_is_one(
     assert {"index-0", "index-1", "index-2"} < names
 
 
-def test_one_pool_shares_all_shards_where_copies_are_counted() -> None:
+def test_single_pool_serves_all_shards_when_copies_are_set() -> None:
     serving = ServingSettings(index=PoolSettings(replicas=4), index_shards=16, index_copies=2)
     (pool,) = (
         deployment
@@ -178,7 +176,7 @@ def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.Monkey
         ({"evaluator": {"gpus": 0.25}, "batch_evaluator": {"replicas": 0, "most": 2}}, "the pool batch_evaluator"),
     ],
 )
-def test_pool_that_is_to_search_on_gpus_asks_for_some(
+def test_gpu_search_requires_gpus_in_the_searching_pool(
     serving: dict[str, Any], without: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAYER_CORPUS__DEVICE", "cuda")

@@ -44,7 +44,7 @@ def model_of() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_serve_knows_every_key(file: Path) -> None:
+def test_serve_files_use_only_known_keys(file: Path) -> None:
     values = _read(file)
     ServeDeploySchema.model_validate(values)
     assert not list(unknown_keys(ServeDeploySchema, values))
@@ -59,7 +59,7 @@ def test_a_key_that_serve_does_not_know_is_found(place: tuple[Any, ...]) -> None
     assert [key.rpartition(".")[2] for key in unknown_keys(ServeDeploySchema, values)] == ["proxy_locations"]
 
 
-def test_model_is_one_that_ray_serves() -> None:
+def test_model_config_matches_the_ray_schemas() -> None:
     """Ray's own schema of a model, and those of its deployment, which it hands on unread."""
     values = model_of()
     deployment = values["deployment_config"]
@@ -85,7 +85,7 @@ def test_model_is_one_that_ray_serves() -> None:
         {"deployment_config": {"autoscaling_config": {"min_replicas": 5, "max_replicas": 2}}},
     ],
 )
-def test_a_model_with_a_slip_is_refused(mistake: dict[str, Any]) -> None:
+def test_invalid_model_config_is_rejected(mistake: dict[str, Any]) -> None:
     right = model_of()
     del right["deployment_config"]["request_router_config"]
     LLMConfig.model_validate(right)

@@ -58,7 +58,7 @@ def test_start_says_which_pools_are_up(service: Running, home: Path) -> None:
     assert service.process.poll() is None
 
 
-def test_service_and_its_ray_are_few_processes(service: Running) -> None:
+def test_service_and_ray_stay_within_the_process_limit(service: Running) -> None:
     def titles() -> list[str]:
         processes = (service.process.pid, *(item.pid for item in family(service.process.pid)))
         return [" ".join(psutil.Process(pid).cmdline()) for pid in processes if psutil.pid_exists(pid)]
@@ -69,7 +69,7 @@ def test_service_and_its_ray_are_few_processes(service: Running) -> None:
     assert replica(service.process.pid, "ingress") is None
 
 
-def test_process_that_answers_searches_the_corpus_and_is_well(service: Running) -> None:
+def test_ray_service_answers_corpus_search_and_readiness(service: Running) -> None:
     status, found = service.ask("GET", "/v1/corpus/search?q=bees&limit=3")
     assert status == 200, found
     assert len(found["answers"][0]["hits"]) == 3
@@ -77,7 +77,7 @@ def test_process_that_answers_searches_the_corpus_and_is_well(service: Running) 
     assert status == 200, ready
 
 
-def test_job_ends_in_one_report_though_its_evaluator_is_killed(service: Running) -> None:
+def test_evaluation_succeeds_after_its_evaluator_is_killed(service: Running) -> None:
     job = service.submit(f"Idea that outlives it. {ON_TOPIC}")
     service.wait_for(job, ENDED | {"running"})
     process = replica(service.process.pid, "evaluator")
@@ -89,7 +89,7 @@ def test_job_ends_in_one_report_though_its_evaluator_is_killed(service: Running)
     assert report["idea"]["text"].startswith("Idea that outlives it.")
 
 
-def test_figures_of_the_process_that_answers_and_of_evaluators_come_together(service: Running) -> None:
+def test_metrics_combine_api_and_evaluator_counters(service: Running) -> None:
     status, text = service.ask("GET", "/metrics")
     assert status == 200
     assert re.search(rb"^assayer_llm_call_seconds_count\S* [1-9]", text, re.MULTILINE), "counted by evaluators"
@@ -97,9 +97,7 @@ def test_figures_of_the_process_that_answers_and_of_evaluators_come_together(ser
 
 
 @pytest.mark.slow
-def test_rewards_are_judged_by_evaluators_and_those_that_came_outlive_the_one_that_gave_them(
-    service: Running, simulator: Simulator
-) -> None:
+def test_stored_rewards_survive_the_death_of_their_evaluator(service: Running, simulator: Simulator) -> None:
     idea = "Wild bees are counted along hedgerows over {} summers, on farms with and without flower strips."
     abstract = "Nest boxes were hung at half of forty farms, and flower strips sown at the other half, by lot."
     item = {"question": "What limits wild bees on farmland?", "abstract": abstract}
@@ -124,7 +122,7 @@ def test_rewards_are_judged_by_evaluators_and_those_that_came_outlive_the_one_th
     assert [ended["items"][entry["item"]] for entry in before["items"]] == before["items"]
 
 
-def test_service_that_is_told_to_stop_gives_back_what_it_cannot_finish_and_leaves_no_process(
+def test_stopped_service_requeues_unfinished_jobs_and_leaves_no_processes(
     service: Running, simulator: Simulator, home: Path
 ) -> None:
     simulator.configure(latency_mean=600.0)

@@ -33,29 +33,29 @@ def _chosen(replicas: list[Any], call: Any, copies: int = 2) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("shard", range(6))
-def test_call_goes_to_the_processes_that_hold_its_shard_and_to_no_other(shard: int) -> None:
+def test_request_is_routed_only_to_replicas_holding_its_shard(shard: int) -> None:
     wanted = rendezvous_order(shard, NAMES)[:2]
     assert _chosen([_replica(name) for name in NAMES], _call(shard, "version")) == [wanted]
 
 
-def test_of_those_who_has_the_shard_open_comes_first() -> None:
+def test_replica_with_the_shard_open_is_preferred() -> None:
     first, second, *_ = rendezvous_order(3, NAMES)
     replicas = [_replica(name, (3,) if name == second else ()) for name in NAMES]
     assert _chosen(replicas, _call(3, "version")) == [[second], [first]]
 
 
-def test_urgent_call_names_its_shard_after_its_method() -> None:
+def test_urgent_request_is_routed_by_its_shard_argument() -> None:
     wanted = rendezvous_order(3, NAMES)[:2]
     assert _chosen([_replica(name) for name in NAMES], _call("ask", 3, "version", method="urgently")) == [wanted]
 
 
-def test_next_in_order_takes_the_place_of_one_that_has_died() -> None:
+def test_next_replica_in_order_replaces_a_dead_replica() -> None:
     first, second, third, _ = rendezvous_order(3, NAMES)
     left = [_replica(name) for name in NAMES if name != first]
     assert _chosen(left, _call(3, "version")) == [[second, third]]
 
 
-def test_call_for_no_shard_goes_anywhere() -> None:
+def test_request_without_a_shard_is_routed_to_any_replica() -> None:
     assert _chosen([_replica(name) for name in NAMES], _call(method="held")) == [list(NAMES)]
 
 
@@ -97,7 +97,7 @@ async def _mine(shards: SharedShards, clock: Clock, *names: str) -> list[int]:
     return await shards.mine()
 
 
-async def test_process_that_has_heard_of_no_other_opens_nothing(handle: Handle) -> None:
+async def test_replica_without_known_members_opens_no_shards(handle: Handle) -> None:
     shards = SharedShards(ShardSharing(12, 2, 4))
     assert await shards.mine() == []
     await asyncio.sleep(0)
@@ -106,7 +106,7 @@ async def test_process_that_has_heard_of_no_other_opens_nothing(handle: Handle) 
     assert handle.called == ["held"], "once is enough"
 
 
-async def test_process_opens_what_falls_to_it_among_those_that_run(handle: Handle) -> None:
+async def test_replica_opens_its_share_of_shards_among_running_replicas(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 2, 2), clock)
     assert await _mine(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 2)
@@ -114,7 +114,7 @@ async def test_process_opens_what_falls_to_it_among_those_that_run(handle: Handl
     assert await _mine(shards, clock, *NAMES[:2]) == list(range(12)), "of two processes both hold all"
 
 
-async def test_first_of_several_that_start_does_not_open_all(handle: Handle) -> None:
+async def test_first_replica_opens_no_shards_before_the_others_start(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 1, len(NAMES)), clock)
     opened: set[int] = set()
@@ -127,7 +127,7 @@ async def test_first_of_several_that_start_does_not_open_all(handle: Handle) -> 
     assert await _mine(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 1)
 
 
-async def test_shards_of_a_process_that_is_not_replaced_fall_to_the_others_in_the_end(handle: Handle) -> None:
+async def test_shards_of_a_lost_replica_are_taken_over_after_a_delay(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 1, len(NAMES)), clock)
     before = await _mine(shards, clock, *NAMES)
@@ -139,7 +139,7 @@ async def test_shards_of_a_process_that_is_not_replaced_fall_to_the_others_in_th
     assert {*before} < {*after} == {*shards_of_process("red", 12, left, 1)}
 
 
-async def test_shard_that_fell_to_another_is_let_go_once_nobody_asks_for_it(handle: Handle) -> None:
+async def test_reassigned_shard_is_closed_once_it_is_no_longer_requested(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 1, 1), clock)
     assert await _mine(shards, clock, "red") == list(range(12))

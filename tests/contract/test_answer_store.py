@@ -42,7 +42,7 @@ async def test_find_unknown_key_is_none(store: Store) -> None:
     assert await store.answers.find("nothing") is None
 
 
-async def test_record_answer_is_found_as_it_was(store: Store) -> None:
+async def test_recorded_answer_is_returned_unchanged(store: Store) -> None:
     kept = answer("k", '{"b": 1.50,  "a": "ü \\u0000 \\"[1]"}')
 
     await store.answers.record(answered("k"), kept)
@@ -69,7 +69,7 @@ async def test_record_second_answer_keeps_the_first(store: Store) -> None:
     assert len(await store.ledger()) == 2
 
 
-async def test_record_answer_instead_of_an_unusable_one_replaces_it_once(store: Store) -> None:
+async def test_unusable_answer_is_replaced_only_once(store: Store) -> None:
     bad, first, second = (answer("k", value) for value in ('"bad"', '"first"', '"second"'))
 
     await store.answers.record(answered("k"), bad)
@@ -80,7 +80,7 @@ async def test_record_answer_instead_of_an_unusable_one_replaces_it_once(store: 
     assert len(await store.ledger()) == 3
 
 
-async def test_record_cache_hit_writes_a_row_of_its_own(store: Store) -> None:
+async def test_cache_hit_is_recorded_as_a_separate_ledger_row(store: Store) -> None:
     paid, hit = answered("k"), answered("k", record=call(cached=True, cost_usd=None))
 
     await store.answers.record(paid, answer("k"))
@@ -91,7 +91,7 @@ async def test_record_cache_hit_writes_a_row_of_its_own(store: Store) -> None:
     assert all(row in rows for row in (paid, hit))
 
 
-async def test_record_same_key_at_once_gives_one_answer_and_every_row(store: Store) -> None:
+async def test_concurrent_records_keep_a_single_answer_and_every_ledger_row(store: Store) -> None:
     values = [f'"{number}"' for number in range(100)]
 
     await asyncio.gather(*(store.answers.record(answered("k"), answer("k", value)) for value in values))
@@ -102,7 +102,7 @@ async def test_record_same_key_at_once_gives_one_answer_and_every_row(store: Sto
     assert len(await store.ledger()) == 100
 
 
-async def test_answer_ends_the_claim_and_is_what_all_others_find(database: Database) -> None:
+async def test_recorded_answer_ends_its_claim_and_is_found_by_others(database: Database) -> None:
     store = PgAnswerCache(database)
     await store.find_or_claim("k", "mine", 60.0)
 
@@ -112,7 +112,7 @@ async def test_answer_ends_the_claim_and_is_what_all_others_find(database: Datab
     assert await database.fetch("SELECT FROM reply_claims") == []
 
 
-async def test_claim_of_another_process_is_not_ended_by_what_this_one_records(database: Database) -> None:
+async def test_claim_is_not_ended_by_another_claimant(database: Database) -> None:
     store = PgAnswerCache(database)
     await store.find_or_claim("k", "mine", 60.0)
 
@@ -121,7 +121,7 @@ async def test_claim_of_another_process_is_not_ended_by_what_this_one_records(da
     assert await store.find_or_claim("k", "other", 60.0) == "elsewhere"
 
 
-async def test_answer_that_is_written_while_others_claim_is_never_asked_for_again(database: Database) -> None:
+async def test_concurrent_claimants_request_each_answer_only_once(database: Database) -> None:
     store = PgAnswerCache(database)
 
     async def ask(claimant: str, key: str) -> bool:
@@ -136,7 +136,7 @@ async def test_answer_that_is_written_while_others_claim_is_never_asked_for_agai
     assert sum(asked) == 5
 
 
-async def test_answer_that_is_paid_waits_for_the_database_when_nothing_else_does_any_more(
+async def test_paid_answer_waits_for_the_database_longer_than_other_statements(
     database: Database, database_url: str
 ) -> None:
     """Simulates a minute without a database: an answer that is not stored is charged to no tenant, and paid for

@@ -46,14 +46,14 @@ def broken(found: Books) -> dict[str, list[str]]:
     return {what: list(those) for what, those in found.broken.items() if those}
 
 
-async def test_books_that_balance_have_nothing_broken(queue: Queue, tmp_path: Path) -> None:
+async def test_consistent_data_has_no_accounting_faults(queue: Queue, tmp_path: Path) -> None:
     found = await books(queue, tmp_path)
 
     assert broken(found) == {}
     assert (found.tokens, found.ledger_usd, found.spent_usd) == (110, 0.25, 0.25)
 
 
-async def test_books_balance_after_an_erasure_that_left_nothing(queue: Queue, tmp_path: Path) -> None:
+async def test_complete_erasure_leaves_no_accounting_faults(queue: Queue, tmp_path: Path) -> None:
     await queue.delete(job("a").id)
     await queue.database.execute("UPDATE erased_runs SET erased_at = erased_at + interval '10 s'")
 
@@ -78,7 +78,7 @@ async def test_cost_that_was_never_charged_to_the_tenant_is_found(queue: Queue, 
 GONE = "all that were erased"
 
 
-async def test_call_that_belongs_to_no_evaluation_is_found(queue: Queue, tmp_path: Path) -> None:
+async def test_paid_run_without_an_evaluation_is_reported(queue: Queue, tmp_path: Path) -> None:
     await pay(queue.database, "ev_of_nobody")
 
     assert broken(await books(queue, tmp_path)) == {
@@ -86,7 +86,7 @@ async def test_call_that_belongs_to_no_evaluation_is_found(queue: Queue, tmp_pat
     }
 
 
-async def test_document_that_may_be_run_again_is_none_that_was_left(queue: Queue, tmp_path: Path) -> None:
+async def test_document_stored_for_a_retry_is_not_reported_as_left_over(queue: Queue, tmp_path: Path) -> None:
     documents = PgDocuments(queue.database, SubmittedDocuments(str(tmp_path)))
     await PgJobs(queue.database, documents=documents).add(
         ACME, [job("b").model_copy(update={"document": word_document(MARKER)})]
@@ -99,7 +99,7 @@ async def test_document_that_may_be_run_again_is_none_that_was_left(queue: Queue
     assert list(broken(await books(queue, tmp_path))) == ["places where words of erased ideas are left"]
 
 
-async def test_words_that_an_erasure_left_are_found_wherever_they_are(queue: Queue, tmp_path: Path) -> None:
+async def test_text_left_after_an_erasure_is_reported_everywhere(queue: Queue, tmp_path: Path) -> None:
     (tmp_path / "ab").mkdir()
     (tmp_path / "ab" / "left").write_bytes(word_document(MARKER))
     await queue.database.execute("UPDATE jobs SET subject = $1", f"Plan. {MARKER}")

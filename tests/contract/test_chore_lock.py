@@ -13,7 +13,7 @@ from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.chore_lock import PgChoreLock
 
 
-async def test_while_a_chore_is_done_nobody_else_begins_it_and_other_chores_go_on(database: Database) -> None:
+async def test_running_chore_excludes_other_processes_but_not_other_chores(database: Database) -> None:
     done: list[str] = []
 
     async def sweep_again() -> None:
@@ -30,7 +30,7 @@ async def test_while_a_chore_is_done_nobody_else_begins_it_and_other_chores_go_o
     assert done == ["swept again", "swept", "swept again"]
 
 
-async def test_a_chore_that_fails_says_so_and_can_be_done_again(database: Database) -> None:
+async def test_failed_chore_raises_and_releases_its_lock(database: Database) -> None:
     async def fail() -> None:
         raise StorageError("The database is out of reach.")
 

@@ -64,7 +64,7 @@ def _keys(scripted: Scripted) -> list[str | None]:
     return [item.headers.get("idempotency-key") for item in scripted.received]
 
 
-def test_submission_whose_answer_is_lost_is_sent_again_as_the_same(asking: Asking) -> None:
+def test_submission_with_a_lost_answer_is_retried_with_the_same_key(asking: Asking) -> None:
     with serving([b"", _ACCEPTED[:40], problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
         assert asking.ask(scripted.url, "evaluations.create", _BODY).id == "ev_1"
     keys = _keys(scripted)
@@ -75,7 +75,7 @@ def test_submission_whose_answer_is_lost_is_sent_again_as_the_same(asking: Askin
     assert asking.pauses[2] >= 7
 
 
-def test_two_submissions_are_two_and_the_key_of_the_caller_is_used(asking: Asking) -> None:
+def test_each_submission_uses_its_own_key_or_the_provided_key(asking: Asking) -> None:
     given: list[dict[str, Any]] = [{}, {}, {"key": "row-7"}]
     with serving([_ACCEPTED] * 3) as scripted:
         for options in given:
@@ -86,20 +86,20 @@ def test_two_submissions_are_two_and_the_key_of_the_caller_is_used(asking: Askin
 
 
 @pytest.mark.parametrize("key", ["", "x\ny", "xü", "x" * 256, "two words"])
-def test_key_that_cannot_be_sent_is_refused_before_anything_is(key: str, asking: Asking) -> None:
+def test_invalid_idempotency_key_is_rejected_before_sending(key: str, asking: Asking) -> None:
     with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="idempotency key"):
         asking.ask(scripted.url, "evaluations.create", _BODY, key=key)
     assert scripted.received == []
 
 
-def test_text_that_is_none_is_refused_before_anything_is_sent(asking: Asking) -> None:
+def test_text_that_cannot_be_encoded_is_rejected_before_sending(asking: Asking) -> None:
     body = EvaluationBody(idea=IdeaBody(text="half of \ud800 a character"))
     with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="cannot be written"):
         asking.ask(scripted.url, "evaluations.create", body)
     assert scripted.received == []
 
 
-def test_refusal_that_waiting_does_not_change_is_raised_at_once(asking: Asking) -> None:
+def test_permanent_refusal_is_raised_without_retry(asking: Asking) -> None:
     body = {
         "type": "https://assayer.dev/problems/invalid-request",
         "title": "The request cannot be used",
@@ -122,21 +122,21 @@ def test_refusal_that_waiting_does_not_change_is_raised_at_once(asking: Asking) 
     assert asking.pauses == []
 
 
-def test_server_that_never_answers_is_given_up_in_words(asking: Asking) -> None:
+def test_unresponsive_server_raises_after_the_last_retry(asking: Asking) -> None:
     with serving([]) as scripted, pytest.raises(ServiceUnreachable, match="did not answer") as caught:
         asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert len(scripted.received) == 4
     assert type(pickle.loads(pickle.dumps(caught.value))) is ServiceUnreachable  # noqa: S301 - our own bytes
 
 
-def test_service_that_asks_for_more_patience_than_there_is_is_not_asked_again(asking: Asking) -> None:
+def test_retry_after_beyond_the_time_limit_is_not_retried(asking: Asking) -> None:
     with serving([problem("rate-limited", 429, retry_after="3600")]) as scripted, pytest.raises(ApiProblem) as caught:
         asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert (caught.value.slug, caught.value.retry_after) == ("rate-limited", 3600)
     assert len(scripted.received) == 1
 
 
-def test_server_that_dies_under_a_request_is_asked_again_but_a_failure_of_the_service_is_told(asking: Asking) -> None:
+def test_bare_500_response_is_retried_but_reported_internal_error_is_raised(asking: Asking) -> None:
     died = b"HTTP/1.1 500 Oops\r\ncontent-length: 21\r\n\r\nInternal Server Error"
     with serving([died, problem("internal-error", 500)]) as scripted, pytest.raises(ApiProblem) as caught:
         asking.ask(scripted.url, "evaluations.get", "ev_1")
@@ -144,7 +144,7 @@ def test_server_that_dies_under_a_request_is_asked_again_but_a_failure_of_the_se
     assert len(scripted.received) == 2
 
 
-def test_proxy_that_knows_no_path_yet_is_asked_again_and_a_path_that_is_none_is_not(asking: Asking) -> None:
+def test_proxy_404_during_startup_is_retried_but_plain_404_is_raised(asking: Asking) -> None:
     words = b"Path '/v1/evaluations' not found. Ping http://.../-/routes for available routes."
     began = b"HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (len(words), words)
     with serving([began, _ACCEPTED]) as scripted:
@@ -155,7 +155,7 @@ def test_proxy_that_knows_no_path_yet_is_asked_again_and_a_path_that_is_none_is_
     assert len(scripted.received) == 1
 
 
-def test_redirect_is_not_followed_and_the_key_stays_at_home(asking: Asking) -> None:
+def test_redirect_is_not_followed_and_the_key_is_not_forwarded(asking: Asking) -> None:
     with serving([_ACCEPTED]) as elsewhere:
         with (
             serving([answer({}, 307, location=f"{elsewhere.url}/v1/evaluations")]) as scripted,
@@ -165,7 +165,7 @@ def test_redirect_is_not_followed_and_the_key_stays_at_home(asking: Asking) -> N
         assert elsewhere.received == []
 
 
-def test_key_is_sent_as_a_bearer_token_and_written_nowhere(
+def test_key_is_sent_as_bearer_token_and_never_logged(
     asking: Asking, caplog: pytest.LogCaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     netrc = tmp_path / "netrc"
@@ -188,7 +188,7 @@ def test_id_never_leads_to_another_resource(asking: Asking, job: str) -> None:
     assert "?" not in last
 
 
-def test_answer_of_another_server_is_not_taken_for_the_services(asking: Asking) -> None:
+def test_unreadable_answer_is_rejected_without_retry(asking: Asking) -> None:
     with serving([answer({"hello": "world"})]) as scripted, pytest.raises(ServiceUnreachable, match="cannot be read"):
         asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert len(scripted.received) == 1
@@ -208,7 +208,7 @@ def test_page_of_a_proxy_is_not_saved_as_a_document(saving: str, asking: Asking,
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_events_go_on_after_the_last_one_seen_however_often_the_connection_breaks(asking: Asking) -> None:
+def test_event_stream_resumes_after_the_last_seen_event(asking: Asking) -> None:
     torn = event(3, "progress")[:-20]
     answers = [
         events_begun(event(1, "queued"), event(2, "started"), torn),
@@ -223,18 +223,18 @@ def test_events_go_on_after_the_last_one_seen_however_often_the_connection_break
     assert [item.headers.get("last-event-id") for item in scripted.received] == [None, "2", "2", "3", "3"]
 
 
-def test_events_asked_for_from_the_middle_begin_there(asking: Asking) -> None:
+def test_event_stream_starts_after_the_requested_event(asking: Asking) -> None:
     with serving([events_begun(event(8, "succeeded"))]) as scripted:
         assert [item.number for item in asking.ask(scripted.url, "evaluations.events", "ev_1", after=7)] == [8]
     assert scripted.received[0].headers["last-event-id"] == "7"
 
 
-def test_stream_that_has_nothing_more_ends(asking: Asking) -> None:
+def test_finished_event_stream_ends_without_events(asking: Asking) -> None:
     with serving([b"HTTP/1.1 204 No Content\r\n\r\n"]) as scripted:
         assert asking.ask(scripted.url, "evaluations.events", "ev_1", after=4) == []
 
 
-def test_stream_that_breaks_again_and_again_without_news_is_given_up(asking: Asking) -> None:
+def test_event_stream_without_progress_is_abandoned_after_repeated_breaks(asking: Asking) -> None:
     with (
         serving([events_begun(event(1, "queued")), *[events_begun()] * 20]) as scripted,
         pytest.raises(ServiceUnreachable, match="ended 4 times"),
@@ -243,7 +243,7 @@ def test_stream_that_breaks_again_and_again_without_news_is_given_up(asking: Ask
     assert len(scripted.received) == 4
 
 
-def test_stream_of_something_else_is_refused(asking: Asking) -> None:
+def test_non_event_stream_response_is_rejected(asking: Asking) -> None:
     with serving([answer({"hello": "world"})] * 9) as scripted, pytest.raises(ServiceUnreachable):
         asking.ask(scripted.url, "evaluations.events", "ev_1")
     with serving([problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
@@ -273,7 +273,7 @@ def test_unusable_address_or_key_is_refused_before_anything_is_sent(
     assert "line" not in str(caught.value)
 
 
-def test_address_and_key_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, asking: Asking) -> None:
+def test_address_and_key_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, asking: Asking) -> None:
     with serving([problem("not-found", 404)]) as scripted:
         monkeypatch.setenv("ASSAYER_API_URL", f"{scripted.url}/behind/a/proxy/")
         monkeypatch.setenv("ASSAYER_API_KEY", KEY)

@@ -81,12 +81,12 @@ async def test_search_finds_repositories_created_in_the_window(remote: SourceGat
         assert repository.url == f"https://github.com/{repository.name}"
 
 
-async def test_search_with_a_long_query_and_few_stars_keeps_to_the_rules_of_the_api(remote: SourceGateway) -> None:
+async def test_long_search_query_respects_the_api_limits(remote: SourceGateway) -> None:
     found = await GitHub(remote, least_stars=50).search("graph networks " * 60, 200, Window(), ASK)
     assert all((repository.stars or 0) >= 50 for repository in found)
 
 
-async def test_repository_is_read_to_readme_structure_and_definitions(code: CodeAdapter) -> None:
+async def test_repository_readme_structure_and_definitions_are_read(code: CodeAdapter) -> None:
     base = await read(code, FIRST.name)
     assert FIRST.entry is not None
     assert base.readme.startswith(f"# {FIRST.entry.record.title}")
@@ -105,7 +105,7 @@ async def test_repository_is_read_to_readme_structure_and_definitions(code: Code
     assert (base.left_out, base.flags) == ((), ())
 
 
-async def test_a_state_that_was_read_is_not_fetched_again(
+async def test_cached_repository_state_is_not_fetched_again(
     world: OutsideWorld, remote: SourceGateway, kept: FileCache[Codebase]
 ) -> None:
     settings = cloning(world)
@@ -117,7 +117,7 @@ async def test_a_state_that_was_read_is_not_fetched_again(
     assert isinstance(found, Absent)
 
 
-async def test_repository_is_read_as_it_was_on_the_day(code: CodeAdapter) -> None:
+async def test_repository_is_read_as_of_the_cutoff_date(code: CodeAdapter) -> None:
     early = await read(code, FIRST.name, FIRST.created)
     assert "NEWS.md" not in early.tree
     assert early.committed == FIRST.created
@@ -134,14 +134,14 @@ async def test_links_are_not_followed_out_of_the_repository(code: CodeAdapter) -
     assert "root:" not in base.model_dump_json()
 
 
-async def test_names_that_lead_out_of_the_tree_are_not_read(code: CodeAdapter) -> None:
+async def test_paths_outside_the_repository_are_not_read(code: CodeAdapter) -> None:
     base = await read(code, "hostile/parents")
     assert set(base.left_out) == {"..", "../../escaped.py", "a/../../b.py"}
     assert base.sources == ()
     assert base.readme == "def escaped(): pass"
 
 
-async def test_nothing_of_a_repository_runs_and_its_orders_are_flagged(code: CodeAdapter) -> None:
+async def test_repository_code_never_runs_and_injections_are_flagged(code: CodeAdapter) -> None:
     base = await read(code, "hostile/orders")
     assert base.readme == "# Reef\n\nA library."
     assert {flag.kind for flag in base.flags} == {"hidden_text", "suspected_injection"}
@@ -152,7 +152,7 @@ async def test_nothing_of_a_repository_runs_and_its_orders_are_flagged(code: Cod
 
 
 @pytest.mark.parametrize("name", ["hostile/empty", "nobody/nothing", "../../etc", "a/b/c", "hostile/links?x"])
-async def test_repository_that_cannot_be_read_is_absent_and_costs_no_other(code: CodeAdapter, name: str) -> None:
+async def test_unreadable_repository_is_absent_and_others_are_read(code: CodeAdapter, name: str) -> None:
     found = await code.read([name, FIRST.name, name], OPEN)
     assert list(found) == [name, FIRST.name]
     assert isinstance(found[name], Absent)
@@ -168,7 +168,7 @@ async def test_repository_that_cannot_be_read_is_absent_and_costs_no_other(code:
         ({"listing_bytes": 10}, DownloadRefused, "too many files"),
     ],
 )
-async def test_clone_over_a_limit_is_given_up_and_its_processes_are_gone(
+async def test_clone_over_a_limit_is_aborted_and_its_processes_end(
     world: OutsideWorld, remote: SourceGateway, limits: dict[str, float], error: type[Exception], says: str
 ) -> None:
     commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
@@ -186,9 +186,7 @@ def _command(process: psutil.Process) -> str:
     return ""
 
 
-async def test_file_that_the_tree_names_and_nobody_has_is_a_failed_download(
-    world: OutsideWorld, remote: SourceGateway
-) -> None:
+async def test_missing_listed_file_is_a_failed_download(world: OutsideWorld, remote: SourceGateway) -> None:
     commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
     assert commit is not None
     async with GitCloner(cloning(world)).clone(FIRST.name, commit) as clone:
@@ -205,7 +203,7 @@ async def test_unknown_commit_is_a_failed_download(world: OutsideWorld) -> None:
             pass
 
 
-async def test_git_is_not_sent_elsewhere(world: OutsideWorld, remote: SourceGateway) -> None:
+async def test_git_redirects_are_not_followed(world: OutsideWorld, remote: SourceGateway) -> None:
     commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
     assert commit is not None
     settings = CodeSettings(clone_url=world.url("github/moved"))
@@ -217,7 +215,7 @@ async def test_git_is_not_sent_elsewhere(world: OutsideWorld, remote: SourceGate
     assert "git" not in operations
 
 
-async def test_cloner_speaks_one_protocol_only_and_needs_a_host() -> None:
+async def test_cloner_rejects_other_protocols_and_requires_a_clone_url() -> None:
     for wrong in ("file:///etc", "ext::sh -c id", "ssh://host", "https://host/?x"):
         with pytest.raises(ValueError, match="clone_url"):
             CodeSettings(clone_url=wrong)

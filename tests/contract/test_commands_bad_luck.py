@@ -83,7 +83,7 @@ def _file(arguments: tuple[str, ...], stem: str) -> Path:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_file_that_cannot_be_used_is_refused_in_words(command_line: CommandLine, reader: str) -> None:
+def test_unusable_input_file_is_rejected_with_clear_message(command_line: CommandLine, reader: str) -> None:
     for fault, make in BROKEN.items():
         stem = fault.replace(" ", "-")
         make(_file(READERS[reader], stem))
@@ -91,7 +91,7 @@ def test_file_that_cannot_be_used_is_refused_in_words(command_line: CommandLine,
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_name_that_no_file_can_have_is_refused_in_words(command_line: CommandLine, reader: str) -> None:
+def test_impossible_file_name_is_rejected_with_clear_message(command_line: CommandLine, reader: str) -> None:
     for stem in ("x" * 300, "a\udcff b"):
         assert len(error_sentence(command_line(*_given(READERS[reader], stem)))) < 2_000
 
@@ -110,7 +110,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_place_below_a_file_is_refused_in_words_and_the_file_stays(command_line: CommandLine, writer: str) -> None:
+def test_output_path_below_a_file_is_rejected_and_file_survives(command_line: CommandLine, writer: str) -> None:
     Path("taken").write_text("mine")
     Path("records.jsonl").write_text('{"id": "1", "title": "A title", "abstract": "Some words."}\n')
     Path("rewards.jsonl").write_text('{"question": "q", "idea": "i", "abstract": "a"}\n')
@@ -149,7 +149,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         ),
     ],
 )
-def test_service_that_answers_otherwise_is_told_in_words(
+def test_unexpected_service_response_is_reported_with_clear_message(
     command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, asking: str, reply: bytes
 ) -> None:
     with serving([reply] * 4) as service:
@@ -163,7 +163,7 @@ def _process(out: int | None = None) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, stdout=out or subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def test_reader_that_goes_away_hears_of_no_error() -> None:
+def test_closed_output_pipe_exits_without_error_message() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with _process(writing) as process:
@@ -172,7 +172,7 @@ def test_reader_that_goes_away_hears_of_no_error() -> None:
     assert (process.returncode, err) == (1, b"")
 
 
-def test_output_that_does_not_fit_on_the_disk_is_no_success() -> None:
+def test_full_output_disk_is_reported_as_failure() -> None:
     with open("/dev/full", "wb") as full, _process(full.fileno()) as process:
         _, err = process.communicate()
     assert process.returncode == 2

@@ -69,12 +69,12 @@ async def test_search_answers_every_query_in_order_with_whole_records(literature
     assert all(-1 <= hit.similarity <= 1 for hit in meadows + transects)
 
 
-async def test_search_of_nothing_is_nothing(literature: Literature) -> None:
+async def test_search_without_queries_is_empty_and_large_limit_returns_all_papers(literature: Literature) -> None:
     assert await literature.search([], 3, OPEN) == []
     assert len((await literature.search(["bees"], 1000, OPEN))[0]) == len(RECORDS)
 
 
-async def test_search_before_a_cutoff_knows_no_later_and_no_undated_paper(literature: Literature) -> None:
+async def test_search_before_cutoff_excludes_later_and_undated_papers(literature: Literature) -> None:
     for hits in await literature.search(QUERIES, 100, BEFORE_CUTOFF):
         dates = [hit.paper.publication_date for hit in hits]
         assert None not in dates
@@ -90,7 +90,7 @@ async def test_snippets_come_from_papers_before_the_cutoff(literature: Literatur
         assert all(passage.section == "abstract" for passage in passages)
 
 
-async def test_neighbours_are_others_and_unknown_papers_have_none(literature: Literature) -> None:
+async def test_neighbours_exclude_the_paper_itself_and_unknown_papers(literature: Literature) -> None:
     answer = await literature.neighbours([BEE, UNKNOWN, UNDATED], 4, BEFORE_CUTOFF)
     assert set(answer) == {BEE, UNDATED}
     assert len(answer[BEE]) == 4
@@ -100,7 +100,7 @@ async def test_neighbours_are_others_and_unknown_papers_have_none(literature: Li
     assert all(hit.paper.publication_date <= CUTOFF for hit in answer[UNDATED])  # type: ignore[operator]
 
 
-async def test_references_are_those_the_source_knows_before_the_cutoff(literature: Literature) -> None:
+async def test_references_contain_known_papers_before_cutoff(literature: Literature) -> None:
     async def cited(limit: int, window: Window) -> dict[PaperId, list[str]]:
         answer = await literature.references([HANDBOOK, BEE, UNDATED], limit, window)
         return {paper: [item.id for item in papers] for paper, papers in answer.items()}
@@ -110,7 +110,7 @@ async def test_references_are_those_the_source_knows_before_the_cutoff(literatur
     assert await cited(10, Window.until(dt.date(2014, 1, 1))) == {HANDBOOK: ["bee-00", "bee-03"], UNDATED: []}
 
 
-async def test_citing_papers_are_those_of_the_window_with_the_newest_first(literature: Literature) -> None:
+async def test_citing_papers_are_within_the_window_and_newest_first(literature: Literature) -> None:
     asked = [PaperId("bee-00"), HANDBOOK, UNKNOWN]
     answer = await literature.citing(asked, 10, OPEN)
     assert {paper: [item.id for item in papers] for paper, papers in answer.items()} == {
@@ -121,12 +121,12 @@ async def test_citing_papers_are_those_of_the_window_with_the_newest_first(liter
     assert (await literature.citing(asked, 10, Window.until(dt.date(2000, 1, 1))))[PaperId("bee-00")] == []
 
 
-async def test_papers_are_the_known_ones_before_the_cutoff(literature: Literature) -> None:
+async def test_papers_returns_known_papers_before_cutoff(literature: Literature) -> None:
     assert set(await literature.papers([BEE, UNDATED, UNKNOWN, HANDBOOK], OPEN)) == {BEE, UNDATED, HANDBOOK}
     assert set(await literature.papers([BEE, UNDATED, UNKNOWN, HANDBOOK], BEFORE_CUTOFF)) == {BEE}
 
 
-async def test_similarity_is_given_for_known_papers_and_highest_for_the_papers_own_words(
+async def test_similarity_covers_known_papers_and_peaks_for_own_text(
     literature: Literature,
 ) -> None:
     known = await literature.papers([BEE], OPEN)
@@ -135,13 +135,13 @@ async def test_similarity_is_given_for_known_papers_and_highest_for_the_papers_o
     assert cosines[BEE] > max(0.9, cosines[HANDBOOK])
 
 
-async def test_answers_are_the_same_when_asked_again(literature: Literature) -> None:
+async def test_repeated_and_batched_searches_return_same_results(literature: Literature) -> None:
     assert await literature.search(QUERIES, 10, BEFORE_CUTOFF) == await literature.search(QUERIES, 10, BEFORE_CUTOFF)
     alone = [(await literature.search([query], 10, BEFORE_CUTOFF))[0] for query in QUERIES]
     assert alone == await literature.search(QUERIES, 10, BEFORE_CUTOFF)
 
 
-async def test_questions_at_the_same_time_are_answered_as_each_alone(literature: Literature) -> None:
+async def test_concurrent_searches_return_same_results_as_sequential(literature: Literature) -> None:
     queries = [record["title"] for record in RECORDS if record.get("title")]
     windows = (OPEN, BEFORE_CUTOFF)
     alone = [await literature.search([query], 5, window) for query in queries for window in windows]
@@ -163,7 +163,7 @@ async def test_snippets_end_with_whole_sentences(corpus: Corpus) -> None:
     assert passages[0].text.endswith("afterwards.")
 
 
-async def test_full_texts_are_given_or_their_absence_explained(corpus: Corpus) -> None:
+async def test_full_text_or_reason_for_absence_is_returned(corpus: Corpus) -> None:
     known = await corpus.papers([HANDBOOK, BEE], OPEN)
     unknown = known[BEE].model_copy(update={"id": UNKNOWN})
     answer = await CorpusFullTexts(corpus).get([known[HANDBOOK], known[BEE], unknown], OPEN)

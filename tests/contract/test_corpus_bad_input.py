@@ -68,9 +68,7 @@ RECORDS_SET_ASIDE: dict[str, tuple[bytes, str]] = {
 }
 
 
-async def test_bad_record_is_set_aside_by_place_and_reason_and_the_good_ones_are_kept(
-    directory: Path, tmp_path: Path
-) -> None:
+async def test_bad_records_are_listed_with_reason_and_good_records_kept(directory: Path, tmp_path: Path) -> None:
     for case, (bad, reason) in RECORDS_SET_ASIDE.items():
         (source := tmp_path / "new.jsonl").write_bytes(line(30) + bad + line(31))
         delta = read_delta([source])
@@ -97,7 +95,7 @@ def files_of(directory: Path) -> list[Path]:
     ]
 
 
-async def test_any_file_with_one_bit_changed_is_named(directory: Path) -> None:
+async def test_single_bit_corruption_of_any_file_is_reported(directory: Path) -> None:
     for path in files_of(directory):
         before = path.read_bytes()
         path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]) if before else b"\0")
@@ -109,7 +107,7 @@ async def test_any_file_with_one_bit_changed_is_named(directory: Path) -> None:
     assert (await answers(directory))[0]
 
 
-async def test_manifest_of_another_version_is_noticed(directory: Path) -> None:
+async def test_manifest_of_another_version_is_rejected(directory: Path) -> None:
     versions = VersionStore(directory)
     before = versions.current_path()
     await update(directory, record(30))
@@ -130,7 +128,7 @@ async def test_update_of_a_damaged_corpus_changes_nothing(directory: Path) -> No
 # Where it lies
 
 
-async def test_directory_that_is_no_corpus_is_left_as_it_was(tmp_path: Path) -> None:
+async def test_directory_without_corpus_is_rejected_and_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "to-anna.txt").write_text("Dear Anna")
     for work in (answers(tmp_path / "letters"), update(tmp_path / "letters", record(30))):
@@ -190,7 +188,7 @@ def _size(directory: Path) -> int:
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 
 
-async def test_full_disk_at_any_point_of_a_build_leaves_the_version_and_room_lets_it_end(
+async def test_full_disk_during_build_keeps_version_and_build_later_succeeds(
     disk: Path, tmp_path: Path, beside: ProcessPoolExecutor
 ) -> None:
     source, small = _many(tmp_path / "many.jsonl"), write_jsonl(tmp_path / "small.jsonl", RECORDS)
@@ -215,7 +213,9 @@ async def test_full_disk_at_any_point_of_a_build_leaves_the_version_and_room_let
     assert "unfinished" not in " ".join(map(str, _tree(disk)))
 
 
-async def test_limit_of_file_sizes_is_told_as_one(directory: Path, tmp_path: Path, beside: ProcessPoolExecutor) -> None:
+async def test_file_size_limit_is_reported_with_ulimit_hint(
+    directory: Path, tmp_path: Path, beside: ProcessPoolExecutor
+) -> None:
     before, source = await answers(directory), _many(tmp_path / "many.jsonl")
     told = beside.submit(attempt, source, directory, 120_000).result()
     assert told == (
@@ -225,7 +225,7 @@ async def test_limit_of_file_sizes_is_told_as_one(directory: Path, tmp_path: Pat
     assert await answers(directory) == before
 
 
-async def test_directory_that_is_read_only_answers_and_refuses_updates(disk: Path, tmp_path: Path) -> None:
+async def test_read_only_directory_serves_searches_and_rejects_updates(disk: Path, tmp_path: Path) -> None:
     small = write_jsonl(tmp_path / "small.jsonl", RECORDS)
     await build_corpus([small], disk / "corpus", EMBEDDER)
     _mounted("remount,ro", disk)

@@ -49,9 +49,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("shards", [0, 3])
-async def test_published_corpus_answers_elsewhere_as_where_it_was_built(
-    address: str, shards: int, tmp_path: Path
-) -> None:
+async def test_published_corpus_gives_same_answers_after_pull(address: str, shards: int, tmp_path: Path) -> None:
     builder, origin = Builder(tmp_path / "builder", address, shards), reader(tmp_path / "reader", address)
     first = await builder.build()
     assert (builder.publish().number, origin.fetch("")) == (1, first)
@@ -62,7 +60,7 @@ async def test_published_corpus_answers_elsewhere_as_where_it_was_built(
     assert await answers(origin.copy.directory, first) == await answers(builder.directory, first)
 
 
-async def test_next_version_brings_only_what_is_new(place: str, tmp_path: Path, reads: list[str]) -> None:
+async def test_next_version_transfers_only_new_files(place: str, tmp_path: Path, reads: list[str]) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
     await builder.build()
     first = builder.publish()
@@ -103,7 +101,7 @@ async def test_pulled_files_are_verified_once_on_a_machine(
     assert read == [str(stored)]
 
 
-async def test_reader_of_one_shard_pulls_and_holds_only_that(place: str, tmp_path: Path) -> None:
+async def test_reader_of_single_shard_pulls_only_that_shard(place: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", place, 3)
     version = await builder.release()
     one = reader(tmp_path / "reader", place, [1])
@@ -119,7 +117,7 @@ async def test_reader_of_one_shard_pulls_and_holds_only_that(place: str, tmp_pat
     assert one.copy.holds(version, [0]), "what others on this machine hold is not removed"
 
 
-async def test_of_two_publishers_at_once_the_second_is_told_and_nothing_is_lost(address: str, tmp_path: Path) -> None:
+async def test_concurrent_publish_is_rejected_and_retry_succeeds(address: str, tmp_path: Path) -> None:
     first, second = Builder(tmp_path / "first", address), Builder(tmp_path / "second", address)
     origin = reader(tmp_path / "reader", address)
     await first.release()
@@ -134,7 +132,7 @@ async def test_of_two_publishers_at_once_the_second_is_told_and_nothing_is_lost(
     assert origin.fetch("") == ours
 
 
-async def test_old_versions_go_after_their_time_of_grace_and_no_file_of_a_kept_one(place: str, tmp_path: Path) -> None:
+async def test_expired_versions_are_removed_while_kept_versions_remain_readable(place: str, tmp_path: Path) -> None:
     options = PublishOptions(keep=2, grace=dt.timedelta(hours=1))
     builder, late = Builder(tmp_path / "builder", place, options=options), reader(tmp_path / "late", place)
     versions = [await builder.release()]
@@ -153,7 +151,7 @@ async def test_old_versions_go_after_their_time_of_grace_and_no_file_of_a_kept_o
         reader(tmp_path / "too-late", place).fetch(versions[0])
 
 
-async def test_upload_that_somebody_is_at_is_not_tidied_away(place: str, tmp_path: Path) -> None:
+async def test_unreferenced_upload_is_kept_until_grace_period_ends(place: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
     await builder.release()
     storage = ObjectStorage(place)
@@ -165,7 +163,7 @@ async def test_upload_that_somebody_is_at_is_not_tidied_away(place: str, tmp_pat
     assert not [item for item in storage.objects("files") if "a" * 64 in item.name]
 
 
-async def test_file_that_was_damaged_on_the_disk_is_fetched_once_more(place: str, tmp_path: Path) -> None:
+async def test_file_damaged_on_disk_is_fetched_again(place: str, tmp_path: Path) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
     version = await builder.release()
     origin.fetch("")
@@ -177,7 +175,7 @@ async def test_file_that_was_damaged_on_the_disk_is_fetched_once_more(place: str
     assert not origin.mend(version)
 
 
-async def test_file_that_is_damaged_in_the_store_is_told_and_nothing_is_placed(place: str, tmp_path: Path) -> None:
+async def test_file_damaged_in_bucket_is_reported_and_version_not_installed(place: str, tmp_path: Path) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
     first = await builder.release()
     origin.fetch("")
@@ -193,7 +191,7 @@ async def test_file_that_is_damaged_in_the_store_is_told_and_nothing_is_placed(p
     assert origin.fetch(second) == second
 
 
-async def test_full_disk_is_told_before_anything_comes(
+async def test_full_disk_is_reported_before_any_download(
     place: str, tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
@@ -205,7 +203,7 @@ async def test_full_disk_is_told_before_anything_comes(
     assert reads == []
 
 
-async def test_copy_keeps_few_versions_and_what_is_read(place: str, tmp_path: Path) -> None:
+async def test_local_copy_keeps_only_recent_versions_and_versions_being_read(place: str, tmp_path: Path) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place, keep=1)
     first = await builder.release()
     reading = Corpus.open(origin.copy.directory, EMBEDDER, origin.fetch(""))
@@ -221,7 +219,7 @@ async def test_copy_keeps_few_versions_and_what_is_read(place: str, tmp_path: Pa
     assert await answers(origin.copy.directory, last) == await answers(builder.directory, last)
 
 
-async def test_directory_in_which_the_corpus_was_built_is_a_copy_of_it(place: str, tmp_path: Path) -> None:
+async def test_build_directory_serves_as_its_own_local_copy(place: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", place)
     version = await builder.release()
     verified = verification_cache.VerificationCache(tmp_path / "verified")
@@ -231,7 +229,7 @@ async def test_directory_in_which_the_corpus_was_built_is_a_copy_of_it(place: st
         assert BucketOrigin(FollowedBucket(place), builder.directory, verified).fetch("") == version
 
 
-async def test_shards_and_one_piece_do_not_go_into_one_directory(place: str, tmp_path: Path) -> None:
+async def test_unsharded_corpus_is_rejected_in_a_sharded_directory(place: str, tmp_path: Path) -> None:
     origin = reader(tmp_path / "reader", place)
     for shards in (2, 0):
         builder = Builder(tmp_path / f"builder-{shards}", place, shards)
@@ -242,7 +240,7 @@ async def test_shards_and_one_piece_do_not_go_into_one_directory(place: str, tmp
         origin.fetch("")
 
 
-async def test_lost_list_of_files_makes_a_publisher_upload_all_and_remove_nothing(place: str, tmp_path: Path) -> None:
+async def test_lost_file_list_causes_full_upload_and_removes_nothing(place: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
     await builder.release()
     (listed,) = ObjectStorage(place).names("versions")
@@ -253,7 +251,7 @@ async def test_lost_list_of_files_makes_a_publisher_upload_all_and_remove_nothin
     assert (summary.uploaded, summary.removed) == (summary.files, 0)
 
 
-async def test_publisher_of_the_same_version_who_comes_second_leaves_the_winner_readable(
+async def test_losing_publisher_of_same_version_leaves_winner_readable(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two builds of one version differ in what they say of themselves."""
@@ -278,9 +276,7 @@ async def test_publisher_of_the_same_version_who_comes_second_leaves_the_winner_
 
 
 @pytest.mark.parametrize("same", [True, False])
-async def test_publishing_again_mends_a_list_that_is_not_as_it_was_written(
-    place: str, tmp_path: Path, same: bool
-) -> None:
+async def test_publishing_again_repairs_a_damaged_file_list(place: str, tmp_path: Path, same: bool) -> None:
     first, second = Builder(tmp_path / "first", place), Builder(tmp_path / "second", place)
     version = await first.release()
     (listed,) = (tmp_path / "bucket" / "versions").iterdir()
@@ -298,9 +294,7 @@ async def test_publishing_again_mends_a_list_that_is_not_as_it_was_written(
     assert mending.publish().published is False
 
 
-async def test_files_that_only_another_build_of_the_version_has_are_replaced_by_own_ones(
-    place: str, tmp_path: Path
-) -> None:
+async def test_missing_file_of_another_build_is_replaced_when_publishing(place: str, tmp_path: Path) -> None:
     first, second = Builder(tmp_path / "first", place), Builder(tmp_path / "second", place)
     version = await first.build()
     await second.build()
@@ -313,7 +307,7 @@ async def test_files_that_only_another_build_of_the_version_has_are_replaced_by_
     assert reader(tmp_path / "reader", place).fetch("") == version
 
 
-async def test_first_pull_of_shards_into_the_directory_of_one_piece(place: str, tmp_path: Path) -> None:
+async def test_first_sharded_pull_replaces_unsharded_corpus_while_readers_continue(place: str, tmp_path: Path) -> None:
     origin = reader(tmp_path / "reader", place)
     directory = origin.copy.directory
     one, shards = Builder(tmp_path / "one", place), Builder(tmp_path / "shards", place, 2)
@@ -337,7 +331,7 @@ def one_piece_left(directory: Path) -> list[str]:
     return segments + [path.name for path in (directory / "versions").glob("*/words")]
 
 
-async def test_pull_of_shards_onto_a_nearly_full_disk_keeps_what_it_has_placed(
+async def test_sharded_pull_on_nearly_full_disk_succeeds_by_freeing_space(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builder, origin = Builder(tmp_path / "builder", place, 3), reader(tmp_path / "reader", place)

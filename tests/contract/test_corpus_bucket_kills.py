@@ -52,7 +52,7 @@ def _names(address: str) -> list[str]:
 
 @pytest.mark.parametrize("number", _POINTS)
 @pytest.mark.parametrize(("kind", "shards"), [("s3", 0), pytest.param("file", 2, marks=pytest.mark.slow)])
-async def test_killed_publishing_leaves_one_of_the_two_versions_and_ends_well_when_done_again(
+async def test_killed_publish_leaves_a_valid_version_and_rerun_completes(
     store: ObjectStore, kind: str, shards: int, number: int, tmp_path: Path
 ) -> None:
     addresses = [empty_address(kind, tmp_path / str(place), store) for place in range(number + 1)]
@@ -84,7 +84,7 @@ async def test_killed_publishing_leaves_one_of_the_two_versions_and_ends_well_wh
 
 @pytest.mark.parametrize("number", _POINTS)
 @pytest.mark.parametrize("shards", [pytest.param(0, marks=pytest.mark.slow), 2])
-async def test_killed_pulling_leaves_one_of_the_two_versions_and_ends_well_when_done_again(
+async def test_killed_pull_leaves_a_valid_version_and_rerun_completes(
     store: ObjectStore, shards: int, number: int, tmp_path: Path
 ) -> None:
     address = empty_address("s3", tmp_path, store)
@@ -111,7 +111,7 @@ async def test_killed_pulling_leaves_one_of_the_two_versions_and_ends_well_when_
 
 
 @pytest.mark.slow
-async def test_killed_first_pull_is_no_corpus_and_goes_on_where_it_stopped(store: ObjectStore, tmp_path: Path) -> None:
+async def test_killed_first_pull_installs_nothing_and_resumes(store: ObjectStore, tmp_path: Path) -> None:
     address = empty_address("s3", tmp_path, store)
     builder = Builder(tmp_path / "builder", address)
     version = await builder.release()

@@ -59,7 +59,7 @@ async def _newest(traffic: Traffic) -> str:
     return traffic.answers[-1].version
 
 
-async def test_reader_goes_on_while_the_store_is_away_and_follows_once_it_is_back(
+async def test_reader_keeps_version_during_store_outage_and_updates_afterwards(
     store: ObjectStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     address = empty_address("s3", tmp_path, store)
@@ -88,7 +88,7 @@ async def test_reader_goes_on_while_the_store_is_away_and_follows_once_it_is_bac
     await corpora.aclose()
 
 
-async def test_reader_goes_on_with_its_version_where_the_next_is_damaged(tmp_path: Path) -> None:
+async def test_reader_keeps_its_version_when_the_next_is_damaged(tmp_path: Path) -> None:
     address = (tmp_path / "bucket").as_uri()
     published = Published(tmp_path, address, 0)
     first = await published.first()
@@ -108,7 +108,7 @@ async def test_reader_goes_on_with_its_version_where_the_next_is_damaged(tmp_pat
     await corpora.aclose()
 
 
-async def test_first_search_waits_for_the_first_pull_and_tells_where_nothing_was_published(tmp_path: Path) -> None:
+async def test_first_search_waits_for_pull_and_reports_unpublished_corpus(tmp_path: Path) -> None:
     address = (tmp_path / "bucket").as_uri()
     corpora = _cache(tmp_path / "reader", address)
     with pytest.raises(CorpusError, match="No corpus has been published"):

@@ -51,14 +51,14 @@ async def test_papers_that_cite_each_other_and_themselves_are_found_once(tmp_pat
     assert [paper.id for paper in (await corpus.references(asked, 9, OPEN))[asked[1]]] == ["bee-01", "bee-02"]
 
 
-async def test_corpus_without_lists_of_references_has_no_citing_papers_and_no_references(tmp_path: Path) -> None:
+async def test_missing_reference_lists_yield_empty_citations(tmp_path: Path) -> None:
     corpus = await on_disk(tmp_path, [record(1), record(2)])
     asked = [PaperId("bee-01"), PaperId("bee-02")]
     assert await corpus.citing(asked, 9, OPEN) == {item: [] for item in asked}
     assert await corpus.references(asked, 9, OPEN) == {}
 
 
-async def test_of_a_hundred_thousand_citations_only_the_asked_records_are_read(tmp_path: Path) -> None:
+async def test_only_requested_records_are_read_among_100000_citations(tmp_path: Path) -> None:
     """Five hundred papers that name the hub two hundred times each."""
     papers = [record(0), *(record(number, references=[HUB] * 200) for number in range(1, 501))]
     corpus = await on_disk(tmp_path, papers)
@@ -70,7 +70,7 @@ async def test_of_a_hundred_thousand_citations_only_the_asked_records_are_read(t
     assert len((await corpus.citing([HUB], 1_000, OPEN))[HUB]) == 500
 
 
-async def test_of_a_list_of_a_hundred_thousand_references_only_the_asked_records_are_read(tmp_path: Path) -> None:
+async def test_only_requested_records_are_read_from_list_of_100000_references(tmp_path: Path) -> None:
     unknown = [f"elsewhere-{number}" for number in range(100_000)]
     papers = [record(0, references=[*unknown, *(f"bee-{number:02}" for number in range(1, 41))])]
     await on_disk(tmp_path, papers + [record(number) for number in range(1, 41)])
@@ -80,7 +80,7 @@ async def test_of_a_list_of_a_hundred_thousand_references_only_the_asked_records
         assert loaded(reader.reader) == 3
 
 
-async def test_shards_give_the_newest_of_all_of_them(tmp_path: Path) -> None:
+async def test_newest_citing_papers_are_merged_across_all_shards(tmp_path: Path) -> None:
     days = {number: f"20{10 + number % 7}-0{1 + number % 9}-{number:02}" for number in range(1, 25)}
     papers = [record(0), *(record(item, references=[HUB], publication_date=day) for item, day in days.items())]
     whole = await on_disk(tmp_path, papers)
@@ -95,7 +95,7 @@ async def test_shards_give_the_newest_of_all_of_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["segments", "shards", "memory"])
 @pytest.mark.parametrize("limit", [2, 100])
-async def test_citations_are_the_ids_of_references_and_of_citing_papers(tmp_path: Path, kind: str, limit: int) -> None:
+async def test_citation_ids_match_references_and_citing_papers(tmp_path: Path, kind: str, limit: int) -> None:
     """Papers replaced and removed, undated ones, several segments, and one whose text alone says what it cites."""
     papers = [
         record(number, references=[f"bee-{other:02}" for other in (number - 1, number // 2, 77, number - 1, 0)])

@@ -90,7 +90,7 @@ def _tree(directory: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("number", _POINTS)
-async def test_killed_work_leaves_one_of_the_two_versions_and_ends_well_when_done_again(
+async def test_killed_build_or_update_leaves_a_valid_version_and_rerun_completes(
     scene: Scene, number: int, tmp_path: Path, copied: Callable[[Path, str], Path]
 ) -> None:
     whole = copied(scene.before, "whole")

@@ -62,7 +62,7 @@ async def test_fit_of_a_small_corpus_tells_its_topic_from_another_field(
     assert fit.level in levels, fit
 
 
-async def test_snippets_of_the_examples_come_from_their_full_texts_too(examples: Corpus) -> None:
+async def test_example_snippets_include_passages_from_full_texts(examples: Corpus) -> None:
     (passages,) = await examples.snippets(["citation graphs and random walks in literature search"], 40, OPEN)
     assert {passage.section for passage in passages} > {"abstract"}
     for passage in passages:
@@ -76,7 +76,7 @@ async def test_search_for_a_title_finds_its_paper(real: Corpus) -> None:
     assert right >= 39
 
 
-async def test_search_with_a_cutoff_is_the_search_without_the_later_papers(real: Corpus) -> None:
+async def test_cutoff_removes_exactly_the_later_papers_from_search(real: Corpus) -> None:
     cutoff = dt.date(2020, 12, 31)
     (found,) = await real.search(["graph neural networks"], PAPERS, Window.until(cutoff))
     (everything,) = await real.search(["graph neural networks"], PAPERS, OPEN)
@@ -85,7 +85,7 @@ async def test_search_with_a_cutoff_is_the_search_without_the_later_papers(real:
     assert 0 < len(found) < len(everything) == PAPERS
 
 
-async def test_search_leaves_the_event_loop_free_and_serves_many_at_once(real: Corpus) -> None:
+async def test_search_does_not_block_event_loop_and_serves_concurrent_queries(real: Corpus) -> None:
     alone = [(await real.search([f"topic {n} of learning"], 5, OPEN))[0] for n in range(20)]
     work = asyncio.gather(*(real.search([f"topic {n} of learning"], 5, OPEN) for n in range(20)))
     for _ in range(3):  # a search on the loop's own thread would be over after two turns of the loop

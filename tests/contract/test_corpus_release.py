@@ -93,7 +93,7 @@ async def _night(settings: Settings, changes: Path, publish: Any = None) -> str:
     return (await night.run(fetch)).after
 
 
-async def test_update_begins_from_what_is_published(first: Settings, second: Settings, version: str) -> None:
+async def test_update_starts_from_the_published_version(first: Settings, second: Settings, version: str) -> None:
     release = CorpusRelease(second)
     release.begin_update()
     assert VersionStore(second.corpus_path).current_version() == version
@@ -104,7 +104,7 @@ async def test_update_begins_from_what_is_published(first: Settings, second: Set
     assert VersionStore(first.corpus_path).current_version() == newer
 
 
-async def test_two_updates_of_one_version_do_not_destroy_each_other(first: Settings, second: Settings) -> None:
+async def test_conflicting_update_is_rejected_and_published_version_survives(first: Settings, second: Settings) -> None:
     ours, theirs = CorpusRelease(first), CorpusRelease(second)
     ours.begin_update()
     theirs.begin_update()
@@ -119,7 +119,7 @@ async def test_two_updates_of_one_version_do_not_destroy_each_other(first: Setti
     assert CorpusRelease(first).publish().published, "whoever asks for it by hand publishes over the other"
 
 
-async def test_what_was_built_and_not_published_is_what_the_next_update_begins_from(first: Settings) -> None:
+async def test_next_update_starts_from_unpublished_local_build(first: Settings) -> None:
     CorpusRelease(first).begin_update()
     await _update(first, 40)
     unpublished = await _update(first, 41)
@@ -127,7 +127,7 @@ async def test_what_was_built_and_not_published_is_what_the_next_update_begins_f
     assert VersionStore(first.corpus_path).current_version() == unpublished
 
 
-async def test_night_that_cannot_publish_takes_no_change_and_the_next_one_publishes_it(
+async def test_failed_publish_keeps_changes_pending_for_next_nightly_update(
     first: Settings, version: str, tmp_path: Path
 ) -> None:
     changes = _folder(tmp_path / "changes", [record(40)])
@@ -140,7 +140,7 @@ async def test_night_that_cannot_publish_takes_no_change_and_the_next_one_publis
     assert not pending_changes(changes)
 
 
-async def test_night_whose_look_at_the_bucket_fails_stands_in_the_history(
+async def test_failed_bucket_check_is_recorded_in_nightly_history(
     first: Settings, version: str, tmp_path: Path
 ) -> None:
     changes = _folder(tmp_path / "changes", [record(40)])
@@ -156,7 +156,7 @@ async def test_night_whose_look_at_the_bucket_fails_stands_in_the_history(
     assert await _night(first, changes) != version
 
 
-async def test_night_on_a_new_machine_brings_the_corpus_first_and_stands_in_the_history_where_that_fails(
+async def test_nightly_update_on_new_machine_pulls_corpus_and_records_failure(
     first: Settings, second: Settings, version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     changes = _folder(tmp_path / "changes", [record(40)])
@@ -175,7 +175,7 @@ async def test_night_on_a_new_machine_brings_the_corpus_first_and_stands_in_the_
     assert (night.outcome, night.before, night.after) == ("published", version, newer)
 
 
-async def test_night_overtaken_by_another_begins_from_that_one(
+async def test_nightly_update_starts_from_version_published_by_another_machine(
     first: Settings, second: Settings, tmp_path: Path
 ) -> None:
     changes = _folder(tmp_path / "changes", [record(40)])
@@ -201,7 +201,7 @@ async def _ahead(settings: Settings, first: int, count: int) -> str:
 
 
 @pytest.mark.parametrize(("pulled", "noted"), [(True, True), (False, False)])
-async def test_version_that_was_published_long_ago_is_pulled_over(
+async def test_publishing_a_superseded_version_is_rejected_and_update_pulls_newest(
     first: Settings, second: Settings, version: str, pulled: bool, noted: bool
 ) -> None:
     """Whether it was pulled or published from here; without a note, as releases before left it, by the log."""
@@ -225,9 +225,7 @@ async def test_version_that_was_published_long_ago_is_pulled_over(
     assert VersionStore(old.corpus_path).current_version() == pull.version == newest
 
 
-async def test_old_version_is_published_again_only_if_it_is_meant(
-    first: Settings, second: Settings, version: str
-) -> None:
+async def test_old_version_is_published_again_only_with_force(first: Settings, second: Settings, version: str) -> None:
     newest = await _ahead(second, 40, 1)
     with pytest.raises(CorpusError, match="return every reader to it") as refused:
         CorpusRelease(first).publish()
@@ -236,7 +234,7 @@ async def test_old_version_is_published_again_only_if_it_is_meant(
     assert CorpusRelease(first).publish(force=True).version == version == _published(first)
 
 
-async def test_update_that_leads_back_to_an_old_version_is_published(first: Settings, version: str) -> None:
+async def test_update_that_restores_an_old_version_is_published(first: Settings, version: str) -> None:
     """An update that undoes the previous one leaves the earlier version, in a corpus with a single segment."""
     release = CorpusRelease(first)
     release.begin_update()

@@ -43,7 +43,7 @@ def search(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["corpus", "search", *arguments])
 
 
-def test_papers_that_name_it_are_listed_newest_first_and_filters_hold(corpus: Path) -> None:
+def test_papers_naming_the_term_are_newest_first_and_filterable(corpus: Path) -> None:
     told = search("graph neural network", "--naming")
     assert told.exit_code == 0, told.output
     assert told.output.index("Counting hoverflies") < told.output.index("HedgeNet: Graph")
@@ -66,7 +66,7 @@ def test_papers_that_name_it_are_listed_newest_first_and_filters_hold(corpus: Pa
         (("hedgenet", "--naming", "--after", "2023-01-02", "--before", "2023-01-01"), "is later than --before"),
     ],
 )
-def test_bad_input_is_told_in_words_before_a_corpus_is_opened(
+def test_invalid_options_are_rejected_before_corpus_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
@@ -75,7 +75,7 @@ def test_bad_input_is_told_in_words_before_a_corpus_is_opened(
     assert said in f"{told.output} {told.exception}"
 
 
-def test_where_there_is_no_corpus_the_message_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_corpus_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
     told = search("hedgenet", "--naming")
     assert told.exit_code != 0

@@ -22,7 +22,7 @@ async def _newest(traffic: Traffic) -> str:
 
 
 @pytest.mark.parametrize("shards", [0, pytest.param(2, marks=pytest.mark.slow)])
-async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_path: Path, shards: int) -> None:
+async def test_searches_neither_fail_nor_mix_versions_during_publishing(tmp_path: Path, shards: int) -> None:
     directory, editions, stop = tmp_path / "corpus", Editions(), asyncio.Event()
     records = [item.model_dump(mode="json", exclude={"year"}) for item in edition(0, PAPERS)]
     source = write_jsonl(tmp_path / "papers.jsonl", records)

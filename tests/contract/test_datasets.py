@@ -40,7 +40,7 @@ def source(request: pytest.FixtureRequest, remote: SourceGateway) -> DatasetSour
     return made
 
 
-async def test_data_sets_are_found_by_words_each_once_with_what_is_known_of_them(source: DatasetSource) -> None:
+async def test_data_sets_are_found_by_words_without_duplicates_with_metadata(source: DatasetSource) -> None:
     found = await source.search('graph "networks": NOT (attention) AND *', 30, OPEN, ASK)
     assert len({item.key for item in found}) == len(found) > 3
     for item in found:
@@ -55,14 +55,14 @@ async def test_data_sets_are_found_by_words_each_once_with_what_is_known_of_them
 
 
 @pytest.mark.parametrize("window", [Window.until(MIDDLE), Window.later_than(MIDDLE)])
-async def test_dated_data_sets_lie_in_the_window(source: DatasetSource, window: Window) -> None:
+async def test_dated_data_sets_fall_within_the_window(source: DatasetSource, window: Window) -> None:
     found = await source.search("graph networks learning", 10, window, ASK)
     assert found
     for item in found:
         assert item.published is None or (item.published <= MIDDLE) == (window.before is not None)
 
 
-async def test_as_many_as_asked_for_and_none_for_no_words(source: DatasetSource) -> None:
+async def test_result_limit_is_respected_and_wordless_query_finds_nothing(source: DatasetSource) -> None:
     assert len(await source.search("graph networks learning model data", 2, OPEN, ASK)) == 2
     assert await source.search("?! ()", 5, OPEN, ASK) == []
 
@@ -74,7 +74,7 @@ async def test_several_queries_are_answered_in_their_order(source: DatasetSource
     assert answers == [await source.search(words, 3, OPEN, ASK) for words in ("graph networks", "language translation")]
 
 
-async def test_what_is_no_list_of_data_sets_is_refused_in_words(world: OutsideWorld, remote: SourceGateway) -> None:
+async def test_malformed_data_set_response_is_rejected(world: OutsideWorld, remote: SourceGateway) -> None:
     world.configure("datacite", malformed_rate=1.0)
     with pytest.raises(SourceMalformed, match="datacite"):
         await DataCite(remote).search("graph theory", 3, Window.until(dt.date(2021, 1, 1)), ASK)

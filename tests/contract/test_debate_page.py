@@ -32,7 +32,9 @@ def html() -> str:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_debate_is_read_on_any_screen(browser: Browser, tmp_path: Path, html: str, scheme: str) -> None:
+def test_debate_page_is_readable_at_every_width_and_color_scheme(
+    browser: Browser, tmp_path: Path, html: str, scheme: str
+) -> None:
     file = tmp_path / "debate.html"
     file.write_text(html, encoding="utf-8")
     complaints: list[str] = []

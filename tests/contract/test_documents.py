@@ -64,7 +64,7 @@ def write(path: Path, content: str | bytes) -> Path:
         pytest.param(f"# Größe\n\n{LONG} naïve".encode() + b"\xff", id="one broken byte"),
     ],
 )
-async def test_text_file_is_read_in_whatever_encoding(tmp_path: Path, content: bytes) -> None:
+async def test_text_file_is_decoded_from_common_encodings(tmp_path: Path, content: bytes) -> None:
     (idea,), rejected = await read_ideas([write(tmp_path / "größe.md", content)])
     assert not rejected
     assert idea.title == "Größe"
@@ -106,7 +106,7 @@ async def test_unusable_file_is_rejected_with_the_reason(tmp_path: Path, name: s
     assert says in await only_rejection(write(tmp_path / name, content))
 
 
-async def test_files_over_their_limit_are_rejected_unread(tmp_path: Path) -> None:
+async def test_oversized_files_are_rejected(tmp_path: Path) -> None:
     limits = DocumentLimits(text_bytes=1000, json_bytes=1000, jsonl_bytes=1000, pdf=PdfLimits(file_bytes=1000))
     for name in ("a.txt", "a.json", "a.jsonl", "a.pdf"):
         message = await only_rejection(write(tmp_path / name, b"%PDF-1.7" + b"x" * 1000), limits)
@@ -119,7 +119,7 @@ async def test_missing_path_and_pipe_are_rejected(tmp_path: Path) -> None:
     assert "is not a file or folder" in await only_rejection(tmp_path / "pipe.txt")
 
 
-async def test_pasted_text_is_rejected_with_a_word_about_paths_and_costs_no_other(tmp_path: Path) -> None:
+async def test_pasted_text_is_rejected_with_path_hint_and_others_kept(tmp_path: Path) -> None:
     short = "We propose to study how young corals grow on ceramic tiles in bays"
     good = write(tmp_path / "good.txt", LONG)
     (idea,), rejected = await read_ideas([Path(LONG * 5), good, Path(short)])
@@ -145,12 +145,12 @@ def closed() -> Iterator[Path]:
         Path(name).chmod(0o755)
 
 
-async def test_closed_folder_and_what_is_in_it_are_rejected(closed: Path) -> None:
+async def test_unreadable_folder_and_its_files_are_rejected(closed: Path) -> None:
     assert "cannot be read: Permission denied." in await only_rejection(closed)
     assert "cannot be read: Permission denied." in await only_rejection(closed / "idea.txt")
 
 
-async def test_closed_file_in_a_folder_costs_no_other(closed: Path) -> None:
+async def test_unreadable_file_in_a_folder_does_not_affect_others(closed: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "closed.txt").symlink_to(closed / "idea.txt")
         good = write(Path(name) / "good.txt", LONG)
@@ -159,7 +159,7 @@ async def test_closed_file_in_a_folder_costs_no_other(closed: Path) -> None:
         assert [item.source for item in rejected] == [f"{name}/closed.txt"]
 
 
-async def test_folder_gives_its_files_by_name_and_never_a_cutoff_file(tmp_path: Path) -> None:
+async def test_folder_yields_its_idea_files_by_name_without_cutoff_file(tmp_path: Path) -> None:
     for name in ("b.md", "a.txt", "cutoff.txt", ".hidden.txt", "notes.log"):
         write(tmp_path / name, f"{name} plan\n\n{LONG}")
     (tmp_path / "deeper").mkdir()
@@ -169,7 +169,7 @@ async def test_folder_gives_its_files_by_name_and_never_a_cutoff_file(tmp_path: 
     assert "folders inside it are not searched" in await only_rejection(tmp_path / "deeper")
 
 
-async def test_order_of_inputs_is_kept_and_one_bad_file_costs_no_other(tmp_path: Path) -> None:
+async def test_input_order_is_kept_and_bad_files_are_rejected_separately(tmp_path: Path) -> None:
     paths = [
         write(tmp_path / "2.pdf", PROPOSAL),
         write(tmp_path / "bad.txt", ""),
@@ -181,7 +181,7 @@ async def test_order_of_inputs_is_kept_and_one_bad_file_costs_no_other(tmp_path:
     assert [item.source for item in rejected] == [str(paths[1]), str(paths[3])]
 
 
-async def test_ideas_count_as_given_together_however_few_of_them_could_be_read(tmp_path: Path) -> None:
+async def test_group_of_ideas_is_recognised_despite_rejected_files(tmp_path: Path) -> None:
     alone, bad = write(tmp_path / "alone.txt", LONG), write(tmp_path / "bad.pdf", "no PDF at all")
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -199,7 +199,7 @@ async def test_ideas_count_as_given_together_however_few_of_them_could_be_read(t
     assert await together(alone, Path(LONG * 5))
 
 
-async def test_lines_of_jsonl_are_read_each_for_itself(tmp_path: Path) -> None:
+async def test_jsonl_lines_are_parsed_and_rejected_independently(tmp_path: Path) -> None:
     rows = [
         json.dumps({"id": "P/1", "text": LONG, "title": "First", "cutoff": "2024-05-01"}),
         "",
@@ -227,7 +227,7 @@ async def test_lines_of_jsonl_are_read_each_for_itself(tmp_path: Path) -> None:
     assert "its fields are: 'score', 'Rating'" in messages["8"]
 
 
-async def test_json_parts_are_put_in_the_order_of_an_idea(tmp_path: Path) -> None:
+async def test_json_parts_are_sorted_into_proposal_order(tmp_path: Path) -> None:
     record = {
         "Experiment Design": ["Count the corals", "Weigh the tiles"],
         "method": {"Sites": "Three bays", "Tiles": LONG},
@@ -241,7 +241,7 @@ async def test_json_parts_are_put_in_the_order_of_an_idea(tmp_path: Path) -> Non
     assert idea.sections[2].text == "- Count the corals\n- Weigh the tiles"
 
 
-async def test_json_list_gives_an_idea_an_item(tmp_path: Path) -> None:
+async def test_json_list_yields_an_idea_per_item(tmp_path: Path) -> None:
     path = write(tmp_path / "ideas.json", json.dumps([{"text": LONG}, None, {"text": f"{LONG} Again."}]))
     ideas, rejected = await read_ideas([path])
     assert [idea.source for idea in ideas] == [f"{path}:1", f"{path}:3"]
@@ -249,7 +249,7 @@ async def test_json_list_gives_an_idea_an_item(tmp_path: Path) -> None:
     assert one.message.startswith(f"{path}:2 is null, not an idea")
 
 
-async def test_pdf_gives_title_and_sections_by_its_type() -> None:
+async def test_pdf_title_and_sections_are_detected_by_font_size() -> None:
     parsed = await extract_pdf(PROPOSAL)
     assert parsed.title == "Growing Young Corals on Ceramic Tiles"
     assert (parsed.pages, parsed.unreadable_pages) == (2, 0)
@@ -258,7 +258,7 @@ async def test_pdf_gives_title_and_sections_by_its_type() -> None:
     assert "\nSites and tiles\nWe plant" in parsed.sections[2].text
 
 
-async def test_pdf_without_larger_type_takes_its_title_from_its_own_data() -> None:
+async def test_pdf_without_larger_font_takes_title_from_metadata() -> None:
     plain = [("F1", 10.0, BODY), ("F1", 10.0, BODY)]
     named = await extract_pdf(pdf_files.pdf(plain, info=b"/Title (Corals on many tiles)"))
     junk = await extract_pdf(pdf_files.pdf(plain, info=b"/Title (Microsoft Word - draft 3 final.doc)"))
@@ -278,7 +278,7 @@ async def test_running_heads_and_page_numbers_are_left_out() -> None:
 
 
 @pytest.mark.skipif(not PAPER.exists(), reason="the data folder beside the clone is missing")
-async def test_real_paper_is_split_as_a_reader_would() -> None:
+async def test_real_paper_is_split_into_its_sections() -> None:
     parsed = await extract_pdf(PAPER.read_bytes())
     assert parsed.title.startswith("Multi-contact functional electrical stimulation for hand opening:")
     titles = [section.title for section in parsed.sections]
@@ -304,7 +304,7 @@ def bomb() -> bytes:
         pytest.param(PROPOSAL, {"pages": 1}, "more than 1 pages", id="pages"),
     ],
 )
-async def test_pdf_over_a_limit_is_given_up_and_its_process_is_gone(
+async def test_pdf_over_a_limit_is_rejected_and_its_process_ends(
     bomb: bytes, pdf: bytes | str, limits: dict[str, float], says: str
 ) -> None:
     with pytest.raises(FullTextError, match=says):

@@ -48,7 +48,7 @@ async def read(*pages: str) -> tuple[str, list[tuple[int, str, str]]]:
         pytest.param(shown(ORDER, 100, left=2000), "off the page", id="beside the page"),
     ],
 )
-async def test_text_that_nobody_sees_is_left_out_and_reported(drawing: str, why: str) -> None:
+async def test_invisible_text_is_removed_and_reported(drawing: str, why: str) -> None:
     text, hidden = await read(BODY, BODY + drawing)
     assert text.count(SEEN) == 24
     assert "Ignore" not in text
@@ -65,19 +65,19 @@ async def test_text_that_nobody_sees_is_left_out_and_reported(drawing: str, why:
         pytest.param(shown(ORDER, 100, size=5), id="small print"),
     ],
 )
-async def test_text_that_can_be_seen_stays(drawing: str) -> None:
+async def test_visible_text_is_kept(drawing: str) -> None:
     text, hidden = await read(BODY + drawing)
     assert ORDER in text.replace("\n", " ")
     assert hidden == []
 
 
-async def test_text_on_a_page_painted_white_stays() -> None:
+async def test_text_on_a_white_painted_page_is_kept() -> None:
     text, hidden = await read(f"1 g 0 0 612 792 re f\n{BODY}")
     assert text.count(SEEN) == 12
     assert hidden == []
 
 
-async def test_recognised_text_over_a_scanned_picture_stays() -> None:
+async def test_ocr_text_over_a_scanned_image_is_kept() -> None:
     picture = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID @ EI Q\n"
     layer = "".join(shown(SEEN, 700 - 14 * line, "3 Tr") for line in range(12))
     text, hidden = await read(picture + layer)
@@ -85,7 +85,7 @@ async def test_recognised_text_over_a_scanned_picture_stays() -> None:
     assert hidden == []
 
 
-async def test_words_between_hidden_words_stay() -> None:
+async def test_visible_words_between_hidden_words_are_kept() -> None:
     line = f"{shown('good', 300, '1 g')}{shown('Growth', 300, left=90)}{shown('reviewers', 300, '1 g', left=130)}"
     text, hidden = await read(BODY + line)
     assert "Growth" in text
@@ -93,7 +93,7 @@ async def test_words_between_hidden_words_stay() -> None:
     assert [words for _, _, words in hidden] == ["good", "reviewers"]
 
 
-async def test_hidden_orders_in_a_proposal_are_flagged_with_their_page(tmp_path: Path) -> None:
+async def test_hidden_instructions_in_a_proposal_are_flagged_with_their_page(tmp_path: Path) -> None:
     path = tmp_path / "proposal.pdf"
     path.write_bytes(pdf_files.drawn(BODY, BODY + shown(ORDER, 100, "1 g")))
     (idea,), _ = await read_ideas([path])
@@ -105,11 +105,11 @@ async def test_hidden_orders_in_a_proposal_are_flagged_with_their_page(tmp_path:
     ]
 
 
-async def test_document_of_hidden_text_alone_has_no_text() -> None:
+async def test_document_with_only_hidden_text_is_rejected() -> None:
     with pytest.raises(Exception, match="but no text"):
         await extract_pdf(pdf_files.drawn("".join(shown(SEEN, 700 - 14 * line, "1 g") for line in range(12))))
 
 
 @pytest.mark.skipif(not PAPER.exists(), reason="the data folder beside the clone is missing")
-async def test_honest_paper_hides_nothing() -> None:
+async def test_real_paper_is_free_of_hidden_text() -> None:
     assert (await extract_pdf(PAPER.read_bytes())).hidden == ()

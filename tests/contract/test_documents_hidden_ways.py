@@ -29,7 +29,7 @@ def letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
-async def test_text_hidden_in_any_way_not_published_as_missed_is_left_out_and_reported() -> None:
+async def test_text_hidden_by_every_detectable_method_is_removed_and_reported() -> None:
     ways = {name: way for name, way in PDF_WAYS.items() if name not in MISSED}
     assert len(ways) == len(PDF_WAYS) - len(MISSED)
     read = await pages(ways, ORDER)
@@ -42,14 +42,14 @@ async def test_text_hidden_in_any_way_not_published_as_missed_is_left_out_and_re
     assert read.text.count(SEEN) == 12 * len(ways)
 
 
-async def test_text_that_is_drawn_in_unusual_ways_stays() -> None:
+async def test_visible_text_drawn_in_unusual_ways_is_kept() -> None:
     ways = dict(HONEST_PDF_WAYS)
     read = await pages(ways, ORDER)
     assert read.hidden == ()
     assert letters(read.text).count(letters(ORDER)) == len(ways)
 
 
-async def test_replacements_are_read_in_their_encoding() -> None:
+async def test_accented_replacement_text_is_decoded_correctly() -> None:
     name = "ActualText that says what is drawn"
     accented = "Chaque école reçoit une moitié différente des élèves."
     assert (await pages({name: HONEST_PDF_WAYS[name]}, accented)).hidden == ()
@@ -58,13 +58,13 @@ async def test_replacements_are_read_in_their_encoding() -> None:
 
 
 @pytest.mark.parametrize("said", ["fi", "-"])
-async def test_replacement_of_a_ligature_stays(said: str) -> None:
+async def test_ligature_replacement_text_is_not_reported_as_hidden(said: str) -> None:
     drawing = f"/Span << /ActualText ({said}) >> BDC {line('x', 100)} EMC\n"
     read = await pdf_text(as_pdf([Page(BODY + drawing)]), PdfLimits(), "The PDF")
     assert read.hidden == ()
 
 
-async def test_pages_beyond_the_computing_time_are_counted() -> None:
+async def test_pages_skipped_by_the_time_limit_are_counted() -> None:
     pytest.importorskip("pypdfium2")
     from workers.sandbox.pdf_parser import read_pdf
 

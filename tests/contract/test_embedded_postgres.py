@@ -105,7 +105,7 @@ async def test_ensure_two_users_share_one_server_until_the_last_leaves(used_home
     assert server_pid(used_home) is None
 
 
-async def test_ensure_after_close_finds_the_same_rows(used_home: Path) -> None:
+async def test_rows_survive_closing_and_restarting_the_server(used_home: Path) -> None:
     for _ in range(2):
         async with embedded(used_home) as server:
             connection = await asyncpg.connect(await server.ensure())
@@ -116,7 +116,7 @@ async def test_ensure_after_close_finds_the_same_rows(used_home: Path) -> None:
     assert rows == 2
 
 
-async def test_two_processes_start_at_once_on_an_empty_directory(home: Path) -> None:
+async def test_two_processes_start_concurrently_on_an_empty_directory(home: Path) -> None:
     with writer(home, "one", 20) as one, writer(home, "two", 20) as two:
         written = [await asyncio.to_thread(process.communicate) for process in (one, two)]
 
@@ -128,7 +128,7 @@ async def test_two_processes_start_at_once_on_an_empty_directory(home: Path) -> 
         assert [row["calls"] for row in rows] == [20, 20]
 
 
-async def test_server_killed_in_the_middle_of_traffic_comes_back_and_nothing_is_lost(used_home: Path) -> None:
+async def test_server_killed_under_load_restarts_without_data_loss(used_home: Path) -> None:
     async with embedded(used_home) as server, Database(DatabaseSettings(), server.ensure) as database:
         await database.migrate()
         answers = PgAnswerCache(database)
@@ -156,7 +156,7 @@ async def test_server_killed_in_the_middle_of_traffic_comes_back_and_nothing_is_
     assert server_pid(used_home) is None
 
 
-async def test_client_killed_while_it_writes_leaves_every_acknowledged_row(home: Path) -> None:
+async def test_acknowledged_rows_survive_killed_client(home: Path) -> None:
     with writer(home, "run", 1_000_000) as client:
         assert client.stdout is not None
         acknowledged = [(await asyncio.to_thread(client.stdout.readline)).strip() for _ in range(200)]
@@ -176,7 +176,7 @@ async def test_client_killed_while_it_writes_leaves_every_acknowledged_row(home:
     assert server_pid(home) is None
 
 
-async def test_ensure_pid_file_of_a_stranger_starts_a_server(used_home: Path) -> None:
+async def test_pid_file_of_another_process_does_not_block_start(used_home: Path) -> None:
     async with embedded(used_home) as server:
         kill_server(used_home)
         rewrite_pid(used_home, os.getpid())
@@ -184,7 +184,7 @@ async def test_ensure_pid_file_of_a_stranger_starts_a_server(used_home: Path) ->
         assert await ask(await server.ensure()) == 42
 
 
-async def test_ensure_pid_file_of_a_zombie_starts_a_server(used_home: Path) -> None:
+async def test_pid_file_of_a_zombie_process_does_not_block_start(used_home: Path) -> None:
     async with embedded(used_home) as server:
         kill_server(used_home)
         with zombie_pid() as pid:
@@ -193,14 +193,14 @@ async def test_ensure_pid_file_of_a_zombie_starts_a_server(used_home: Path) -> N
             assert await ask(await server.ensure()) == 42
 
 
-async def test_ensure_socket_removed_brings_it_back(used_home: Path) -> None:
+async def test_removed_socket_is_restored(used_home: Path) -> None:
     async with embedded(used_home) as server:
         (used_home / "pgdata" / ".s.PGSQL.5432").unlink()
 
         assert await ask(await server.ensure()) == 42
 
 
-async def test_ensure_remains_of_a_killed_first_start_are_cleared(home: Path) -> None:
+async def test_leftovers_of_a_killed_first_start_are_removed(home: Path) -> None:
     half_made = home / "new-killed"
     (half_made / "base").mkdir(parents=True)
     (half_made / "PG_VERSION").write_text("18\n")
@@ -211,7 +211,7 @@ async def test_ensure_remains_of_a_killed_first_start_are_cleared(home: Path) ->
 
 
 @pytest.mark.slow
-async def test_first_start_killed_in_the_middle_is_done_again(home: Path) -> None:
+async def test_first_start_killed_midway_is_repeated(home: Path) -> None:
     with writer(home, "one", 1) as first:
         await asyncio.to_thread(wait_for_first_start, home)
         first.kill()
@@ -223,7 +223,7 @@ async def test_first_start_killed_in_the_middle_is_done_again(home: Path) -> Non
 @pytest.mark.parametrize(
     "name", ['it\'s $HOME `date` "quoted"', "é" * 60], ids=["shell_characters", "longer_than_a_socket_path"]
 )
-async def test_ensure_odd_path_works_and_leaves_nothing_running(home: Path, name: str) -> None:
+async def test_unusual_path_works_and_leaves_nothing_running(home: Path, name: str) -> None:
     odd = home.parent / name
     async with embedded(odd) as server:
         assert await ask(await server.ensure()) == 42
@@ -231,9 +231,7 @@ async def test_ensure_odd_path_works_and_leaves_nothing_running(home: Path, name
     assert sockets_elsewhere() == []
 
 
-async def test_ensure_path_too_long_even_for_the_socket_elsewhere_explains(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_path_too_long_for_any_socket_is_rejected_with_hint(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     far = home.parent / ("t" * 100)
     far.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(far))
@@ -245,7 +243,7 @@ async def test_ensure_path_too_long_even_for_the_socket_elsewhere_explains(
 
 
 @pytest.mark.parametrize("folder", [Path(__file__) / "postgres", Path("/proc/assayer")], ids=["below_a_file", "proc"])
-async def test_ensure_directory_that_cannot_be_made_explains(folder: Path) -> None:
+async def test_unusable_directory_is_rejected_with_hint(folder: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be used: ") as caught:
         await EmbeddedPostgres(folder).ensure()
 
@@ -253,7 +251,7 @@ async def test_ensure_directory_that_cannot_be_made_explains(folder: Path) -> No
     assert "ASSAYER_DATABASE__URL" in caught.value.hint
 
 
-async def test_ensure_directory_of_another_version_explains(home: Path) -> None:
+async def test_directory_of_another_postgres_version_is_rejected(home: Path) -> None:
     (home / "pgdata").mkdir(parents=True)
     (home / "pgdata" / "PG_VERSION").write_text("15\n")
 
@@ -261,7 +259,7 @@ async def test_ensure_directory_of_another_version_explains(home: Path) -> None:
         await embedded(home).ensure()
 
 
-async def test_ensure_directory_that_is_somebody_elses_database_is_left_alone(home: Path) -> None:
+async def test_foreign_database_directory_is_rejected_and_left_unchanged(home: Path) -> None:
     (home.parent / "PG_VERSION").write_text("18\n")
 
     with pytest.raises(ConfigurationError, match="which assayer did not make"):
@@ -271,7 +269,7 @@ async def test_ensure_directory_that_is_somebody_elses_database_is_left_alone(ho
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
-def test_folders_that_root_opens_for_the_server_are_named_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_folders_opened_for_the_server_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     with tempfile.TemporaryDirectory(prefix="assayer-pg-") as name:
         closed, opened = Path(name), Path(name) / "open"
         (opened / "postgres").mkdir(parents=True)

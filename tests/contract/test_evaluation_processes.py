@@ -74,7 +74,7 @@ def told(parent: Told) -> list[Any]:
     return events
 
 
-async def test_results_failures_and_progress_are_told_one_by_one(parent: Told) -> None:
+async def test_results_failures_and_progress_are_reported_individually(parent: Told) -> None:
     works: dict[int, Any] = {3: number, 5: unusable}
     assert await _share(UNUSED, (), works, parent) is None
     events = told(parent)
@@ -86,7 +86,7 @@ async def test_results_failures_and_progress_are_told_one_by_one(parent: Told) -
     assert isinstance(results[5], InputError)
 
 
-async def test_result_that_cannot_be_sent_is_a_defect_and_holds_nobody_up(parent: Told) -> None:
+async def test_unserializable_result_is_reported_as_defect_without_blocking_others(parent: Told) -> None:
     works: dict[int, Any] = {0: unsendable, 1: number}
     assert await _share(UNUSED, (), works, parent) is None
     results = {item.number: item.result for item in told(parent) if not isinstance(item, ProgressEvent)}

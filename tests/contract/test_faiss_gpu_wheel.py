@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 ROWS, DIMENSIONS, LIMIT = 500, 16, 7
 
 
-def test_its_kernel_is_asked_for_by_names_that_it_has() -> None:
+def test_gpu_kernel_parameter_names_exist_in_faiss() -> None:
     fields = {name for name, _ in inspect.getmembers(faiss.GpuDistanceParams, lambda item: isinstance(item, property))}
     assert fields >= {
         *("metric", "k", "dims", "vectors", "vectorType", "numVectors", "queries", "queryType", "numQueries"),
@@ -30,13 +30,13 @@ def test_its_kernel_is_asked_for_by_names_that_it_has() -> None:
     assert next(iter(inspect.signature(faiss.index_cpu_to_all_gpus).parameters)) == "index"
 
 
-def test_an_index_has_what_a_build_sets() -> None:
+def test_index_has_attributes_that_a_build_sets() -> None:
     index = faiss.IndexIVFPQFastScan(faiss.IndexFlatIP(DIMENSIONS), DIMENSIONS, 4, DIMENSIONS // 2, 4)
     assert index.clustering_index is None
     assert index.quantizer.ntotal == 0
 
 
-def test_no_card_is_told_in_words_where_faiss_itself_would_end_the_process() -> None:
+def test_missing_gpu_is_reported_where_faiss_would_abort() -> None:
     if faiss.get_num_gpus():
         pytest.skip("there is a GPU here")
     program = """
@@ -56,7 +56,7 @@ except gpus.ConfigurationError as error:
     assert ended.returncode == -6, "it is caught now: nothing need be counted first"
 
 
-def test_kernel_is_handed_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernel_receives_correct_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its arguments are read from where they point to, and answered by the CPU."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(faiss, "get_num_gpus", lambda: 2)

@@ -56,7 +56,9 @@ class Names:
         return (self._answers.pop(0) if len(self._answers) > 1 else self._answers[0],)
 
 
-async def test_honest_pdf_lands_in_its_file(world: OutsideWorld, downloader: Downloader, tmp_path: Path) -> None:
+async def test_pdf_is_downloaded_to_its_file_after_redirect(
+    world: OutsideWorld, downloader: Downloader, tmp_path: Path
+) -> None:
     path = tmp_path / "paper.pdf"
     download = await downloader.to_file(world.url("hostile/redirect?to=honest.pdf"), path, {"pdf"}, LIMITS)
     assert path.read_bytes() == PDF
@@ -65,7 +67,7 @@ async def test_honest_pdf_lands_in_its_file(world: OutsideWorld, downloader: Dow
     assert download.url == world.url("hostile/honest.pdf")
 
 
-async def test_packed_pdf_is_unpacked_hashed_and_counted_as_it_is_kept(
+async def test_compressed_pdf_is_unpacked_before_hashing_and_counting(
     world: OutsideWorld, downloader: Downloader
 ) -> None:
     before = REGISTRY.get_sample_value("assayer_download_bytes_total") or 0
@@ -75,7 +77,7 @@ async def test_packed_pdf_is_unpacked_hashed_and_counted_as_it_is_kept(
     assert REGISTRY.get_sample_value("assayer_download_bytes_total") == before + len(body)
 
 
-async def test_disk_that_takes_no_more_is_not_the_hosts_fault(
+async def test_disk_write_failure_is_not_blamed_on_the_host(
     world: OutsideWorld, downloader: Downloader, tmp_path: Path
 ) -> None:
     path, limits = tmp_path / "paper.pdf", resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -119,7 +121,7 @@ async def test_disk_that_takes_no_more_is_not_the_hosts_fault(
         ("bursting", DownloadRefused, "less than 1,000 bytes a second over 1 s"),
     ],
 )
-async def test_hostile_answer_ends_in_a_typed_failure_and_leaves_no_file(
+async def test_hostile_response_raises_typed_failure_and_writes_nothing(
     world: OutsideWorld, downloader: Downloader, tmp_path: Path, path: str, error: type[FullTextError], says: str
 ) -> None:
     target = tmp_path / "paper.pdf"
@@ -130,7 +132,7 @@ async def test_hostile_answer_ends_in_a_typed_failure_and_leaves_no_file(
     assert not target.exists()
 
 
-async def test_host_that_drips_its_headers_is_left(downloader: Downloader) -> None:
+async def test_host_sending_headers_slowly_times_out(downloader: Downloader) -> None:
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n")
         with suppress(ConnectionError), closing(writer):
@@ -147,9 +149,7 @@ async def test_host_that_drips_its_headers_is_left(downloader: Downloader) -> No
             await downloader.read(f"http://127.0.0.1:{port}/x.pdf", {"pdf"}, HASTY)
 
 
-async def test_ten_thousand_redirects_cost_as_many_requests_as_are_allowed(
-    world: OutsideWorld, downloader: Downloader
-) -> None:
+async def test_redirect_limit_bounds_the_number_of_requests(world: OutsideWorld, downloader: Downloader) -> None:
     with pytest.raises(DownloadRefused):
         await downloader.read(world.url("hostile/redirects/0"), {"pdf"}, LIMITS)
     assert world.stats("hostile").requests == LOOPBACK.redirects + 1
@@ -160,13 +160,13 @@ async def test_body_of_a_redirect_is_not_read(world: OutsideWorld, downloader: D
     assert (download.url, body) == (world.url("hostile/honest.pdf"), PDF)
 
 
-async def test_total_time_ends_a_body_that_is_never_too_slow(world: OutsideWorld, downloader: Downloader) -> None:
+async def test_total_time_limit_ends_a_steadily_slow_body(world: OutsideWorld, downloader: Downloader) -> None:
     limits = DownloadLimits(seconds=0.5, slowest=0, patience=5)
     with pytest.raises(DownloadRefused, match=r"takes more than 0\.5 s"):
         await downloader.read(world.url("hostile/dripping"), {"pdf"}, limits)
 
 
-async def test_bomb_is_given_up_before_it_fills_the_memory(world: OutsideWorld, downloader: Downloader) -> None:
+async def test_decompression_bomb_is_rejected_before_memory_fills(world: OutsideWorld, downloader: Downloader) -> None:
     tracemalloc.start()
     with pytest.raises(DownloadRefused):
         await downloader.read(world.url("hostile/bomb"), {"pdf"}, LIMITS)
@@ -183,7 +183,7 @@ async def test_loopback_is_refused_without_a_request_when_nothing_is_allowed(wor
     assert world.stats("hostile").requests == 0
 
 
-async def test_connection_goes_to_the_checked_address_whatever_dns_says_next(world: OutsideWorld) -> None:
+async def test_connection_uses_checked_address_despite_later_dns_changes(world: OutsideWorld) -> None:
     """The second answer would be refused; it is asked for only by the second connection."""
     names = Names("127.0.0.1", "10.0.0.1")
     port = world.base_url.rsplit(":", 1)[1]
@@ -196,7 +196,7 @@ async def test_connection_goes_to_the_checked_address_whatever_dns_says_next(wor
             await later.read(f"http://paper.example:{port}/hostile/honest.pdf", {"pdf"}, LIMITS)
 
 
-async def test_name_that_turns_private_between_two_hops_is_refused(world: OutsideWorld) -> None:
+async def test_redirect_to_a_private_address_is_rejected(world: OutsideWorld) -> None:
     """Public first, private then: the redirect's host is looked up and judged anew."""
     port = world.base_url.rsplit(":", 1)[1]
     names = Names("127.0.0.1", "169.254.169.254")
@@ -217,7 +217,7 @@ async def test_public_name_with_one_private_address_is_refused() -> None:
             await downloader.read("https://paper.example/x.pdf", {"pdf"}, LIMITS)
 
 
-async def test_last_door_refuses_an_address_that_nobody_looked_at_before() -> None:
+async def test_connector_rejects_private_addresses_not_checked_before() -> None:
     """A literal address asks no resolver; whoever forgets to check the URL still opens no socket."""
     policy = AddressPolicy.from_settings(FetchingSettings())
     async with ClientSession(connector=guarded_connector(policy, Names("8.8.8.8"))) as session:
@@ -236,14 +236,14 @@ async def test_unknown_name_is_a_failed_download() -> None:
             await downloader.read("https://paper.example/x.pdf", {"pdf"}, LIMITS)
 
 
-async def test_errors_do_not_repeat_the_query(world: OutsideWorld, downloader: Downloader) -> None:
+async def test_errors_omit_the_query_string(world: OutsideWorld, downloader: Downloader) -> None:
     for path in ("status/403", "long-header", "cut-short", "login.pdf"):
         with pytest.raises(FullTextError) as failure:
             await downloader.read(world.url(f"hostile/{path}?signature=secret"), {"pdf"}, LIMITS)
         assert "secret" not in str(failure.value)
 
 
-async def test_one_host_is_asked_politely(world: OutsideWorld, downloader: Downloader) -> None:
+async def test_concurrent_requests_per_host_are_limited(world: OutsideWorld, downloader: Downloader) -> None:
     world.configure("hostile", latency_mean=0.05)
     reads = (downloader.read(world.url("hostile/honest.pdf"), {"pdf"}, LIMITS) for _ in range(12))
     assert len(await asyncio.gather(*reads)) == 12
@@ -276,7 +276,7 @@ async def unvouched(own_certificate: ssl.SSLContext) -> AsyncIterator[TestServer
     await server.close()
 
 
-async def test_certificate_that_nobody_vouches_for_is_refused(unvouched: TestServer, tmp_path: Path) -> None:
+async def test_untrusted_certificate_is_rejected(unvouched: TestServer, tmp_path: Path) -> None:
     url = f"https://localhost:{unvouched.port}/x.pdf"
     async with Downloader(LOOPBACK, SystemClock(), Names("127.0.0.1")) as downloader:
         with pytest.raises(DownloadFailed, match="certificate is not valid"):

@@ -79,7 +79,7 @@ def library() -> Any:
     return import_flag_embedding("This test", None)[1]
 
 
-async def test_vectors_and_weights_are_those_of_flag_embedding(
+async def test_vectors_and_lexical_weights_match_flag_embedding(
     embedder: BgeM3Embedder, bge_m3: Path, library: Any
 ) -> None:
     vectors, lexical = await embedder.embed_with_weights(TEXTS, "passage")
@@ -92,9 +92,7 @@ async def test_vectors_and_weights_are_those_of_flag_embedding(
     assert sum(len(item.tokens) for item in lexical) > 300, "a test of weights needs some"
 
 
-async def test_vectors_are_those_of_sentence_transformers_so_that_a_corpus_of_either_may_be_asked(
-    embedder: BgeM3Embedder, bge_m3: Path, tmp_path: Path
-) -> None:
+async def test_vectors_match_sentence_transformers(embedder: BgeM3Embedder, bge_m3: Path, tmp_path: Path) -> None:
     folder = tmp_path / "as-downloaded"
     shutil.copytree(bge_m3, folder)
     settings = EmbedderSettings(model=str(folder), pooling="cls", device="cpu", precision="float32")
@@ -114,7 +112,7 @@ def weigher(bge_m3: Path, request: pytest.FixtureRequest) -> Iterator[LexicalEmb
         yield made
 
 
-async def test_weights_are_above_nothing_and_their_tokens_rise(weigher: LexicalEmbedder) -> None:
+async def test_lexical_weights_are_positive_with_ascending_token_ids(weigher: LexicalEmbedder) -> None:
     vectors, lexical = await weigher.embed_with_weights(TEXTS, "query")
     assert len(vectors) == len(lexical) == len(TEXTS)
     for item in lexical:
@@ -125,7 +123,7 @@ async def test_weights_are_above_nothing_and_their_tokens_rise(weigher: LexicalE
     assert len((await weigher.embed_with_weights([], "passage")).lexical) == 0
 
 
-async def test_a_text_gets_the_same_bits_alone_and_in_company(weigher: LexicalEmbedder) -> None:
+async def test_text_embedding_is_bit_identical_alone_and_in_batch(weigher: LexicalEmbedder) -> None:
     vectors, lexical = await weigher.embed_with_weights(TEXTS, "passage")
     turned, others = await weigher.embed_with_weights(TEXTS[::-1], "passage")
     assert (vectors == turned[::-1]).all()
@@ -137,7 +135,7 @@ async def test_a_text_gets_the_same_bits_alone_and_in_company(weigher: LexicalEm
             assert (item.weights == lexical[place].weights).all()
 
 
-async def test_queries_are_remembered_with_their_weights_and_askers_share_passes(embedder: BgeM3Embedder) -> None:
+async def test_concurrent_query_embeddings_are_consistent_and_empty_input_is_empty(embedder: BgeM3Embedder) -> None:
     answers = await asyncio.gather(*(embedder.embed_with_weights([text], "query") for text in TEXTS[:20] * 2))
     for first, second in zip(answers[:20], answers[20:], strict=True):
         assert (first.vectors == second.vectors).all()
@@ -146,7 +144,7 @@ async def test_queries_are_remembered_with_their_weights_and_askers_share_passes
     assert (await embedder.embed_with_weights([], "passage")).lexical == ()
 
 
-def test_the_settings_choose_the_library_and_the_name_does_not_change(bge_m3: Path) -> None:
+def test_settings_select_the_library_without_changing_the_model_name(bge_m3: Path) -> None:
     chosen, usual = local_embedder(embedder_settings(bge_m3)), local_embedder(EmbedderSettings(model=str(bge_m3)))
     assert isinstance(chosen, LexicalEmbedder)
     assert not isinstance(usual, LexicalEmbedder)
@@ -154,14 +152,14 @@ def test_the_settings_choose_the_library_and_the_name_does_not_change(bge_m3: Pa
     assert chosen.dimensions == 64
 
 
-async def test_a_model_without_its_heads_is_refused_by_what_is_missing(tmp_path: Path) -> None:
+async def test_model_without_heads_is_rejected_naming_missing_files(tmp_path: Path) -> None:
     folder = small_bge_m3(tmp_path / "no-heads", heads=False)
     why = await refused(embedder_settings(folder))
     assert "no sparse_linear.pt and no colbert_linear.pt is in" in why
     assert "ASSAYER_EMBEDDER__LIBRARY=sentence-transformers" in why
 
 
-async def test_heads_that_do_not_fit_and_a_folder_of_nothing_are_refused(bge_m3: Path, tmp_path: Path) -> None:
+async def test_mismatched_heads_and_missing_folder_are_rejected(bge_m3: Path, tmp_path: Path) -> None:
     import torch
 
     folder = tmp_path / "other-heads"
@@ -171,7 +169,7 @@ async def test_heads_that_do_not_fit_and_a_folder_of_nothing_are_refused(bge_m3:
     assert "There is no folder" in await refused(embedder_settings(tmp_path / "none"))
 
 
-async def test_what_the_model_raises_reaches_whoever_asked(bge_m3: Path) -> None:
+async def test_model_error_reaches_the_caller(bge_m3: Path) -> None:
     """FlagEmbedding's own `encode` takes every RuntimeError for too large a batch."""
     with closing(BgeM3Embedder(embedder_settings(bge_m3))) as made:
         await made.embed(["x"], "query")
@@ -184,14 +182,14 @@ async def test_what_the_model_raises_reaches_whoever_asked(bge_m3: Path) -> None
             await made.embed(["y"], "query")
 
 
-async def test_scores_are_those_of_flag_embedding(reranker: LocalReranker, gemma: Path, library: Any) -> None:
+async def test_reranker_scores_match_flag_embedding(reranker: LocalReranker, gemma: Path, library: Any) -> None:
     theirs = library.FlagLLMReranker(str(gemma), use_fp16=False, devices="cpu").compute_score(PAIRS, normalize=True)
     ours = [(await reranker.score(query, [text]))[0] for query, text in PAIRS]
     assert ours == pytest.approx(theirs, abs=1e-5)
     assert max(ours) - min(ours) > 0.01, "a test of scores needs different ones"
 
 
-async def test_a_long_query_and_a_long_text_are_cut_as_flag_embedding_cuts_them(
+async def test_long_query_and_text_are_truncated_like_flag_embedding(
     reranker: LocalReranker, gemma: Path, library: Any
 ) -> None:
     long = (" ".join(TEXTS), " ".join(TEXTS[::-1]))
@@ -202,14 +200,14 @@ async def test_a_long_query_and_a_long_text_are_cut_as_flag_embedding_cuts_them(
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-async def test_a_pair_gets_the_same_bits_alone_and_in_company(gemma: Path, precision: str) -> None:
+async def test_pair_score_is_bit_identical_alone_and_in_batch(gemma: Path, precision: str) -> None:
     with closing(LocalReranker(reranker_settings(gemma, precision=precision))) as reranker:
         together = list(await reranker.score(SENTENCES[0], TEXTS))
         assert list(await reranker.score(SENTENCES[0], TEXTS[::-1])) == together[::-1]
         assert [(await reranker.score(SENTENCES[0], [text]))[0] for text in TEXTS[::7]] == together[::7]
 
 
-async def test_half_precision_is_near(
+async def test_half_precision_results_are_close_to_full_precision(
     gemma: Path, bge_m3: Path, reranker: LocalReranker, embedder: BgeM3Embedder
 ) -> None:
     with closing(LocalReranker(reranker_settings(gemma, precision="bfloat16"))) as coarse:
@@ -221,7 +219,7 @@ async def test_half_precision_is_near(
         assert near.min() > 0.99
 
 
-async def test_what_is_no_language_model_is_refused_by_what_it_is(tmp_path: Path, gemma: Path) -> None:
+async def test_unsupported_language_model_is_rejected_with_reason(tmp_path: Path, gemma: Path) -> None:
     why = await refused(reranker_settings(small_model(tmp_path / "cross-encoder")))
     assert "is not a language model" in why
     assert "holds XLMRobertaForSequenceClassification" in why
@@ -233,7 +231,7 @@ async def test_what_is_no_language_model_is_refused_by_what_it_is(tmp_path: Path
     assert "code of its own" in await refused(reranker_settings(layered))
 
 
-async def test_a_model_that_changes_its_logits_is_refused(tmp_path: Path, gemma: Path) -> None:
+async def test_model_with_logit_softcapping_is_rejected(tmp_path: Path, gemma: Path) -> None:
     from transformers import AutoTokenizer, Gemma2Config, Gemma2ForCausalLM
 
     tokenizer = AutoTokenizer.from_pretrained(gemma)
@@ -260,7 +258,7 @@ def run_elsewhere(code: str) -> str:
     return ended.stderr
 
 
-def test_without_the_package_the_extra_is_named(bge_m3: Path) -> None:
+def test_missing_package_error_names_the_extra(bge_m3: Path) -> None:
     code = (
         "import asyncio, importlib.util, sys\n"
         "from workers import flag_embedding\n"
@@ -276,7 +274,7 @@ def test_without_the_package_the_extra_is_named(bge_m3: Path) -> None:
     assert "pip install 'assayer[bge]'" in said
 
 
-def test_a_model_that_is_on_a_hub_alone_is_asked_for_by_its_setting() -> None:
+def test_unavailable_hub_model_error_names_its_setting() -> None:
     code = (
         "import asyncio\n"
         "from workers.reranking import RerankerSettings\n"

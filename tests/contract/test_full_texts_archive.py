@@ -72,15 +72,13 @@ async def test_document_is_found_by_its_address_and_by_its_hash(archive: FullTex
     assert await archive.document_at(f"{URL}?other") is None
 
 
-async def test_address_is_looked_at_again_after_its_time(
-    archive: FullTextArchive, file: Path, clock: HandClock
-) -> None:
+async def test_cached_download_address_expires(archive: FullTextArchive, file: Path, clock: HandClock) -> None:
     await archive.add_document(URL, file, HASH)
     clock.time += SETTINGS.keep_found
     assert await archive.document_at(URL) is None
 
 
-async def test_damaged_document_counts_as_missing_until_it_is_fetched_anew(
+async def test_damaged_document_counts_as_missing_until_stored_again(
     archive: FullTextArchive, storage: FileStorage, file: Path
 ) -> None:
     await archive.add_document(URL, file, HASH)
@@ -91,7 +89,7 @@ async def test_damaged_document_counts_as_missing_until_it_is_fetched_anew(
     assert await archive.document(HASH) == PDF
 
 
-async def test_damaged_document_that_cannot_be_removed_is_no_other_failure(
+async def test_undeletable_damaged_document_counts_as_missing(
     archive: FullTextArchive, storage: FileStorage, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refused(name: str) -> None:
@@ -111,7 +109,7 @@ async def test_damaged_document_that_cannot_be_removed_is_no_other_failure(
         (AddressRefused("It was private."), SETTINGS.retry_refused),
     ],
 )
-async def test_failure_of_an_address_is_remembered_for_its_time(
+async def test_download_failure_is_cached_until_its_retry_time(
     archive: FullTextArchive, clock: HandClock, error: FullTextError, wait: dt.timedelta
 ) -> None:
     await archive.add_download_failure(URL, error)
@@ -123,7 +121,7 @@ async def test_failure_of_an_address_is_remembered_for_its_time(
     assert await archive.document_at(URL) is None
 
 
-async def test_reading_comes_back_and_names_its_parser(archive: FullTextArchive) -> None:
+async def test_parsed_paper_is_returned_and_its_parser_listed(archive: FullTextArchive) -> None:
     assert await archive.parsed_names(HASH) == []
     await archive.add_paper(HASH, "grobid-0.9.1-1", PAPER)
     await archive.add_tei(HASH, "grobid-0.9.1", b"<TEI/>")
@@ -133,13 +131,13 @@ async def test_reading_comes_back_and_names_its_parser(archive: FullTextArchive)
     assert await archive.paper(HASH, "grobid-0.9.2-1") is None
 
 
-async def test_damaged_reading_counts_as_missing(archive: FullTextArchive, storage: FileStorage) -> None:
+async def test_damaged_parse_result_counts_as_missing(archive: FullTextArchive, storage: FileStorage) -> None:
     await archive.add_paper(HASH, "p", PAPER)
     await storage.write(f"readings/{HASH[:2]}/{HASH}/p.json.gz", b"\x1f\x8b broken")
     assert await archive.paper(HASH, "p") is None
 
 
-async def test_failed_reading_is_remembered_for_its_time(archive: FullTextArchive, clock: HandClock) -> None:
+async def test_parse_failure_is_cached_until_its_retry_time(archive: FullTextArchive, clock: HandClock) -> None:
     await archive.add_failure(HASH, "p", Unreadable("It is locked.", "Unlock it.", "encrypted"))
     failure = await archive.failure(HASH, "p")
     assert failure is not None
@@ -163,12 +161,12 @@ async def test_reader_never_sees_half_a_file(storage: FileStorage) -> None:
     assert await storage.names("x") == ["y"]
 
 
-async def test_full_or_forbidden_disk_is_a_typed_failure(tmp_path: Path) -> None:
+async def test_unwritable_document_store_raises_a_typed_failure(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file where a folder should be")
     with pytest.raises(FullTextError, match=r"The document store .* failed"):
         await FileStorage(str(tmp_path / "store")).write("x/y", b"data")
 
 
-def test_store_of_an_unknown_kind_is_a_wrong_setting() -> None:
+def test_unknown_store_type_is_a_configuration_error() -> None:
     with pytest.raises(ConfigurationError, match="nowhere://x cannot be opened"):
         FileStorage("nowhere://x")

@@ -74,21 +74,21 @@ async def titles(pool: GrobidPool, pdfs: list[bytes]) -> list[str]:
     return [parse_tei(tei).title for tei in teis]
 
 
-async def test_documents_are_shared_out_and_come_back_in_order(world: OutsideWorld, pool: GrobidPool) -> None:
+async def test_documents_are_distributed_and_returned_in_order(world: OutsideWorld, pool: GrobidPool) -> None:
     assert await titles(pool, PDFS) == TITLES
     stats = [world.stats(name) for name in NAMES]
     assert sum(stat.by_status["200"] for stat in stats) == len(PDFS)
     assert all(stat.requests >= 4 for stat in stats)  # at the start all slots of all servers are free
 
 
-async def test_503s_are_waited_out_and_sent_on(world: OutsideWorld, pool: GrobidPool) -> None:
+async def test_busy_503_responses_are_waited_out(world: OutsideWorld, pool: GrobidPool) -> None:
     for name in NAMES:
         world.configure(name, busy_rate=0.5)
     assert await titles(pool, PDFS) == TITLES
     assert sum(world.stats(name).by_status.get("503", 0) for name in NAMES) > 10
 
 
-async def test_server_that_dies_loses_no_document_and_works_again_afterwards(
+async def test_documents_survive_dying_server_and_it_is_used_after_recovery(
     world: OutsideWorld, pool: GrobidPool
 ) -> None:
     for name in NAMES:
@@ -105,7 +105,7 @@ async def test_server_that_dies_loses_no_document_and_works_again_afterwards(
         assert await titles(pool, PDFS[:12]) == TITLES[:12]
 
 
-async def test_answers_and_absences_of_servers_are_measured(world: OutsideWorld, pool: GrobidPool) -> None:
+async def test_server_responses_and_outages_are_counted_in_metrics(world: OutsideWorld, pool: GrobidPool) -> None:
     world.configure("grobid_1", dead=True)
     await titles(pool, PDFS[:12])
     url = {name: world.url(name.replace("_", "-")) for name in NAMES}
@@ -118,14 +118,14 @@ async def test_answers_and_absences_of_servers_are_measured(world: OutsideWorld,
     world.configure("grobid_1", dead=False)
 
 
-async def test_server_that_hangs_is_given_up_after_a_look(world: OutsideWorld, pool: GrobidPool) -> None:
+async def test_hung_server_is_abandoned_after_a_health_check(world: OutsideWorld, pool: GrobidPool) -> None:
     world.configure("grobid_1", hung=True)
     assert await titles(pool, PDFS[:12]) == TITLES[:12]
     await until_no_thread_is_left()
     world.configure("grobid_1", hung=False)
 
 
-async def test_server_that_only_takes_long_keeps_its_document(world: OutsideWorld, quick: GrobidSettings) -> None:
+async def test_slow_but_healthy_server_keeps_its_document(world: OutsideWorld, quick: GrobidSettings) -> None:
     for name in NAMES:
         world.configure(name, parse_mean=1.0)
     async with GrobidPool(with_(quick, look_seconds=0.1, alive_seconds=30.0)) as patient:
@@ -135,7 +135,7 @@ async def test_server_that_only_takes_long_keeps_its_document(world: OutsideWorl
     assert sum(stat.get("isalive", 0) for stat in stats) >= 1
 
 
-async def test_engines_that_fail_now_and_then_lose_no_document(world: OutsideWorld, quick: GrobidSettings) -> None:
+async def test_documents_survive_intermittent_engine_failures(world: OutsideWorld, quick: GrobidSettings) -> None:
     for name in NAMES:
         world.configure(name, fault_rate=0.2)
     async with GrobidPool(with_(quick, attempts=20)) as patient:
@@ -151,7 +151,7 @@ async def test_engines_that_fail_now_and_then_lose_no_document(world: OutsideWor
         ({"fault_rate": 1.0}, PDFS[0], "broken_parser"),
     ],
 )
-async def test_document_at_fault_is_a_typed_failure_and_the_servers_stay(
+async def test_faulty_document_raises_a_typed_failure_and_servers_remain_usable(
     world: OutsideWorld, pool: GrobidPool, knobs: dict[str, float], pdf: bytes, cause: str
 ) -> None:
     for name in NAMES:
@@ -164,7 +164,7 @@ async def test_document_at_fault_is_a_typed_failure_and_the_servers_stay(
     assert await titles(pool, PDFS[:3]) == TITLES[:3]
 
 
-async def test_all_servers_gone_is_said_after_the_outage_and_they_are_used_when_back(
+async def test_total_outage_is_reported_and_recovered_servers_are_used(
     world: OutsideWorld, quick: GrobidSettings
 ) -> None:
     for name in NAMES:
@@ -181,9 +181,7 @@ async def test_all_servers_gone_is_said_after_the_outage_and_they_are_used_when_
         assert await pool.version() == "0.9.1"
 
 
-async def test_document_that_outlasts_its_deadline_gives_its_slot_back(
-    world: OutsideWorld, quick: GrobidSettings
-) -> None:
+async def test_document_past_its_deadline_releases_its_slot(world: OutsideWorld, quick: GrobidSettings) -> None:
     for name in NAMES:
         world.configure(name, parse_mean=30.0)
     async with GrobidPool(with_(quick, slots=1)) as pool:
@@ -238,7 +236,7 @@ async def test_both_clients_send_the_same_form() -> None:
     assert received[0]["consolidateHeader"] == "0"
 
 
-def test_grobids_own_client_leaves_the_logging_of_the_process_alone() -> None:
+def test_grobid_client_does_not_change_process_logging() -> None:
     """It sets logging up when it is imported."""
     program = (
         "import asyncio, logging\n"
@@ -255,6 +253,6 @@ def test_grobids_own_client_leaves_the_logging_of_the_process_alone() -> None:
     assert (said.stdout, said.stderr) == (f"[] {logging.WARNING}\n", "")
 
 
-def test_pool_without_servers_is_a_wrong_setting() -> None:
+def test_pool_without_servers_is_a_configuration_error() -> None:
     with pytest.raises(ConfigurationError, match="No GROBID server"):
         GrobidPool(GrobidSettings())

@@ -15,8 +15,8 @@ from orchestrator.store import Database, DatabaseSettings, PgSharedState
 from tests.contract.scripted_service import answer, serving
 from workers.fetching.resumable_downloads import ResumableDownloader
 from workers.fetching.settings import FetchingSettings, TransferSettings
-from workers.outbound.source_client import SourceAddress
 from workers.outbound.source_pace import Pace, PaceLimits, Pacer, Wait
+from workers.outbound.source_retries import SourceAddress
 from workers.outbound.source_settings import SemanticScholarSettings
 
 KEY = SecretStr("sk-s2")
@@ -54,7 +54,7 @@ async def _waits(pacer: Pacer) -> Wait:
         await asyncio.gather(asking, return_exceptions=True)
 
 
-async def test_service_waits_while_a_harvest_asks_and_for_the_spacing_after_it(
+async def test_service_waits_during_a_harvest_request_and_its_spacing(
     tmp_path: Path, database: Database, database_url: str
 ) -> None:
     settings = _settings(tmp_path, database_url)
@@ -80,7 +80,7 @@ async def test_harvest_waits_for_the_spacing_after_a_request_of_the_service(
         assert 50.0 < (await _waits(pacer)).opening <= 60.0
 
 
-async def test_downloads_ask_for_a_turn_for_every_answer(tmp_path: Path, database: Database, database_url: str) -> None:
+async def test_each_download_takes_a_turn(tmp_path: Path, database: Database, database_url: str) -> None:
     settings = _settings(tmp_path, database_url, spacing=0.0)
     fetching = FetchingSettings(allow=("127.0.0.0/8",))
     with serving([answer([]), answer([])]) as services:
@@ -94,22 +94,22 @@ async def test_downloads_ask_for_a_turn_for_every_answer(tmp_path: Path, databas
     assert (pace.spent, pace.in_flight) == (2, {})
 
 
-async def test_without_a_database_a_harvest_keeps_its_pace_alone(tmp_path: Path) -> None:
+async def test_harvest_without_database_runs_without_shared_pacer(tmp_path: Path) -> None:
     async with open_shared_turns(_settings(tmp_path, None), "arxiv") as pacer:
         assert pacer is None
 
 
 @pytest.mark.parametrize("lacking", ["server", "tables"])
-async def test_database_that_cannot_be_used_stops_no_harvest_and_is_told(
+async def test_unusable_database_is_logged_and_harvest_paces_itself(
     tmp_path: Path, empty_database_url: str, caplog: pytest.LogCaptureFixture, lacking: str
 ) -> None:
     url = empty_database_url if lacking == "tables" else "postgresql://nobody@127.0.0.1:9/none"
     with caplog.at_level(logging.WARNING):
         async with open_shared_turns(_settings(tmp_path, url), "arxiv") as pacer:
             assert pacer is None
-    assert "keeps its pace by itself" in caplog.text
+    assert "does not share rate limits with the service" in caplog.text
 
 
-def test_limits_are_named_by_the_addresses_of_the_profile_in_which_the_service_asks() -> None:
+def test_rate_limit_addresses_match_the_online_profile() -> None:
     online = load_settings("online")
     assert {name: online.sources[name].base_url for name in SERVICE_ADDRESSES} == SERVICE_ADDRESSES

@@ -17,7 +17,7 @@ CITED = LIBRARY.references(PAPER)
 
 
 @pytest.mark.parametrize("served", [True, False])
-async def test_references_of_a_pdf_are_those_that_it_prints(world: OutsideWorld, served: bool) -> None:
+async def test_pdf_references_match_its_printed_bibliography(world: OutsideWorld, served: bool) -> None:
     urls = (world.url("grobid-1"),) if served else ()
     async with open_bibliography(GrobidSettings(urls=urls)) as bibliography:
         idea = await read_pdf_idea(paper_pdf(PAPER, CITED), "idea.pdf", bibliography=bibliography)
@@ -28,7 +28,7 @@ async def test_references_of_a_pdf_are_those_that_it_prints(world: OutsideWorld,
         assert [work.title for work in found.entries] == [entry.record.title for entry in CITED]
 
 
-async def test_server_out_of_reach_leaves_the_references_to_the_text() -> None:
+async def test_unreachable_server_falls_back_to_references_from_text() -> None:
     settings = GrobidSettings(urls=("http://127.0.0.1:9",), outage_seconds=0.1, alive_seconds=0.5)
     async with open_bibliography(settings) as bibliography:
         idea = await read_pdf_idea(paper_pdf(PAPER, CITED), "idea.pdf", bibliography=bibliography)

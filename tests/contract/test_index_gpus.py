@@ -59,7 +59,7 @@ def queries(vectors: Vectors) -> Vectors:
 
 
 @pytest.mark.parametrize("rows", [ROWS, 777, 1])
-def test_nearest_of_a_prefix_come_with_their_inner_products_best_first(
+def test_nearest_vectors_of_a_prefix_are_sorted_by_inner_product(
     gpus: Gpus, vectors: Vectors, queries: Vectors, rows: int
 ) -> None:
     for gpu in range(gpus.count):
@@ -74,14 +74,14 @@ def test_nearest_of_a_prefix_come_with_their_inner_products_best_first(
         assert np.sort(products, axis=1)[:, -wanted:][:, ::-1] == pytest.approx(found.scores, abs=2e-3)
 
 
-def test_no_more_come_than_can_be_selected(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
+def test_number_of_nearest_vectors_is_capped_at_selection_limit(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
     there = gpus.put(0, vectors)
     assert gpus.nearest(0, queries, there, MOST_SELECTED + 1).rows.shape == (len(queries), MOST_SELECTED)
 
 
 @pytest.mark.parametrize("kept", [1.0, 0.9, 0.3])
 @pytest.mark.parametrize("rows", [ROWS, 11_111])
-def test_search_finds_what_the_cpu_finds(gpus: Gpus, folder: Path, queries: Vectors, rows: int, kept: float) -> None:
+def test_gpu_search_matches_cpu_search(gpus: Gpus, folder: Path, queries: Vectors, rows: int, kept: float) -> None:
     mask = np.random.default_rng(2).random(ROWS) < kept if kept < 1 else None
     here, there = (VectorIndex(folder, VectorIndexParameters(kind="exact", rows=ROWS), ROWS) for _ in range(2))
     there._on_gpus = GpuVectors(there.vectors, gpus, fewest_rows=1_000)
@@ -91,7 +91,7 @@ def test_search_finds_what_the_cpu_finds(gpus: Gpus, folder: Path, queries: Vect
         assert item.similarities.tolist() == other.similarities.tolist()
 
 
-def test_assigner_knows_the_nearest_of_what_it_was_given_last(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
+def test_assigner_searches_only_vectors_added_since_reset(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
     assigner = gpus.assigner(DIMENSIONS)
     for some in (vectors[:50], vectors[50:150]):
         assigner.reset()
@@ -101,7 +101,7 @@ def test_assigner_knows_the_nearest_of_what_it_was_given_last(gpus: Gpus, vector
 
 
 @pytest.mark.parametrize("kind", ["ivf_sq8", "ivf_pq"])
-def test_index_built_there_is_searched_on_the_cpu_as_well_as_one_built_here(
+def test_index_built_on_gpu_reaches_target_recall_on_cpu(
     gpus: Gpus, vectors: Vectors, queries: Vectors, kind: ApproximateIndexKind, tmp_path: Path
 ) -> None:
     create_vectors_file(tmp_path, ROWS, DIMENSIONS)[:] = vectors

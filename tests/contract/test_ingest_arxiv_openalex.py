@@ -70,14 +70,14 @@ async def _harvest(
     return await ingest_arxiv(str(folder), since, until, "", settings(services), ignore)
 
 
-async def test_a_harvest_brings_every_paper_though_the_service_forgets_its_tokens(
+async def test_harvest_is_complete_despite_expired_resumption_tokens(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
     assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
 
 
-async def test_the_next_harvest_goes_on_where_the_last_one_ended_and_tells_what_is_gone(
+async def test_next_harvest_resumes_after_the_last_and_lists_deletions(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
@@ -89,15 +89,13 @@ async def test_the_next_harvest_goes_on_where_the_last_one_ended_and_tells_what_
     assert deletions(tmp_path) == before.keys() - after.keys()
 
 
-async def test_a_first_harvest_must_be_told_where_to_begin(services: SimulatedDatasets, tmp_path: Path) -> None:
+async def test_first_harvest_requires_a_start_date(services: SimulatedDatasets, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Nothing was harvested yet"):
         await _harvest(tmp_path, services, None)
 
 
 @pytest.mark.slow
-async def test_a_harvest_asks_once_more_for_the_last_day_that_is_in(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_next_harvest_includes_the_last_harvested_day_again(services: SimulatedDatasets, tmp_path: Path) -> None:
     first = dt.date(2026, 11, 1)
     await _harvest(tmp_path, services, SEPTEMBER, first)
     services.turn(2)
@@ -107,16 +105,14 @@ async def test_a_harvest_asks_once_more_for_the_last_day_that_is_in(
     assert _arxiv(tmp_path / "records") == _arxiv_must(SECOND)
 
 
-async def test_a_harvest_that_would_leave_days_out_is_refused(services: SimulatedDatasets, tmp_path: Path) -> None:
+async def test_harvest_that_would_skip_days_is_rejected(services: SimulatedDatasets, tmp_path: Path) -> None:
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 9, 30))
     with pytest.raises(InputError, match="between 2026-09-30 and 2026-11-01 would be missing"):
         await _harvest(tmp_path, services, dt.date(2026, 11, 1))
 
 
 @pytest.mark.slow
-async def test_a_harvest_that_reaches_back_and_stops_short_of_what_is_in_is_refused(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_backward_harvest_leaving_a_gap_is_rejected(services: SimulatedDatasets, tmp_path: Path) -> None:
     october = dt.date(2026, 10, 1)
     await _harvest(tmp_path, services, october, dt.date(2026, 10, 31))
     before = read(tmp_path / "records")
@@ -128,7 +124,7 @@ async def test_a_harvest_that_reaches_back_and_stops_short_of_what_is_in_is_refu
 
 
 @pytest.mark.slow
-async def test_what_a_harvest_that_broke_off_has_left_out_comes_with_the_next_night(
+async def test_next_harvest_fills_gap_left_by_an_interrupted_harvest(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     october = dt.date(2026, 10, 1)
@@ -141,14 +137,14 @@ async def test_what_a_harvest_that_broke_off_has_left_out_comes_with_the_next_ni
     assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
 
 
-async def test_a_first_harvest_that_broke_off_is_gone_on_with(services: SimulatedDatasets, tmp_path: Path) -> None:
+async def test_interrupted_first_harvest_is_resumed(services: SimulatedDatasets, tmp_path: Path) -> None:
     with pytest.raises(SourceRefused):
         await ingest_arxiv(str(tmp_path), SEPTEMBER, NOVEMBER, "", settings(services, answer_bytes=10), ignore)
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
     assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
 
 
-async def test_a_folder_keeps_to_the_set_that_it_was_begun_with(services: SimulatedDatasets, tmp_path: Path) -> None:
+async def test_folder_keeps_its_original_arxiv_set(services: SimulatedDatasets, tmp_path: Path) -> None:
     async def harvest(subjects: str | None) -> IngestSummary:
         return await ingest_arxiv(str(tmp_path), SEPTEMBER, NOVEMBER, subjects, settings(services), ignore)
 
@@ -159,15 +155,15 @@ async def test_a_folder_keeps_to_the_set_that_it_was_begun_with(services: Simula
             await harvest(other)
 
 
-async def test_a_snapshot_arrives_with_its_abstracts_in_order(services: SimulatedDatasets, tmp_path: Path) -> None:
+async def test_openalex_snapshot_is_ingested_with_abstracts_in_order(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
     manifest = f"{services.base_url}/openalex/works/manifest.json"
     await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
     assert _openalex(tmp_path / "records") == _openalex_must(FIRST)
 
 
-async def test_the_next_snapshot_yields_what_changed_and_what_it_no_longer_holds(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_next_snapshot_yields_changes_and_deletions(services: SimulatedDatasets, tmp_path: Path) -> None:
     manifest = f"{services.base_url}/openalex/works/manifest.json"
     await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
     services.turn(2)
@@ -180,9 +176,7 @@ async def test_the_next_snapshot_yields_what_changed_and_what_it_no_longer_holds
     assert deletions(tmp_path) == before.keys() - after.keys()
 
 
-async def test_merged_ids_of_an_older_snapshot_take_their_works_away(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_works_merged_in_an_older_snapshot_are_removed(services: SimulatedDatasets, tmp_path: Path) -> None:
     gone = next(iter(_openalex_must(FIRST)))
     merged = tmp_path / "merged.csv.gz"
     merged.write_bytes(gzip.compress(f"merge_date,id,merge_into_id\n2026-01-01,{gone.split(':')[1]},W1\n".encode()))
@@ -195,7 +189,7 @@ async def test_merged_ids_of_an_older_snapshot_take_their_works_away(
 
 
 @pytest.mark.slow
-async def test_a_list_of_merged_ids_that_is_cut_off_counts_as_far_as_it_goes(
+async def test_truncated_list_of_merged_ids_is_applied_and_reported(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     gone = next(iter(_openalex_must(FIRST)))
@@ -209,7 +203,7 @@ async def test_a_list_of_merged_ids_that_is_cut_off_counts_as_far_as_it_goes(
 
 
 @pytest.mark.parametrize("url", ["s3://openalex/data/authors/part.gz", "s3://x/works/../../etc/passwd"])
-async def test_a_manifest_that_names_other_files_than_works_is_refused(
+async def test_manifest_naming_files_other_than_works_is_rejected(
     services: SimulatedDatasets, tmp_path: Path, url: str
 ) -> None:
     manifest = tmp_path / "manifest.json"

@@ -43,7 +43,7 @@ def _titles(folder: Path) -> dict[str, str]:
     return {record.id: record.title for record, _ in read(folder)}
 
 
-async def test_bad_records_are_set_aside_with_their_lines_and_the_good_ones_kept(tmp_path: Path) -> None:
+async def test_bad_records_are_listed_by_line_and_good_records_kept(tmp_path: Path) -> None:
     file = tmp_path / "papers.jsonl"
     good = [json.dumps(_paper(n)).encode() for n in range(3)]
     unusable = [b'{"id": "x"', b'{"id": "y", "title": "T"}', b'{"title": "T", "abstract": "A"}', b'{"id": "caf\xe9"}']
@@ -67,7 +67,7 @@ async def test_bad_records_are_set_aside_with_their_lines_and_the_good_ones_kept
     ]
 
 
-async def test_a_later_file_replaces_what_an_earlier_one_said_of_a_paper(tmp_path: Path) -> None:
+async def test_later_file_replaces_earlier_record_of_a_paper(tmp_path: Path) -> None:
     first = _lines(tmp_path / "first.jsonl", *(_paper(n) for n in range(4)))
     await _ingest(tmp_path / "to", first)
     second = _lines(tmp_path / "second.jsonl", _paper(1, title="Renamed"), _paper(9))
@@ -79,20 +79,20 @@ async def test_a_later_file_replaces_what_an_earlier_one_said_of_a_paper(tmp_pat
     }  # fmt: skip
 
 
-async def test_of_files_given_together_the_last_one_counts(tmp_path: Path) -> None:
+async def test_last_file_wins_when_ingested_together(tmp_path: Path) -> None:
     files = [_lines(tmp_path / f"{name}.jsonl", _paper(1, title=f"In {name}")) for name in ("b", "a")]
     await _ingest(tmp_path / "to", *files, files[1])
     assert _titles(tmp_path / "to" / "records") == {"p1": "In a"}
 
 
-async def test_a_run_beside_another_is_refused(tmp_path: Path) -> None:
+async def test_concurrent_run_in_the_same_folder_is_rejected(tmp_path: Path) -> None:
     file = _lines(tmp_path / "papers.jsonl", _paper(1))
     (tmp_path / "to").mkdir()
-    with folder_lock(tmp_path / "to"), pytest.raises(InputError, match="Another run is at work"):
+    with folder_lock(tmp_path / "to"), pytest.raises(InputError, match="Another run is using"):
         await _ingest(tmp_path / "to", file)
 
 
-async def test_deletions_are_not_listed_while_a_run_is_cut_off(tmp_path: Path) -> None:
+async def test_interrupted_run_withholds_the_deletions_list(tmp_path: Path) -> None:
     """The previous list of deletions would not fit the upserts already written."""
     to, file = tmp_path / "to", tmp_path / "papers.jsonl"
     await _ingest(to, _lines(file, *(_paper(n) for n in range(9))))
@@ -122,14 +122,14 @@ async def test_a_folder_of_another_origin_is_refused(tmp_path: Path) -> None:
         await ingest_s2_files(str(tmp_path / "to"), str(tmp_path), "", LIMITS, ignore)
 
 
-async def test_a_folder_that_somebody_uses_for_other_things_is_left_alone(tmp_path: Path) -> None:
+async def test_folder_with_unrelated_files_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "to").mkdir()
     (tmp_path / "to" / "holiday.jpg").touch()
     with pytest.raises(InputError, match="something else"):
         await _ingest(tmp_path / "to", _lines(tmp_path / "papers.jsonl", _paper(1)))
 
 
-async def test_any_file_system_can_hold_the_files(tmp_path: Path) -> None:
+async def test_ingest_works_on_an_in_memory_file_system(tmp_path: Path) -> None:
     address = f"memory://{uuid4().hex}"
     file = _lines(tmp_path / "papers.jsonl", *(_paper(n) for n in range(5)))
     await ingest_jsonl(address, [str(file)], LIMITS, ignore)
@@ -142,7 +142,7 @@ async def test_any_file_system_can_hold_the_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_told_in_a_sentence_and_the_next_run_finishes(tmp_path: Path) -> None:
+def test_file_size_limit_error_is_reported_and_next_run_completes(tmp_path: Path) -> None:
     file = _lines(tmp_path / "papers.jsonl", *(_paper(n, venue=os.urandom(500).hex()) for n in range(500)))
     command = [sys.executable, "-c", _PROGRAM, "corpus", "ingest", "jsonl", str(file), "--to", str(tmp_path / "to")]
     limited = ["bash", "-c", f"ulimit -f 8; exec {shlex.join(command)}"]
@@ -183,7 +183,7 @@ def _finished(services: SimulatedDatasets, to: Path, jobs: int) -> str:
 
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
-def test_a_run_that_was_killed_at_any_point_is_finished_by_the_next(
+def test_run_killed_at_any_point_is_completed_by_the_next(
     services: SimulatedDatasets, tmp_path: Path, jobs: int
 ) -> None:
     for pattern, count in (("raw/*/*/source.json", 3), ("raw/*/*/source.json", 9), ("records/*.parquet", 2)):
@@ -195,7 +195,7 @@ def test_a_run_that_was_killed_at_any_point_is_finished_by_the_next(
 
 
 @pytest.mark.slow
-def test_a_diff_that_was_killed_loses_none_of_its_changes(services: SimulatedDatasets, tmp_path: Path) -> None:
+def test_changes_survive_a_killed_diff(services: SimulatedDatasets, tmp_path: Path) -> None:
     _finished(services, tmp_path, 1)
     services.turn(2)
     _killed_at(services, tmp_path, 1, "upserts/*.parquet", 2)

@@ -106,7 +106,7 @@ def folder(tmp_path: Path) -> Folder:
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-async def test_after_each_of_many_diffs_the_records_are_what_the_release_holds(folder: Folder, seed: int) -> None:
+async def test_records_match_the_release_after_each_of_many_diffs(folder: Folder, seed: int) -> None:
     release = Release(seed)
     await folder.take(0, release.first())
     before, waiting = release.must, set[str]()
@@ -130,7 +130,7 @@ async def _many(folder: Folder, release: Release) -> Path:
     return Path(shutil.copytree(folder.to / "raw", folder.to.with_name("raw-before")))
 
 
-async def test_what_a_kill_left_of_the_files_that_were_folded_counts_no_more(folder: Folder) -> None:
+async def test_leftover_raw_files_from_killed_compaction_are_ignored(folder: Folder) -> None:
     release = Release(3)
     before = await _many(folder, release)
     diff = release.next(8)
@@ -144,7 +144,7 @@ async def test_what_a_kill_left_of_the_files_that_were_folded_counts_no_more(fol
 
 
 @pytest.mark.slow
-async def test_a_fold_that_was_killed_before_its_mark_is_made_anew(folder: Folder) -> None:
+async def test_compaction_killed_before_completion_marker_is_repeated(folder: Folder) -> None:
     release = Release(4)
     before = await _many(folder, release)
     diff = release.next(8)
@@ -157,7 +157,7 @@ async def test_a_fold_that_was_killed_before_its_mark_is_made_anew(folder: Folde
     assert [name[:7] for name in folder.raw("papers")] == ["folded-"]
 
 
-async def test_a_whole_release_replaces_what_was_folded(folder: Folder) -> None:
+async def test_full_release_replaces_compacted_files(folder: Folder) -> None:
     release = Release(5)
     first = release.first()
     original = release.must
@@ -171,7 +171,7 @@ async def test_a_whole_release_replaces_what_was_folded(folder: Folder) -> None:
     assert ingest.state.until == "", "nobody said of which release these files are"
 
 
-async def test_folding_twice_what_is_folded_changes_nothing(folder: Folder) -> None:
+async def test_compacting_compacted_files_changes_nothing(folder: Folder) -> None:
     release = Release(6)
     await _many(folder, release)
     await folder.take(8, release.next(8))

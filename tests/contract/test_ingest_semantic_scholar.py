@@ -44,7 +44,7 @@ async def _ingest(folder: Path, wanted: Settings, datasets: tuple[str, ...] = AL
     return await ingest_s2_release(str(folder), "latest", datasets, wanted, ignore)
 
 
-async def test_a_full_release_arrives_as_it_was_published(services: SimulatedDatasets, tmp_path: Path) -> None:
+async def test_full_release_is_ingested_completely(services: SimulatedDatasets, tmp_path: Path) -> None:
     summary = await _ingest(tmp_path, settings(services))
     records = read(tmp_path / "records")
     assert _told(records) == s2_must(FIRST.papers.values())
@@ -53,7 +53,7 @@ async def test_a_full_release_arrives_as_it_was_published(services: SimulatedDat
 
 
 @pytest.mark.slow
-async def test_links_that_expire_servers_that_are_busy_and_files_that_break_off_cost_time_and_nothing_else(
+async def test_expired_links_busy_servers_and_broken_downloads_are_recovered(
     tmp_path: Path,
 ) -> None:
     with SimulatedDatasets(faults=FAULTS) as services:
@@ -73,9 +73,7 @@ async def test_a_second_run_fetches_no_file_and_changes_nothing(services: Simula
     assert (summary.taken, summary.parts) == (0, 0)
 
 
-async def test_the_next_release_brings_what_changed_as_upserts_and_deletions(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_next_release_yields_upserts_and_deletions(services: SimulatedDatasets, tmp_path: Path) -> None:
     await _ingest(tmp_path, settings(services))
     services.turn(2)
     await _ingest(tmp_path, settings(services))
@@ -87,9 +85,7 @@ async def test_the_next_release_brings_what_changed_as_upserts_and_deletions(
 
 
 @pytest.mark.slow
-async def test_changes_that_nobody_took_are_still_there_after_the_next_run(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_unconsumed_changes_survive_the_next_run(services: SimulatedDatasets, tmp_path: Path) -> None:
     await _ingest(tmp_path, settings(services))
     services.turn(2)
     await _ingest(tmp_path, settings(services))
@@ -98,9 +94,7 @@ async def test_changes_that_nobody_took_are_still_there_after_the_next_run(
     assert (_told(upserts(tmp_path)), deletions(tmp_path)) == (pending, gone)
 
 
-async def test_datasets_that_were_not_asked_for_leave_their_fields_unknown(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_fields_of_unrequested_datasets_are_unknown(services: SimulatedDatasets, tmp_path: Path) -> None:
     await _ingest(tmp_path, settings(services), ("papers", "abstracts"))
     records = read(tmp_path / "records")
     assert len(records) == len(FIRST.papers)
@@ -108,7 +102,7 @@ async def test_datasets_that_were_not_asked_for_leave_their_fields_unknown(
 
 
 @pytest.mark.slow
-async def test_a_dataset_that_is_asked_for_later_is_fetched_whole_and_brought_up_to_date(
+async def test_dataset_added_later_is_fetched_and_brought_up_to_date(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     await _ingest(tmp_path, settings(services), ("papers", "abstracts"))
@@ -117,9 +111,7 @@ async def test_a_dataset_that_is_asked_for_later_is_fetched_whole_and_brought_up
     assert _told(read(tmp_path / "records")) == s2_must(SECOND.papers.values())
 
 
-async def test_files_of_a_known_release_are_brought_up_to_date_by_diffs(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_files_of_a_known_release_are_updated_by_diffs(services: SimulatedDatasets, tmp_path: Path) -> None:
     for dataset in ALL:
         (tmp_path / "files" / dataset).mkdir(parents=True)
         lines = difference(dataset, None, FIRST).updates
@@ -133,9 +125,7 @@ async def test_files_of_a_known_release_are_brought_up_to_date_by_diffs(
     assert _told(read(to / "records")) == s2_must(SECOND.papers.values())
 
 
-async def test_files_of_an_unknown_release_are_not_mixed_with_diffs(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_diff_on_files_of_an_unknown_release_is_rejected(services: SimulatedDatasets, tmp_path: Path) -> None:
     (tmp_path / "files" / "papers").mkdir(parents=True)
     (tmp_path / "files" / "papers" / "part.jsonl").write_text('{"corpusid": 1, "title": "T"}\n')
     await ingest_s2_files(str(tmp_path / "to"), str(tmp_path / "files"), "", settings(services), ignore)
@@ -144,9 +134,7 @@ async def test_files_of_an_unknown_release_are_not_mixed_with_diffs(
 
 
 @pytest.mark.slow
-async def test_files_that_replace_a_release_are_not_of_that_release(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_files_without_release_reset_the_known_release(services: SimulatedDatasets, tmp_path: Path) -> None:
     (tmp_path / "files" / "papers").mkdir(parents=True)
     (tmp_path / "files" / "papers" / "part.jsonl").write_text('{"corpusid": 1, "title": "T"}\n')
     for release in (RELEASES[1], ""):
@@ -155,9 +143,7 @@ async def test_files_that_replace_a_release_are_not_of_that_release(
         await _ingest(tmp_path / "to", settings(services))
 
 
-async def test_full_texts_of_either_edition_of_s2orc_arrive_and_the_newer_one_counts(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_newer_s2orc_edition_wins_and_older_fills_gaps(services: SimulatedDatasets, tmp_path: Path) -> None:
     def full_text(layout: str, number: int, text: str) -> str:
         annotations = {"paragraph": json.dumps([{"start": 0, "end": len(text)}])}
         return json.dumps({"corpusid": number, layout: {"text": text, "annotations": annotations}}) + "\n"
@@ -178,9 +164,7 @@ async def test_full_texts_of_either_edition_of_s2orc_arrive_and_the_newer_one_co
     }
 
 
-async def test_a_folder_keeps_to_the_datasets_that_it_was_begun_with(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_folder_keeps_its_original_datasets(services: SimulatedDatasets, tmp_path: Path) -> None:
     await _ingest(tmp_path, settings(services), ("papers", "abstracts"))
     services.turn(2)
     await _ingest(tmp_path, settings(services), ())
@@ -188,15 +172,13 @@ async def test_a_folder_keeps_to_the_datasets_that_it_was_begun_with(
     assert {record.id for record, _ in read(tmp_path / "records")} == s2_must(SECOND.papers.values()).keys()
 
 
-async def test_papers_whose_abstracts_nobody_has_are_set_aside_and_counted(
-    services: SimulatedDatasets, tmp_path: Path
-) -> None:
+async def test_papers_without_abstracts_are_rejected_and_counted(services: SimulatedDatasets, tmp_path: Path) -> None:
     summary = await _ingest(tmp_path, settings(services), ("papers", "citations"))
     assert read(tmp_path / "records") == []
     assert [(item.reason, item.count) for item in summary.rejected] == [("abstract is missing", len(FIRST.papers))]
 
 
-async def test_without_a_key_nothing_is_asked(services: SimulatedDatasets, tmp_path: Path) -> None:
+async def test_missing_api_key_is_rejected_before_any_request(services: SimulatedDatasets, tmp_path: Path) -> None:
     wanted = settings(services)
     keyless = wanted.model_copy(update={"s2": wanted.s2.model_copy(update={"api_key": SecretStr("")})})
     with pytest.raises(ConfigurationError, match="holders of a key"):
@@ -204,7 +186,7 @@ async def test_without_a_key_nothing_is_asked(services: SimulatedDatasets, tmp_p
     assert not any(path.startswith("/datasets/") for path in services.requests())
 
 
-async def test_a_key_that_is_wrong_is_told_as_such(services: SimulatedDatasets, tmp_path: Path) -> None:
+async def test_wrong_api_key_is_reported(services: SimulatedDatasets, tmp_path: Path) -> None:
     wanted = settings(services)
     wrong = wanted.model_copy(update={"s2": wanted.s2.model_copy(update={"api_key": SecretStr("wrong")})})
     with pytest.raises(SourceRefused, match="403") as caught:
@@ -213,7 +195,7 @@ async def test_a_key_that_is_wrong_is_told_as_such(services: SimulatedDatasets, 
 
 
 @pytest.mark.slow
-async def test_each_run_that_a_busy_service_ends_fails_as_such_and_gets_further(tmp_path: Path) -> None:
+async def test_interrupted_runs_against_a_busy_service_make_progress(tmp_path: Path) -> None:
     with SimulatedDatasets(faults=("busy",)) as services:
         summary = None
         while summary is None:
@@ -222,7 +204,7 @@ async def test_each_run_that_a_busy_service_ends_fails_as_such_and_gets_further(
     assert _told(read(tmp_path / "records")) == s2_must(FIRST.papers.values())
 
 
-async def test_a_dataset_that_does_not_exist_is_told_with_those_that_do(
+async def test_unknown_dataset_is_rejected_with_list_of_available_datasets(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="paperz") as caught:

@@ -40,7 +40,9 @@ def documents(database: Database, tmp_path: Path) -> PgDocuments:
     return PgDocuments(database, SubmittedDocuments(str(tmp_path)))
 
 
-async def test_document_lies_in_a_file_and_not_in_the_row(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
+async def test_document_is_stored_in_a_file_and_not_in_the_row(
+    queue: Queue, documents: PgDocuments, tmp_path: Path
+) -> None:
     await queue.add(document_job("a"), document_job("b", document=b"another"))
 
     leases = {lease.job: lease for lease in await queue.lease(2)}
@@ -53,7 +55,9 @@ async def test_document_lies_in_a_file_and_not_in_the_row(queue: Queue, document
     assert await documents.read(file) == b"another"
 
 
-async def test_document_stays_while_its_job_is_put_off(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
+async def test_document_is_kept_while_its_job_waits_for_retry(
+    queue: Queue, documents: PgDocuments, tmp_path: Path
+) -> None:
     await queue.add(document_job())
     await queue.leases.give_back(await queue.one(), "It timed out.", attempt_failed=True)
 
@@ -62,7 +66,7 @@ async def test_document_stays_while_its_job_is_put_off(queue: Queue, documents: 
     assert (await queue.one()).document_file is not None
 
 
-async def test_file_that_cannot_be_deleted_is_noted_until_it_is(
+async def test_undeletable_file_is_recorded_and_deleted_later(
     queue: Queue, documents: PgDocuments, tmp_path: Path
 ) -> None:
     await queue.add(document_job())
@@ -78,7 +82,9 @@ async def test_file_that_cannot_be_deleted_is_noted_until_it_is(
     assert await erasures.still_stored(ACME, ["a"]) == []
 
 
-async def test_refused_submission_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
+async def test_rejected_submission_leaves_document_store_empty(
+    queue: Queue, documents: PgDocuments, tmp_path: Path
+) -> None:
     await queue.tenants.update(ACME, TenantPlan(name="acme", max_queued=1))
 
     with pytest.raises(QueueFull):
@@ -88,7 +94,7 @@ async def test_refused_submission_leaves_no_byte(queue: Queue, documents: PgDocu
     assert stored_files(tmp_path) == []
 
 
-async def test_store_that_fails_refuses_the_submission(queue: Queue, tmp_path: Path) -> None:
+async def test_failing_store_rejects_the_submission(queue: Queue, tmp_path: Path) -> None:
     broken = PgDocuments(queue.database, Broken(str(tmp_path)))
 
     with pytest.raises(StorageError, match="No space is left"):
@@ -97,9 +103,7 @@ async def test_store_that_fails_refuses_the_submission(queue: Queue, tmp_path: P
     assert await queue.jobs.get(ACME, JobId("a")) is None
 
 
-async def test_submission_that_is_sent_twice_keeps_one_file(
-    queue: Queue, documents: PgDocuments, tmp_path: Path
-) -> None:
+async def test_repeated_submission_keeps_a_single_file(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
     jobs = PgJobs(Losing(queue.database), documents=documents)
     record = IdempotencyRecord(key="k", request=b"1", status=202, body=b"{}", location="/a")
 
@@ -113,9 +117,7 @@ async def test_submission_that_is_sent_twice_keeps_one_file(
     assert await documents.read(file) == PDF
 
 
-async def test_file_of_a_submission_that_died_is_found_and_deleted(
-    queue: Queue, documents: PgDocuments, tmp_path: Path
-) -> None:
+async def test_file_of_a_crashed_submission_is_deleted(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
     now = dt.datetime.now(dt.UTC)
     await documents.written([document_job("died")])
     await queue.add(document_job("lives", document=b"another"))
@@ -128,6 +130,6 @@ async def test_file_of_a_submission_that_died_is_found_and_deleted(
     assert stored_files(tmp_path) == [b"another"]
 
 
-async def test_document_that_is_lost_says_so(documents: PgDocuments) -> None:
+async def test_lost_document_is_reported(documents: PgDocuments) -> None:
     with pytest.raises(FullTextError, match="not where it was stored"):
         await documents.read("ab/none")

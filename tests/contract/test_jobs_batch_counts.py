@@ -30,7 +30,7 @@ async def check(queue: Queue, batch: BatchId) -> dict[JobState, int]:
     return found.counts
 
 
-async def test_counts_of_batches_that_many_work_on_at_once_are_those_of_their_jobs(queue: Queue) -> None:
+async def test_batch_counts_match_job_states_under_concurrency(queue: Queue) -> None:
     await asyncio.gather(add(queue, FIRST, 40), add(queue, SECOND, 40))
 
     async def work(number: int) -> None:
@@ -56,7 +56,7 @@ async def test_counts_of_batches_that_many_work_on_at_once_are_those_of_their_jo
     await check(queue, SECOND)
 
 
-async def test_cost_of_a_batch_is_unknown_as_soon_as_that_of_one_job_is(queue: Queue) -> None:
+async def test_batch_cost_is_unknown_if_any_job_cost_is_unknown(queue: Queue) -> None:
     await add(queue, FIRST, 2)
     first, second = await queue.lease(2)
     await queue.leases.finish(first, JobVerdict(state="succeeded", cost_usd=0.5))
@@ -68,7 +68,7 @@ async def test_cost_of_a_batch_is_unknown_as_soon_as_that_of_one_job_is(queue: Q
     assert (found.cost_usd, found.known_cost_usd) == (None, 0.5)
 
 
-async def test_deleted_job_is_counted_no_more(queue: Queue) -> None:
+async def test_deleted_job_is_excluded_from_counts(queue: Queue) -> None:
     await add(queue, FIRST, 3)
     for lease in await queue.lease(2):
         await queue.leases.finish(lease, DONE)
@@ -78,7 +78,7 @@ async def test_deleted_job_is_counted_no_more(queue: Queue) -> None:
     assert (await queue.batch(FIRST)).cost_usd == 0
 
 
-async def test_work_on_a_batch_does_not_wait_for_an_upload_to_it(queue: Queue, database_url: str) -> None:
+async def test_finishing_a_job_does_not_wait_for_an_upload(queue: Queue, database_url: str) -> None:
     """The upload is thousands of rows in one transaction, here held open."""
     await queue.jobs.add(ACME, [job(row=1)], NewBatch(id=FIRST, name="b", rows=1, open=True))
     uploader = await asyncpg.connect(database_url)

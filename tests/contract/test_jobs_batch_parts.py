@@ -31,7 +31,7 @@ async def rows(queue: Queue) -> tuple[int, int, list[int | None]]:
     return batch.rows, len(batch.rejected), [row.job.row async for row in queue.jobs.batch_rows(ACME, BATCH)]
 
 
-async def test_same_part_sent_by_two_at_once_is_added_once(queue: Queue, database_url: str) -> None:
+async def test_same_part_sent_concurrently_is_added_once(queue: Queue, database_url: str) -> None:
     async def send() -> bool:
         part = MoreRows(id=BATCH, first=2, rows=2, open=True)
         try:
@@ -59,7 +59,7 @@ async def test_same_part_sent_by_two_at_once_is_added_once(queue: Queue, databas
     assert await rows(queue) == (3, 0, [1, 2, 3])
 
 
-async def test_part_of_refused_rows_alone_is_added_once(queue: Queue) -> None:
+async def test_part_with_only_rejected_rows_is_added_once(queue: Queue) -> None:
     other = REFUSED.model_copy(update={"detail": "It is too long."})
     await queue.jobs.add(ACME, [], ONLY_REFUSED)
 
@@ -69,7 +69,7 @@ async def test_part_of_refused_rows_alone_is_added_once(queue: Queue) -> None:
     assert await rows(queue) == (2, 1, [1])
 
 
-async def test_part_of_refused_rows_whose_answer_was_lost_is_there_once(queue: Queue) -> None:
+async def test_part_with_only_rejected_rows_is_added_once_after_lost_response(queue: Queue) -> None:
     await PgJobs(Losing(queue.database)).add(ACME, [], ONLY_REFUSED)
 
     assert await rows(queue) == (2, 1, [1])

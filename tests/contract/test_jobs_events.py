@@ -49,7 +49,7 @@ async def test_events_of_many_writers_are_numbered_without_gaps(queue: Queue) ->
     assert [event.number for event in await events.after(A, 30, 3)] == [31, 32, 33]
 
 
-async def test_event_whose_answer_was_lost_is_there_once(queue: Queue) -> None:
+async def test_event_is_stored_once_after_lost_response(queue: Queue) -> None:
     await queue.add(job("a"))
 
     assert await PgEvents(Losing(queue.database)).append(A, "progress", {}) == 2
@@ -57,7 +57,7 @@ async def test_event_whose_answer_was_lost_is_there_once(queue: Queue) -> None:
     assert [event.kind for event in await PgEvents(queue.database).after(A, 0)] == ["queued", "progress"]
 
 
-async def test_nothing_follows_a_verdict(queue: Queue) -> None:
+async def test_events_after_a_verdict_are_rejected(queue: Queue) -> None:
     await queue.add(job("a"))
     events = PgEvents(queue.database)
     await queue.leases.finish(await queue.one(), DONE)
@@ -67,7 +67,7 @@ async def test_nothing_follows_a_verdict(queue: Queue) -> None:
     assert [event.kind for event in await events.after(A, 0)] == ["queued", "started", "succeeded"]
 
 
-async def test_text_with_nul_is_kept_with_a_replacement(queue: Queue) -> None:
+async def test_nul_characters_in_event_text_are_replaced(queue: Queue) -> None:
     await queue.add(job("a"))
     await PgEvents(queue.database).append(A, "progress", {"text": "a\0b"})
 
@@ -75,7 +75,7 @@ async def test_text_with_nul_is_kept_with_a_replacement(queue: Queue) -> None:
     assert event.data == {"text": "a\ufffdb"}
 
 
-async def test_listener_tells_what_happens_to_jobs(queue: Queue) -> None:
+async def test_listener_reports_job_changes(queue: Queue) -> None:
     async with NotificationListener(queue.database) as listener:
         await connected(listener)
         async with listener.subscribe("assayer_jobs") as jobs, listener.subscribe("assayer_events", only="b") as events:
@@ -91,7 +91,7 @@ async def test_listener_tells_what_happens_to_jobs(queue: Queue) -> None:
     assert of_b == ["b", "b"]  # its lease and its end
 
 
-async def test_listener_for_one_payload_hears_no_other(queue: Queue) -> None:
+async def test_filtered_listener_receives_only_its_payload(queue: Queue) -> None:
     async with NotificationListener(queue.database) as listener:
         await connected(listener)
         async with listener.subscribe("assayer_jobs", only="cancelled b") as notifications:
@@ -103,14 +103,14 @@ async def test_listener_for_one_payload_hears_no_other(queue: Queue) -> None:
             assert await notifications.next(0) is None
 
 
-async def test_next_with_nothing_to_hear_is_none(queue: Queue) -> None:
+async def test_next_returns_none_when_nothing_arrives(queue: Queue) -> None:
     async with NotificationListener(queue.database) as listener:
         await connected(listener)
         async with listener.subscribe("assayer_events", only="nothing") as notifications:
             assert await notifications.next(0.01) is None
 
 
-async def test_reader_that_is_too_slow_is_told_to_look_for_itself() -> None:
+async def test_slow_subscriber_is_notified_of_missed_notifications() -> None:
     notifications = Subscription()
     for number in range(5_000):
         notifications.put(str(number))
@@ -120,7 +120,7 @@ async def test_reader_that_is_too_slow_is_told_to_look_for_itself() -> None:
     assert rest.index(None) < 1_000
 
 
-async def test_connection_lost_is_told_and_later_events_are_heard(queue: Queue) -> None:
+async def test_lost_connection_is_reported_and_later_events_arrive(queue: Queue) -> None:
     async with NotificationListener(queue.database) as listener:
         await connected(listener)
         async with listener.subscribe("assayer_jobs") as notifications:

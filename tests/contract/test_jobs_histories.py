@@ -93,7 +93,7 @@ class History:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_any_history_of_jobs_is_that_of_the_state_machine(database: Database, seed: int) -> None:
+async def test_random_job_histories_match_the_state_machine(database: Database, seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311 - a seed, so that what fails can be seen again
     settings = QueueSettings(max_failures=3, max_losses=4, max_outages=3, suspect_losses=100)
     queue = Queue(database, settings)

@@ -31,7 +31,7 @@ async def made(keys: PgKeys, plan: KeyPlan = READER) -> GeneratedKey:
     return drawn
 
 
-async def test_key_lets_its_tenant_in_with_its_scopes(keys: PgKeys) -> None:
+async def test_key_authenticates_its_tenant_with_its_scopes(keys: PgKeys) -> None:
     drawn = await made(keys)
 
     caller = await keys.authenticate(drawn.secret, NOW)
@@ -43,11 +43,11 @@ async def test_key_lets_its_tenant_in_with_its_scopes(keys: PgKeys) -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "ak_1", "ak_x_" + "a" * 43, "Bearer", "\0", "é" * 50])
-async def test_what_is_no_key_is_unknown(keys: PgKeys, secret: str) -> None:
+async def test_invalid_key_is_rejected_as_unknown(keys: PgKeys, secret: str) -> None:
     assert await keys.authenticate(secret, NOW) == KeyRejection("unknown")
 
 
-async def test_expired_key_is_refused_from_its_moment_on(keys: PgKeys) -> None:
+async def test_key_is_rejected_from_its_expiry_time(keys: PgKeys) -> None:
     drawn = await made(keys, READER.model_copy(update={"expires_at": after(10)}))
 
     before, at_last = [await keys.authenticate(drawn.secret, after(seconds)) for seconds in (9.9, 10)]
@@ -57,7 +57,7 @@ async def test_expired_key_is_refused_from_its_moment_on(keys: PgKeys) -> None:
     assert at_last.reason == "expired"
 
 
-async def test_revoked_key_is_refused_and_keeps_its_time(keys: PgKeys) -> None:
+async def test_revoked_key_is_rejected_and_keeps_its_revocation_time(keys: PgKeys) -> None:
     drawn = await made(keys)
 
     first = await keys.revoke(ACME, drawn.id, ActBy(OPERATOR, NOW))
@@ -76,7 +76,7 @@ async def pass_time(database: Database, seconds: float) -> None:
     await database.execute("UPDATE request_rates SET full_at = full_at - $1 * interval '1 second'", seconds)
 
 
-async def test_asking_too_fast_is_refused_until_the_turn_comes(keys: PgKeys, database: Database) -> None:
+async def test_requests_over_rate_limit_are_rejected_until_retry_time(keys: PgKeys, database: Database) -> None:
     """One a second, three at once."""
     secret = (await made(keys)).secret
 
@@ -94,7 +94,7 @@ async def test_asking_too_fast_is_refused_until_the_turn_comes(keys: PgKeys, dat
     assert isinstance(again, KeyRejection)
 
 
-async def test_rate_counts_by_the_clock_of_the_database(keys: PgKeys) -> None:
+async def test_rate_limit_uses_the_database_clock(keys: PgKeys) -> None:
     """Replicas whose clocks differ by hours share one rate."""
     secret = (await made(keys)).secret
 
@@ -103,7 +103,7 @@ async def test_rate_counts_by_the_clock_of_the_database(keys: PgKeys) -> None:
     assert [type(item) for item in told] == [Caller, Caller, Caller, KeyRejection]
 
 
-async def test_many_processes_at_once_share_one_rate(keys: PgKeys) -> None:
+async def test_concurrent_processes_share_a_single_rate_limit(keys: PgKeys) -> None:
     secret = (await made(keys)).secret
 
     told = await asyncio.gather(*(keys.authenticate(secret, NOW) for _ in range(20)))
@@ -112,7 +112,7 @@ async def test_many_processes_at_once_share_one_rate(keys: PgKeys) -> None:
     assert all(item.retry_after is None or item.retry_after > 0.5 for item in told if isinstance(item, KeyRejection))
 
 
-async def test_keys_that_a_tenant_makes_for_itself_share_one_ceiling(database: Database) -> None:
+async def test_keys_of_a_tenant_share_its_rate_ceiling(database: Database) -> None:
     """Ten a minute, two at once; another tenant is not held up."""
     await tenant(database)
     await tenant(database, OTHER)
@@ -133,7 +133,7 @@ async def test_keys_that_a_tenant_makes_for_itself_share_one_ceiling(database: D
     assert isinstance(await keys.authenticate(greedy[2].secret, NOW), Caller)
 
 
-async def test_neither_database_nor_representation_holds_a_key(keys: PgKeys, database: Database) -> None:
+async def test_secret_key_is_absent_from_database_and_repr(keys: PgKeys, database: Database) -> None:
     drawn = await made(keys)
     random = drawn.secret.removeprefix(f"{drawn.id}_")
 
@@ -145,7 +145,7 @@ async def test_neither_database_nor_representation_holds_a_key(keys: PgKeys, dat
     assert random not in repr(drawn) + repr(await keys.list(ACME))
 
 
-async def test_keys_are_listed_for_their_tenant_only(keys: PgKeys) -> None:
+async def test_keys_are_visible_only_to_their_tenant(keys: PgKeys) -> None:
     drawn = await made(keys)
 
     (listed,) = await keys.list(ACME)
@@ -158,11 +158,11 @@ async def test_keys_are_listed_for_their_tenant_only(keys: PgKeys) -> None:
     assert isinstance(await keys.authenticate(drawn.secret, NOW), Caller)
 
 
-async def test_key_of_nobody_is_not_made(keys: PgKeys) -> None:
+async def test_key_for_an_unknown_tenant_is_not_created(keys: PgKeys) -> None:
     assert await keys.create(TenantId("nobody"), READER, generate_key()) is None
 
 
-async def test_key_made_twice_is_one(keys: PgKeys) -> None:
+async def test_creating_the_same_key_twice_stores_it_once(keys: PgKeys) -> None:
     drawn = generate_key()
 
     assert await keys.create(ACME, READER, drawn) == await keys.create(ACME, READER, drawn)

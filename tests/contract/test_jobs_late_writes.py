@@ -31,7 +31,7 @@ async def begin(queue: Queue) -> None:
 
 
 @pytest.mark.parametrize("whole_tenant", [False, True])
-async def test_answer_and_report_that_come_after_an_erasure_are_not_kept(queue: Queue, whole_tenant: bool) -> None:
+async def test_writes_after_an_erasure_are_not_kept(queue: Queue, whole_tenant: bool) -> None:
     await begin(queue)
     assert await (queue.delete_tenant() if whole_tenant else queue.delete(job("a").id))
 
@@ -43,7 +43,7 @@ async def test_answer_and_report_that_come_after_an_erasure_are_not_kept(queue: 
     assert [row.run_id for row in await PgLedger(queue.database).rows(RUN)] == [RUN]
 
 
-async def test_answer_and_report_stored_at_the_moment_of_an_erasure_go_with_the_next_purge(queue: Queue) -> None:
+async def test_writes_during_an_erasure_are_removed_by_the_next_purge(queue: Queue) -> None:
     """Neither the one who stores nor the one who erases has seen what the other does."""
     await store(queue, RUN)
     await store(queue, OTHER_RUN)

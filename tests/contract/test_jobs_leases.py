@@ -28,7 +28,7 @@ async def kinds(queue: Queue, name: str) -> list[str]:
     return [event.kind for event in events]
 
 
-async def test_lease_carries_the_work_and_counts_attempts(queue: Queue) -> None:
+async def test_lease_contains_the_request_and_counts_attempts(queue: Queue) -> None:
     asked = job("a", max_usd=2.0).model_copy(update={"document": b"%PDF"})
     await queue.add(asked)
 
@@ -42,7 +42,7 @@ async def test_lease_carries_the_work_and_counts_attempts(queue: Queue) -> None:
     assert running.started_at is not None
 
 
-async def test_second_attempt_knows_what_the_first_had_pinned(queue: Queue) -> None:
+async def test_second_attempt_receives_settings_pinned_by_the_first(queue: Queue) -> None:
     await queue.add(job("a"))
     first = await queue.one()
     assert await queue.leases.record_run(first, EvaluationId("ev_1"), {"models": ["small"], "cutoff": None})
@@ -71,7 +71,7 @@ async def test_old_token_is_refused_and_changes_nothing(queue: Queue) -> None:
     assert await kinds(queue, "a") == ["queued", "started", "retried", "started"]
 
 
-async def test_finish_twice_with_the_same_token_is_one_verdict(queue: Queue) -> None:
+async def test_repeated_finish_with_the_same_token_records_a_single_verdict(queue: Queue) -> None:
     await queue.add(job("a"))
     lease = await queue.one()
 
@@ -93,7 +93,7 @@ async def test_give_back_twice_with_the_same_token_counts_once(queue: Queue) -> 
     assert await kinds(queue, "a") == ["queued", "started", "retried"]
 
 
-async def test_given_back_with_a_pause_is_not_leased_before_it_is_over(queue: Queue) -> None:
+async def test_job_returned_with_delay_is_not_leased_early(queue: Queue) -> None:
     await queue.add(job("a"))
     await queue.leases.give_back(await queue.one(), "The endpoint is down.", attempt_failed=False, after_seconds=60)
 
@@ -102,7 +102,7 @@ async def test_given_back_with_a_pause_is_not_leased_before_it_is_over(queue: Qu
 
 
 @pytest.mark.parametrize(("attempt_failed", "seconds", "tries"), [(True, 0.0, 2), (False, 0.0, 3), (False, 1e-6, 4)])
-async def test_given_back_too_often_is_dead_and_explains_itself(
+async def test_job_returned_too_often_fails_with_its_reasons(
     queue: Queue, attempt_failed: bool, seconds: float, tries: int
 ) -> None:
     await queue.add(job("a"))
@@ -124,7 +124,7 @@ async def test_given_back_too_often_is_dead_and_explains_itself(
     assert (await kinds(queue, "a"))[-1] == "failed"
 
 
-async def test_expire_leaves_beaten_leases_alone(queue: Queue) -> None:
+async def test_expire_keeps_renewed_leases(queue: Queue) -> None:
     await queue.add(job("a"), job("b"))
     beaten, silent = await queue.lease(2)
     await queue.silence()
@@ -135,7 +135,7 @@ async def test_expire_leaves_beaten_leases_alone(queue: Queue) -> None:
     assert await queue.leases.renew([beaten.token, silent.token]) == {beaten.token}
 
 
-async def test_suspects_run_one_at_a_time_and_others_beside_them(queue: Queue) -> None:
+async def test_suspect_jobs_run_sequentially_alongside_others(queue: Queue) -> None:
     await queue.add(job("poison"), job("beside"))
     for _ in range(2):
         await queue.lease(2)
@@ -166,7 +166,7 @@ async def test_many_workers_at_once_never_lease_a_job_twice(queue: Queue) -> Non
     assert sorted(item for mine in taken for item in mine) == names
 
 
-async def test_max_running_holds_whoever_asks(queue: Queue, database: Database) -> None:
+async def test_max_running_holds_under_concurrent_leasing(queue: Queue, database: Database) -> None:
     await tenant(database, RICH, max_running=3)
     await queue.add(*(job() for _ in range(20)), tenant=RICH)
 
@@ -179,16 +179,14 @@ async def test_max_running_holds_whoever_asks(queue: Queue, database: Database) 
     )
 
 
-async def test_jobs_begin_in_the_order_of_acceptance_interactive_first(queue: Queue) -> None:
+async def test_interactive_jobs_start_first_then_in_submission_order(queue: Queue) -> None:
     await queue.add(*(job(name) for name in ("z", "y", "x")))
     await queue.add(job("later"), job("now", "interactive"))
 
     assert [(await queue.one()).job for _ in range(5)] == ["now", "z", "y", "x", "later"]
 
 
-async def test_budget_reserves_what_running_jobs_may_cost_and_frees_what_they_did_not(
-    queue: Queue, database: Database
-) -> None:
+async def test_budget_reserves_job_limits_and_releases_unspent_amounts(queue: Queue, database: Database) -> None:
     await tenant(database, RICH, monthly_usd=5.0)
     await queue.add(*(job(f"m{number}", max_usd=2.0) for number in range(4)), tenant=RICH)
 
@@ -202,7 +200,7 @@ async def test_budget_reserves_what_running_jobs_may_cost_and_frees_what_they_di
     assert len(await queue.lease(4)) == 2  # 1 spent, 4 reserved
 
 
-async def test_limit_above_the_monthly_budget_fails_and_says_so(queue: Queue, database: Database) -> None:
+async def test_job_limit_above_monthly_budget_fails_with_explanation(queue: Queue, database: Database) -> None:
     await tenant(database, RICH, monthly_usd=5.0)
     await queue.add(job("dear", max_usd=6.0), job("fits", max_usd=5.0), tenant=RICH)
 
@@ -222,7 +220,7 @@ async def test_default_limit_of_the_service_counts_against_the_budget(database: 
     assert [lease.max_usd for lease in await queue.lease(4)] == [2.0]
 
 
-async def test_cancel_against_finish_many_times_gives_one_verdict_each(queue: Queue) -> None:
+async def test_concurrent_cancel_and_finish_yield_a_single_verdict(queue: Queue) -> None:
     await queue.add(*(job(f"r{number:02}") for number in range(30)))
     leases = await queue.lease(30)
 
@@ -241,7 +239,7 @@ async def test_cancel_against_finish_many_times_gives_one_verdict_each(queue: Qu
         assert (await kinds(queue, lease.job))[2:] == [seen]
 
 
-async def test_lease_whose_answer_was_lost_is_given_again_not_lost(database: Database) -> None:
+async def test_lease_survives_a_lost_commit_response(database: Database) -> None:
     """The commit went through, and the connection broke before it was told."""
     await tenant(database)
     queue = Queue(database)
@@ -256,7 +254,7 @@ async def test_lease_whose_answer_was_lost_is_given_again_not_lost(database: Dat
     assert await kinds(queue, "a") == ["queued", "started"]
 
 
-async def test_job_that_cannot_be_read_ends_explained_and_the_others_begin(queue: Queue, database: Database) -> None:
+async def test_unreadable_job_fails_with_reason_and_others_start(queue: Queue, database: Database) -> None:
     await queue.add(job("odd"), job("good"))
     await database.execute("UPDATE jobs SET request = '{\"kind\": \"from tomorrow\"}' WHERE id = 'odd'")
 
@@ -267,7 +265,7 @@ async def test_job_that_cannot_be_read_ends_explained_and_the_others_begin(queue
     assert (failed.state, failed.problem.type) == ("failed", "unreadable-request")
 
 
-async def test_overnight_jobs_are_leased_by_who_asks_for_them_alone_and_are_no_part_of_a_tenants_limit(
+async def test_overnight_jobs_need_an_overnight_worker_and_bypass_max_running(
     database: Database,
 ) -> None:
     queue = Queue(database)

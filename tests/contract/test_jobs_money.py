@@ -68,7 +68,7 @@ class Payer:
             assert await self.paid(item.id) <= LIMIT + 1e-9
 
 
-async def test_calls_of_a_worker_whose_clock_is_late_are_charged(database: Database) -> None:
+async def test_calls_of_a_worker_with_slow_clock_are_charged(database: Database) -> None:
     queue = Queue(database)
     await tenant(database, RICH)
     await queue.add(job("late"), tenant=RICH)
@@ -106,7 +106,7 @@ async def test_calls_of_an_earlier_job_with_the_same_run_are_not_charged_again(d
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_limits_hold_and_what_is_paid_is_spent_or_reserved_at_every_moment(database: Database, seed: int) -> None:
+async def test_limits_hold_and_payments_are_always_spent_or_reserved(database: Database, seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311 - a seed, so that what fails can be seen again
     queue = Queue(database, QueueSettings(max_failures=4, max_losses=6, suspect_losses=100))
     await tenant(database, RICH, monthly_usd=MONTH)

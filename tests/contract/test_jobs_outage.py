@@ -75,7 +75,7 @@ async def _row(database: Database, name: str) -> tuple[str, int, int, int]:
     return tuple(row)
 
 
-async def test_work_goes_on_while_the_database_is_away_for_longer_than_a_lease(queue: Queue, database_url: str) -> None:
+async def test_job_continues_through_a_database_outage_longer_than_its_lease(queue: Queue, database_url: str) -> None:
     performer = Patient()
     await queue.add(job("kept"))
     async with PostgresProxy.before(database_url) as proxy, at_work(proxy.url, "one", performer):
@@ -100,9 +100,7 @@ async def test_work_goes_on_while_the_database_is_away_for_longer_than_a_lease(q
     assert (performer.begun, performer.stopped) == (["kept"], [])
 
 
-async def test_worker_that_alone_is_cut_off_loses_its_job_to_another_and_writes_no_verdict(
-    queue: Queue, database_url: str
-) -> None:
+async def test_disconnected_worker_loses_its_job_without_writing_a_verdict(queue: Queue, database_url: str) -> None:
     cut_off, other = Patient(), Patient()
     await queue.add(job("moved"))
     async with PostgresProxy.before(database_url) as proxy, at_work(proxy.url, "cut off", cut_off):

@@ -17,7 +17,7 @@ async def queue(database: Database) -> Queue:
     return Queue(database)
 
 
-async def test_a_failed_job_waits_again_and_ends_in_one_verdict(queue: Queue, database: Database) -> None:
+async def test_retried_job_is_queued_again_and_ends_in_a_single_verdict(queue: Queue, database: Database) -> None:
     one = job("ev_a")
     await queue.add(one)
     await queue.leases.finish(await queue.one(), FAILED)
@@ -36,7 +36,7 @@ async def test_a_failed_job_waits_again_and_ends_in_one_verdict(queue: Queue, da
     assert events[2].data["reason"] == "it had failed: It failed"
 
 
-async def test_what_is_done_runs_or_waits_stays_as_it_is(queue: Queue) -> None:
+async def test_succeeded_running_and_queued_jobs_are_not_retried(queue: Queue) -> None:
     done, running, waiting = job("ev_a"), job("ev_b"), job("ev_c")
     await queue.add(done)
     await queue.leases.finish(await queue.one(), DONE)
@@ -47,7 +47,7 @@ async def test_what_is_done_runs_or_waits_stays_as_it_is(queue: Queue) -> None:
         assert (await queue.jobs.retry(ACME, item.id)).jobs == 0
 
 
-async def test_rows_without_a_result_of_a_batch_wait_again_and_its_end_is_told_again(queue: Queue) -> None:
+async def test_unsuccessful_batch_rows_are_queued_again_and_completion_is_reannounced(queue: Queue) -> None:
     rows = [job(row=row) for row in range(1, 5)]
     await queue.jobs.add(ACME, rows, NewBatch(id=BATCH, name="b", rows=4))
     first, second, third = await queue.lease(3)
@@ -67,7 +67,7 @@ async def test_rows_without_a_result_of_a_batch_wait_again_and_its_end_is_told_a
     assert found.finished_at is not None
 
 
-async def test_money_spent_before_counts_against_the_month_once(queue: Queue) -> None:
+async def test_earlier_spending_counts_once_against_the_monthly_budget(queue: Queue) -> None:
     one = job("ev_a")
     await queue.add(one)
     await queue.leases.finish(await queue.one(), FAILED)
@@ -77,7 +77,7 @@ async def test_money_spent_before_counts_against_the_month_once(queue: Queue) ->
     assert spent["usd"] == DONE.cost_usd
 
 
-async def test_a_queue_that_would_be_too_long_and_another_tenant_change_nothing(queue: Queue) -> None:
+async def test_full_queue_or_foreign_tenant_retries_nothing(queue: Queue) -> None:
     await tenant(queue.database, OTHER)
     await queue.jobs.add(ACME, [job(row=row) for row in range(1, 5)], NewBatch(id=BATCH, name="b", rows=4))
     await queue.jobs.cancel_batch(ACME, BATCH)

@@ -84,7 +84,7 @@ def told(judge: str, outcome: str) -> float:
     return REGISTRY.get_sample_value("assayer_rewards_total", {"judge": judge, "outcome": outcome}) or 0.0
 
 
-async def test_equal_items_are_judged_once_and_one_that_fails_takes_no_other_with_it(
+async def test_equal_items_are_judged_once_and_failures_affect_only_their_item(
     database: Database, jobs: LeasedJobs, llm: ScriptedLlm
 ) -> None:
     before = {outcome: told("two-analysts-evaluator", outcome) for outcome in ("match", "problem")}
@@ -112,7 +112,7 @@ async def test_equal_items_are_judged_once_and_one_that_fails_takes_no_other_wit
     assert result.cost_usd == cost == pytest.approx(2 * _CALL_USD)
 
 
-async def test_successor_of_a_killed_worker_judges_only_what_is_missing(
+async def test_successor_of_a_killed_worker_judges_only_missing_items(
     database: Database, database_url: str, jobs: LeasedJobs, llm: ScriptedLlm
 ) -> None:
     ideas = [f"Idea {number}." for number in range(8)]
@@ -158,7 +158,7 @@ async def test_worker_that_lost_its_lease_stores_nothing_more(database: Database
     assert await PgRewards(database).outcomes(JOB) == ()
 
 
-async def test_limit_holds_over_all_items_and_what_was_judged_by_then_stays(
+async def test_job_limit_covers_all_items_and_keeps_judged_results(
     database: Database, jobs: LeasedJobs, llm: ScriptedLlm
 ) -> None:
     limit = 0.15
@@ -175,7 +175,7 @@ async def test_limit_holds_over_all_items_and_what_was_judged_by_then_stays(
     assert "budget" in refused.detail
 
 
-async def test_month_of_the_tenant_holds_too(database: Database, jobs: LeasedJobs) -> None:
+async def test_monthly_tenant_budget_also_limits_rewards(database: Database, jobs: LeasedJobs) -> None:
     await database.execute("UPDATE tenants SET monthly_usd = 0.15")
     await submit(database, *(f"Idea {number}." for number in range(12)))
     assert await jobs.do(await jobs.take())

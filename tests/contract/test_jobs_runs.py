@@ -62,7 +62,7 @@ async def spent(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("state", ["succeeded", "cancelled", "failed"])
-async def test_ended_job_costs_what_all_its_runs_cost(database: Database, queue: Queue, state: str) -> None:
+async def test_ended_job_costs_the_sum_of_all_its_runs(database: Database, queue: Queue, state: str) -> None:
     queue = Queue(database, QueueSettings(max_losses=2))
     await queue.add(job("a"), tenant=RICH)
     lease = await begin_twice(queue)
@@ -96,7 +96,7 @@ async def test_run_that_is_resumed_is_paid_for_once(queue: Queue) -> None:
 
 
 @pytest.mark.parametrize(("price", "cost"), [(None, None), (0.25, 0.25), ("nothing was asked", 0)])
-async def test_job_costs_nothing_where_nothing_was_asked_and_is_unknown_without_prices(
+async def test_job_cost_is_zero_without_llm_requests_and_unknown_without_prices(
     queue: Queue, price: float | str | None, cost: float | None
 ) -> None:
     await queue.add(job("a"))
@@ -111,7 +111,7 @@ async def test_job_costs_nothing_where_nothing_was_asked_and_is_unknown_without_
     assert done.cost_usd == cost
 
 
-async def test_usage_and_calls_are_those_of_all_runs(queue: Queue) -> None:
+async def test_usage_and_llm_requests_include_all_runs(queue: Queue) -> None:
     await queue.add(job("a"))
     lease = await begin_twice(queue)
     await queue.leases.finish(lease, UNCOUNTED)
@@ -150,7 +150,7 @@ async def end_with_reports(queue: Queue) -> Lease:
 
 
 @pytest.mark.parametrize("by", ["erasure", "retention", "deletion of the tenant"])
-async def test_deleted_job_takes_what_all_its_runs_left(queue: Queue, by: str) -> None:
+async def test_deleting_a_job_removes_data_of_all_its_runs(queue: Queue, by: str) -> None:
     lease = await end_with_reports(queue)
 
     if by == "erasure":
@@ -164,7 +164,7 @@ async def test_deleted_job_takes_what_all_its_runs_left(queue: Queue, by: str) -
     assert not any((await kept(queue)).values())
 
 
-async def test_earlier_run_that_another_job_shares_stays_until_that_is_erased(queue: Queue) -> None:
+async def test_run_shared_by_two_jobs_is_kept_until_both_are_erased(queue: Queue) -> None:
     lease = await end_with_reports(queue)
     await queue.add(job("b"))
     other = await queue.one()
@@ -184,7 +184,7 @@ async def test_earlier_run_that_another_job_shares_stays_until_that_is_erased(qu
     assert not any((await kept(queue)).values())
 
 
-async def test_what_an_attempt_cost_is_spent_as_soon_as_it_goes_back(queue: Queue) -> None:
+async def test_attempt_cost_is_booked_when_the_job_is_returned(queue: Queue) -> None:
     await queue.add(job("a", max_usd=4.0), tenant=RICH)
     lease = await begin(queue, FIRST, 3.0)
     assert await spent(queue) == (0, 4.0)
@@ -205,7 +205,7 @@ async def test_what_an_attempt_cost_is_spent_as_soon_as_it_goes_back(queue: Queu
         pytest.param(4.0, 4.5, 4.0, 0, id="nothing, whatever the month has left"),
     ],
 )
-async def test_next_attempt_has_what_the_earlier_ones_left(
+async def test_next_attempt_gets_the_remaining_budget(
     queue: Queue, limit: float | None, paid: float, shown: float, left: float
 ) -> None:
     await queue.add(job("a", max_usd=limit), tenant=RICH)
@@ -219,7 +219,7 @@ async def test_next_attempt_has_what_the_earlier_ones_left(
     assert await spent(queue) == (paid, left)
 
 
-async def test_call_that_is_told_after_its_lease_ran_out_counts_in_the_next_attempt(queue: Queue) -> None:
+async def test_llm_request_recorded_after_lease_expiry_counts_in_next_attempt(queue: Queue) -> None:
     await queue.add(job("a", max_usd=4.0), tenant=RICH)
     await begin(queue, FIRST, 1.0)
     await lose(queue)
@@ -233,7 +233,7 @@ async def test_call_that_is_told_after_its_lease_ran_out_counts_in_the_next_atte
     assert await spent(queue) == (1.5, 0)
 
 
-async def test_job_given_back_whose_answer_was_lost_is_charged_once(queue: Queue, database: Database) -> None:
+async def test_returned_job_is_charged_once_after_lost_response(queue: Queue, database: Database) -> None:
     await queue.add(job("a", max_usd=4.0), tenant=RICH)
     lease = await begin(queue, FIRST, 3.0)
 
@@ -243,7 +243,7 @@ async def test_job_given_back_whose_answer_was_lost_is_charged_once(queue: Queue
     assert await spent(queue) == (3.0, 0)
 
 
-async def test_given_back_job_that_can_never_begin_again_costs_what_was_paid(queue: Queue) -> None:
+async def test_returned_job_exceeding_reduced_budget_fails_with_its_actual_cost(queue: Queue) -> None:
     await queue.add(job("a", max_usd=4.0), tenant=RICH)
     lease = await begin(queue, FIRST, 1.0)
     await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)

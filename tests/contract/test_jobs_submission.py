@@ -41,7 +41,7 @@ async def states(queue: Queue, batch: BatchId = BATCH) -> dict[JobState, int]:
 
 
 @pytest.mark.parametrize("kept", [None, once()])
-async def test_add_whose_answer_was_lost_is_there_once(queue: Queue, kept: IdempotencyRecord | None) -> None:
+async def test_submission_is_stored_once_after_lost_response(queue: Queue, kept: IdempotencyRecord | None) -> None:
     """The second try of a request may be told what the first would have been."""
     added = await PgJobs(Losing(queue.database)).add(ACME, [job("a"), job("b")], record=kept)
 
@@ -50,7 +50,7 @@ async def test_add_whose_answer_was_lost_is_there_once(queue: Queue, kept: Idemp
     assert len(await PgEvents(queue.database).after(job("a").id, 0)) == 1
 
 
-async def test_queue_that_would_be_too_long_takes_nothing_and_forgets_the_key(queue: Queue) -> None:
+async def test_full_queue_rejects_submission_and_forgets_idempotency_key(queue: Queue) -> None:
     await queue.tenants.update(ACME, TenantPlan(name="acme", max_queued=3))
     await queue.add(job("a"), job("b"))
 
@@ -62,7 +62,7 @@ async def test_queue_that_would_be_too_long_takes_nothing_and_forgets_the_key(qu
     assert await queue.jobs.add(ACME, [job()], record=once()) is None
 
 
-async def test_add_for_nobody_says_so(queue: Queue) -> None:
+async def test_submission_for_an_unknown_tenant_is_rejected(queue: Queue) -> None:
     with pytest.raises(InputError, match="no tenant nobody"):
         await queue.jobs.add(TenantId("nobody"), [job()])
 
@@ -81,7 +81,7 @@ async def test_batch_of_many_rows_keeps_their_order_and_counts_states(queue: Que
     assert batch.finished_at is None
 
 
-async def test_cancelled_batch_is_finished_and_what_was_done_stays(queue: Queue) -> None:
+async def test_cancelled_batch_is_finished_and_keeps_completed_jobs(queue: Queue) -> None:
     await queue.jobs.add(ACME, [job(row=row) for row in range(1, 6)], NewBatch(id=BATCH, name="b", rows=5))
     done, running = await queue.lease(2)
     await queue.leases.finish(done, DONE)
@@ -95,7 +95,7 @@ async def test_cancelled_batch_is_finished_and_what_was_done_stays(queue: Queue)
     assert batch.finished_at is not None
 
 
-async def test_reports_of_a_batch_come_in_order_of_rows_with_gaps_where_there_is_none(queue: Queue) -> None:
+async def test_batch_reports_follow_row_order_with_gaps_for_missing_reports(queue: Queue) -> None:
     evaluations = PgReports(queue.database)
     rows = [job(f"r{row:03}", row=row) for row in range(1, 121)]
     await queue.jobs.add(ACME, rows[::-1], NewBatch(id=BATCH, name="b", rows=120))
@@ -116,7 +116,7 @@ async def test_reports_of_a_batch_come_in_order_of_rows_with_gaps_where_there_is
     assert await queue.jobs.report(ACME, found[-1].job.id) == found[-1].report
 
 
-async def test_id_of_another_tenants_job_added_again_changes_nothing(queue: Queue) -> None:
+async def test_reused_job_id_of_another_tenant_changes_nothing(queue: Queue) -> None:
     await queue.add(job("a"))
 
     await queue.add(job("a"), tenant=OTHER)
@@ -181,7 +181,7 @@ async def test_purge_works_off_a_backlog_in_chunks(
     assert len(await database.fetch("SELECT FROM batches WHERE open")) == 23
 
 
-async def test_purge_deletes_what_a_tenant_no_longer_keeps(queue: Queue, database: Database) -> None:
+async def test_purge_deletes_data_past_the_retention_period(queue: Queue, database: Database) -> None:
     await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=30))
     await kept_run(queue, "old", "a")
     await kept_run(queue, "new", "b")
@@ -202,7 +202,7 @@ async def test_purge_deletes_what_a_tenant_no_longer_keeps(queue: Queue, databas
     assert await queue.jobs.add(ACME, [job("d")], record=once(request=b"other")) is None
 
 
-async def test_deleted_tenant_takes_all_that_is_theirs(queue: Queue, database: Database) -> None:
+async def test_deleting_a_tenant_removes_all_its_data(queue: Queue, database: Database) -> None:
     run = await kept_run(queue, "run", "a", "b")
     theirs = await kept_run(queue, "theirs", "c", owner=OTHER)
     await queue.jobs.add(ACME, [job("q", row=1)], NewBatch(id=BATCH, name="b", rows=1), once())

@@ -72,7 +72,7 @@ async def end(queue: Queue, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["cancelled", "failed", "too dear"])
-async def test_what_ended_without_a_result_is_read_again_and_gone_once_it_is_done(
+async def test_document_of_unsuccessful_job_is_kept_until_its_retry_succeeds(
     how: str, queue: Queue, tmp_path: Path
 ) -> None:
     await queue.add(document_job(max_usd=2.0))
@@ -89,7 +89,7 @@ async def test_what_ended_without_a_result_is_read_again_and_gone_once_it_is_don
 
 
 @pytest.mark.parametrize("how", ["cancelled", "failed", "too dear"])
-async def test_without_a_time_to_stay_it_goes_with_the_end(
+async def test_document_is_deleted_at_job_end_without_retention_period(
     how: str, database: Database, documents: PgDocuments | None, tmp_path: Path
 ) -> None:
     await tenant(database)
@@ -102,7 +102,7 @@ async def test_without_a_time_to_stay_it_goes_with_the_end(
     assert await queue.jobs.retry(ACME, A) == (0, 1)
 
 
-async def test_after_its_time_it_goes_and_is_counted_as_what_cannot_be_run_again(queue: Queue, tmp_path: Path) -> None:
+async def test_expired_document_is_deleted_and_its_job_counted_as_unreadable(queue: Queue, tmp_path: Path) -> None:
     await queue.jobs.add(ACME, [document_job("a", 1), document_job("b", 2)], NewBatch(id=CALL, name="c", rows=2))
     await queue.jobs.cancel_batch(ACME, CALL)
     await queue.database.execute("UPDATE jobs SET finished_at = finished_at - interval '31 days' WHERE id = 'a'")
@@ -117,7 +117,7 @@ async def test_after_its_time_it_goes_and_is_counted_as_what_cannot_be_run_again
     assert await document_of(queue, await queue.one()) == PDF
 
 
-async def test_until_when_the_first_document_stays_is_told_and_never_longer_than_its_job(queue: Queue) -> None:
+async def test_retry_deadline_follows_first_document_and_job_retention(queue: Queue) -> None:
     await queue.jobs.add(ACME, [document_job("a", 1), document_job("b", 2)], NewBatch(id=CALL, name="c", rows=2))
     await queue.jobs.cancel_batch(ACME, CALL)
     await queue.database.execute("UPDATE jobs SET finished_at = $1 WHERE id = 'a'", NOW - DAY)
@@ -127,7 +127,7 @@ async def test_until_when_the_first_document_stays_is_told_and_never_longer_than
     assert await queue.jobs.retriable(ACME, batch=CALL) == (2, 0, NOW + 6 * DAY)
 
 
-async def test_erased_after_its_end_leaves_no_byte(queue: Queue, tmp_path: Path) -> None:
+async def test_erasing_an_ended_job_deletes_its_document(queue: Queue, tmp_path: Path) -> None:
     await queue.add(document_job())
     await queue.jobs.cancel(ACME, A)
 
@@ -137,7 +137,7 @@ async def test_erased_after_its_end_leaves_no_byte(queue: Queue, tmp_path: Path)
     assert await PgErasures(queue.database, PgAuditLog(queue.database)).still_stored(ACME, [A]) == []
 
 
-async def test_it_goes_with_its_job_by_retention_and_with_its_tenant(queue: Queue, tmp_path: Path) -> None:
+async def test_document_is_deleted_with_its_job_or_tenant(queue: Queue, tmp_path: Path) -> None:
     await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=7))
     await queue.add(document_job("a"), document_job("b"))
     await queue.jobs.cancel(ACME, A)
@@ -154,7 +154,7 @@ async def test_it_goes_with_its_job_by_retention_and_with_its_tenant(queue: Queu
     assert await kept(queue, tmp_path) == 0
 
 
-async def test_what_ended_before_or_after_the_sign_off_of_its_call_goes(queue: Queue, tmp_path: Path) -> None:
+async def test_documents_of_unsuccessful_jobs_are_deleted_after_sign_off(queue: Queue, tmp_path: Path) -> None:
     rows = [document_job("a", 1), document_job("b", 2), document_job("c", 3)]
     await queue.jobs.add(ACME, rows, NewBatch(id=CALL, name="c", rows=3))
     first, second = await queue.lease(2)
@@ -169,9 +169,7 @@ async def test_what_ended_before_or_after_the_sign_off_of_its_call_goes(queue: Q
     assert await document_of(queue, await queue.one()) == PDF
 
 
-async def test_what_ended_while_its_call_was_being_signed_off_goes_with_the_next_look(
-    queue: Queue, tmp_path: Path
-) -> None:
+async def test_document_kept_during_sign_off_is_deleted_by_next_cleanup(queue: Queue, tmp_path: Path) -> None:
     await queue.jobs.add(ACME, [document_job("a", 1)], NewBatch(id=CALL, name="c", rows=1))
     await queue.leases.finish(await queue.one(), FAILED)
     await queue.database.execute(
@@ -191,7 +189,7 @@ async def waits_for_a_lock(database: Database) -> bool:
     return bool(await database.fetch(query))
 
 
-async def test_a_retry_that_waited_for_what_forgot_the_document_says_so(queue: Queue, tmp_path: Path) -> None:
+async def test_retry_after_concurrent_document_deletion_counts_job_as_unreadable(queue: Queue, tmp_path: Path) -> None:
     await queue.add(document_job())
     await queue.jobs.cancel(ACME, A)
 
@@ -223,7 +221,7 @@ async def test_a_document_is_not_forgotten_while_its_job_is_run_again(queue: Que
     assert await kept(queue, tmp_path) == 1
 
 
-async def test_two_who_run_a_call_again_at_once_start_each_row_once(queue: Queue) -> None:
+async def test_concurrent_retries_of_a_call_start_each_row_once(queue: Queue) -> None:
     await queue.jobs.add(ACME, [document_job(f"r{n}", n) for n in range(1, 9)], NewBatch(id=CALL, name="c", rows=8))
     await queue.jobs.cancel_batch(ACME, CALL)
 
@@ -235,7 +233,7 @@ async def test_two_who_run_a_call_again_at_once_start_each_row_once(queue: Queue
     assert [await document_of(queue, lease) for lease in leases] == [PDF] * 8
 
 
-async def test_an_erasure_beside_a_retry_leaves_no_byte(queue: Queue, tmp_path: Path) -> None:
+async def test_erasure_concurrent_with_retries_deletes_all_documents(queue: Queue, tmp_path: Path) -> None:
     await queue.jobs.add(ACME, [document_job(f"r{n}", n) for n in range(1, 9)], NewBatch(id=CALL, name="c", rows=8))
     await queue.jobs.cancel_batch(ACME, CALL)
     erasures = PgErasures(queue.database, PgAuditLog(queue.database), queue.documents)
@@ -251,7 +249,7 @@ async def test_an_erasure_beside_a_retry_leaves_no_byte(queue: Queue, tmp_path: 
 
 
 @pytest.mark.parametrize("documents", ["files"], indirect=True)
-async def test_kept_file_is_not_taken_for_an_abandoned_one(queue: Queue, tmp_path: Path) -> None:
+async def test_kept_document_is_not_treated_as_abandoned(queue: Queue, tmp_path: Path) -> None:
     await queue.add(document_job())
     await queue.jobs.cancel(ACME, A)
     assert queue.documents is not None

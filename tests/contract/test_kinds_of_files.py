@@ -59,7 +59,7 @@ def left_out(idea: Idea) -> list[str]:
     return [item.part for item in idea.reading.left_out]
 
 
-async def test_paper_in_tex_is_read_as_folder_file_and_archive(tmp_path: Path) -> None:
+async def test_tex_paper_is_read_from_folder_file_or_archive(tmp_path: Path) -> None:
     folder = paper(tmp_path / "paper")
     for path in (folder, folder / "main.tex", zipped(folder)):
         idea = await only_idea(path)
@@ -77,7 +77,7 @@ async def test_tex_in_a_text_file_is_recognised(tmp_path: Path) -> None:
     assert titles(await only_idea(tmp_path / "plan.txt")) == ["Abstract", "Method"]
 
 
-async def test_files_of_a_tex_document_are_no_ideas_and_others_of_its_folder_are(tmp_path: Path) -> None:
+async def test_tex_folder_yields_document_and_other_ideas_without_supporting_files(tmp_path: Path) -> None:
     folder = paper(tmp_path / "paper")
     (folder / "README.md").write_text(f"# How to build\n\n{WORDS}")
     (folder / "other.md").write_text(f"# Another plan\n\n{WORDS}")
@@ -109,14 +109,14 @@ async def test_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
         ),
     ],
 )  # fmt: skip
-async def test_html_and_rtf_files_are_ideas(tmp_path: Path, name: str, content: bytes) -> None:
+async def test_html_and_rtf_files_are_read_as_ideas(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     idea = await only_idea(tmp_path / name)
     assert (idea.title, titles(idea)) == ("Scoring plans", ["Problem", "Method"])
 
 
 @pytest.mark.parametrize("name", ["main.tex", "plan.html", "plan.rtf"])
-async def test_document_of_a_job_is_read_by_its_content(name: str) -> None:
+async def test_tex_html_and_rtf_job_documents_are_read(name: str) -> None:
     documents = {
         "main.tex": f"\\documentclass{{article}}\\begin{{document}}{WORDS}\\end{{document}}",
         "plan.html": f"<!doctype html><title>x</title><p>{WORDS}",
@@ -125,12 +125,12 @@ async def test_document_of_a_job_is_read_by_its_content(name: str) -> None:
     assert WORDS in (await read_document_idea(documents[name].encode(), name)).text
 
 
-def test_kind_of_a_document_is_known_by_its_content() -> None:
+def test_document_type_is_detected_by_content() -> None:
     kinds = [document_kind(item) for item in (b"%PDF-1.7", word("<w:p/>"), b"# Markdown", b"\0\1")]
     assert kinds == ["pdf", "office", None, None]
 
 
-async def test_file_whose_name_says_pdf_and_that_is_html_is_read_as_html(tmp_path: Path) -> None:
+async def test_html_file_named_pdf_is_read_as_html(tmp_path: Path) -> None:
     (tmp_path / "plan.pdf").write_text(f"<!doctype html><h1>Scoring plans</h1><p>{WORDS}")
     idea = await only_idea(tmp_path / "plan.pdf")
     assert WORDS in idea.text
@@ -156,7 +156,7 @@ async def test_tables_and_records_are_read(tmp_path: Path, name: str) -> None:
     assert ("the line 'Export of 2026'" in left_out(idea)) is (name == "above.csv")
 
 
-async def test_broken_row_of_a_csv_file_costs_no_other(tmp_path: Path) -> None:
+async def test_broken_csv_row_does_not_affect_other_rows(tmp_path: Path) -> None:
     path = tmp_path / "call.csv"
     path.write_text(f'title,text\nA,"{WORDS}\nB,{WORDS}\n')
     read = await read_ideas([path])
@@ -200,7 +200,7 @@ async def test_bold_lines_of_a_word_file_without_styles_are_its_headings() -> No
     assert [work.title for work in idea.references] == ["A study of plans", "Another study"]
 
 
-async def test_soft_line_breaks_of_a_word_file_are_lines() -> None:
+async def test_soft_line_breaks_in_word_files_separate_lines() -> None:
     entries = "[1] A. Lee. A study. 2020.\n[2] B. Roe. Two. 2021."
     text = f"Scoring plans\n\nProblem\n{WORDS}\nMethod\n{WORDS}\nReferences\n{entries}"
     idea = await read_document_idea(document((text, False)), "plan.docx")
@@ -208,7 +208,7 @@ async def test_soft_line_breaks_of_a_word_file_are_lines() -> None:
     assert len(idea.references) == 2
 
 
-async def test_formulas_and_notes_of_a_word_file_stand_at_their_places() -> None:
+async def test_word_formulas_and_footnotes_keep_their_positions() -> None:
     formula = (
         '<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><m:f><m:num><m:r><m:t>a+b</m:t>'
         "</m:r></m:num><m:den><m:r><m:t>c</m:t></m:r></m:den></m:f></m:oMath>"
@@ -238,7 +238,7 @@ async def test_front_matter_names_title_and_bibliography(tmp_path: Path) -> None
     assert [work.doi for work in idea.references] == ["10.1000/plans"]
 
 
-async def test_work_is_not_looked_up_by_a_command_that_cannot() -> None:
+async def test_urls_and_identifiers_of_published_works_are_rejected() -> None:
     _, rejected = await read_ideas(
         [Path("https://arxiv.org/abs/2401.00001"), Path("10.1000/plans"), Path("hep-th/9711299")]
     )

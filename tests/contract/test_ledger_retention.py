@@ -23,7 +23,7 @@ async def keys_in_ledger(queue: Queue) -> list[str]:
     return [row["key"] for row in await queue.database.fetch("SELECT key FROM ledger ORDER BY at")]
 
 
-async def test_old_calls_are_deleted_only_when_the_settings_say_so(queue: Queue) -> None:
+async def test_ledger_entries_are_purged_only_when_retention_is_configured(queue: Queue) -> None:
     await pay(queue, "old", NOW)
     await pay(queue, "new", AFTER_FOUR_MONTHS)
 
@@ -35,7 +35,7 @@ async def test_old_calls_are_deleted_only_when_the_settings_say_so(queue: Queue)
     assert await keys_in_ledger(queue) == ["new"]
 
 
-async def test_calls_and_result_stay_while_their_job_is_stored_and_its_events_go(queue: Queue) -> None:
+async def test_job_keeps_ledger_entries_and_result_after_events_are_purged(queue: Queue) -> None:
     await queue.add(job("ended"))
     lease = await queue.one()
     await queue.leases.record_run(lease, RUN, {})

@@ -34,7 +34,7 @@ async def gathered(book: BatchBook, *calls: BatchCall) -> OutgoingBatch:
     return batch
 
 
-async def test_calls_of_one_model_leave_together_and_are_collected_once_closed(book: BatchBook) -> None:
+async def test_requests_for_a_model_share_a_batch_and_are_collected_when_closed(book: BatchBook) -> None:
     calls = [a_call("a"), a_call("b"), a_call("c", model="other")]
     batch = await gathered(book, *calls, calls[0])
     assert await book.open_batches() == [batch]
@@ -50,14 +50,14 @@ async def test_calls_of_one_model_leave_together_and_are_collected_once_closed(b
     assert await book.collect("b") == CollectedCall(None, "too late")
 
 
-async def test_one_run_pays_for_an_answer_however_often_it_asks(book: BatchBook) -> None:
+async def test_answer_is_billed_to_a_single_run(book: BatchBook) -> None:
     batch = await gathered(book, a_call("a"))
     await book.close(batch.id, [LineResult("a", "{}")])
     billed = [await book.bill(["a", "unknown"], run) for run in ("one", "two", "one")]
     assert billed == [{"a"}, set(), {"a"}]
 
 
-async def test_a_settled_call_is_collected_by_who_waited_and_begins_anew_when_asked_again(book: BatchBook) -> None:
+async def test_settled_answer_remains_collectable_and_new_request_starts_over(book: BatchBook) -> None:
     batch = await gathered(book, a_call("a"))
     await book.settle(["a"])
     assert await book.collect("a") is None, "what is out cannot be settled"
@@ -70,7 +70,7 @@ async def test_a_settled_call_is_collected_by_who_waited_and_begins_anew_when_as
     assert await book.calls_of(second.id) == [again]
 
 
-async def test_a_batch_leaves_when_it_is_quiet_or_full_and_not_before(book: BatchBook) -> None:
+async def test_batch_is_sent_when_idle_or_full(book: BatchBook) -> None:
     for key in "abc":
         await book.enqueue(a_call(key))
     assert await book.gather(PATIENT) is None
@@ -81,21 +81,21 @@ async def test_a_batch_leaves_when_it_is_quiet_or_full_and_not_before(book: Batc
     assert await book.gather(AT_ONCE) is None
 
 
-async def test_what_a_batch_says_nothing_of_is_returned(book: BatchBook) -> None:
+async def test_request_missing_from_batch_results_is_returned_with_error(book: BatchBook) -> None:
     batch = await gathered(book, a_call("a"))
     await book.close(batch.id, [LineResult("somebody else's", "{}")])
     await book.close(batch.id, [LineResult("a", "{}")])
     assert await book.collect("a") == CollectedCall(None, "the batch ended without a word about it")
 
 
-async def test_a_call_whose_deadline_comes_before_a_batch_leaves_is_returned(book: BatchBook) -> None:
+async def test_request_past_its_deadline_is_returned_before_batching(book: BatchBook) -> None:
     await book.enqueue(a_call("late", minutes=-1))
     await book.enqueue(a_call("early"))
     await book.give_up_overdue()
     assert await book.ended(["late", "early", "unknown"]) == ["late", "unknown"]
 
 
-async def test_forget_older_counts_the_answers_that_nobody_settled(book: BatchBook) -> None:
+async def test_forget_older_counts_unsettled_answers(book: BatchBook) -> None:
     batch = await gathered(book, *map(a_call, "abcd"))
     await book.close(batch.id, [LineResult("a", "{}"), LineResult("b", "{}"), LineResult("c", None)])
     await book.settle(["b"])
@@ -104,13 +104,13 @@ async def test_forget_older_counts_the_answers_that_nobody_settled(book: BatchBo
     assert await book.collect("a") is None
 
 
-async def test_a_batch_tells_when_it_was_cancelled(book: BatchBook) -> None:
+async def test_cancellation_time_of_a_batch_is_recorded(book: BatchBook) -> None:
     batch = await gathered(book, a_call("a"))
     await book.mark_cancelled(batch.id)
     assert [open_batch.cancelled_at is not None for open_batch in await book.open_batches()] == [True]
 
 
-async def test_a_call_settled_a_moment_ago_is_not_asked_again(database: Database) -> None:
+async def test_recently_settled_request_is_not_sent_again(database: Database) -> None:
     """A caller that looked for the answer just before it was stored finds it here."""
     book = PgBatchBook(database, "endpoint", settled_seconds=60.0)
     batch = await gathered(book, a_call("a"))

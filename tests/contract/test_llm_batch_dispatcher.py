@@ -49,7 +49,7 @@ class LostEndpoint(RemoteBatches):
 
 @pytest.mark.parametrize("failure", [DOWN, REVOKED], ids=["down", "revoked"])
 @pytest.mark.parametrize("sent", [True, False])
-async def test_calls_of_a_batch_out_of_reach_go_back_some_time_after_their_deadline_and_not_before(
+async def test_requests_of_unreachable_batch_are_returned_only_after_deadline_grace(
     database: Database, failure: Exception, sent: bool
 ) -> None:
     clock = HandClock()
@@ -70,7 +70,7 @@ async def test_calls_of_a_batch_out_of_reach_go_back_some_time_after_their_deadl
     assert await book.open_batches() == []
 
 
-async def test_a_process_that_has_no_claim_sends_nothing(database: Database) -> None:
+async def test_process_without_claim_sends_nothing(database: Database) -> None:
     clock = HandClock()
     book, claims = PgBatchBook(database, "endpoint"), InMemoryClaims(clock.monotonic)
     until = clock.now() + dt.timedelta(seconds=1_000)

@@ -26,9 +26,7 @@ def simulated(simulator: Simulator) -> Simulator:
     return simulator
 
 
-async def test_questions_of_several_runs_share_a_batch_at_half_the_price(
-    simulated: Simulator, database: Database
-) -> None:
+async def test_requests_of_several_runs_share_a_half_price_batch(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database) as stand:
         answers = await ask_all(stand.gateway, [overnight_run(f"run{number}") for number in range(4)], 5)
         stats = simulated.stats()
@@ -54,7 +52,7 @@ async def test_questions_of_several_runs_share_a_batch_at_half_the_price(
     ],
     ids=["lines", "expired", "cancelled", "failed", "lost replies", "live errors"],
 )
-async def test_what_a_batch_does_not_answer_the_live_endpoint_does_and_nothing_is_paid_twice(
+async def test_requests_unanswered_by_batch_use_live_endpoint_without_double_payment(
     simulated: Simulator, database: Database, trouble: dict[str, float], live: range
 ) -> None:
     simulated.configure(**trouble)
@@ -69,7 +67,7 @@ async def test_what_a_batch_does_not_answer_the_live_endpoint_does_and_nothing_i
     assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
 
 
-async def test_at_the_deadline_a_batch_is_cancelled_and_the_live_endpoint_takes_over(
+async def test_batch_past_deadline_is_cancelled_and_live_endpoint_takes_over(
     simulated: Simulator, database: Database
 ) -> None:
     simulated.configure(batch_seconds=600.0)
@@ -81,13 +79,13 @@ async def test_at_the_deadline_a_batch_is_cancelled_and_the_live_endpoint_takes_
     assert stats.batch_answers < 6
 
 
-async def test_after_the_deadline_nothing_waits(simulated: Simulator, database: Database) -> None:
+async def test_requests_past_their_deadline_skip_the_batch(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database) as stand:
         await ask_all(stand.gateway, [overnight_run(seconds=-1)], 3)
     assert (simulated.stats().requests, simulated.stats().batches) == (3, 0)
 
 
-async def test_a_question_for_which_somebody_waits_does_not_wait_for_a_batch_with_the_same(
+async def test_urgent_request_does_not_wait_for_identical_batched_request(
     simulated: Simulator,
     database: Database,
 ) -> None:
@@ -102,7 +100,7 @@ async def test_a_question_for_which_somebody_waits_does_not_wait_for_a_batch_wit
         await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def test_who_goes_away_pays_nothing_and_finds_the_answer_later(simulated: Simulator, database: Database) -> None:
+async def test_cancelled_caller_pays_nothing_and_finds_answer_later(simulated: Simulator, database: Database) -> None:
     simulated.configure(batch_seconds=0.5)
     async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 4))
@@ -116,9 +114,7 @@ async def test_who_goes_away_pays_nothing_and_finds_the_answer_later(simulated: 
     assert sorted(cost > 0 for cost in paid if cost is not None) == [False] * 4 + [True] * 4
 
 
-async def test_who_goes_away_between_an_answer_and_its_repair_pays_once(
-    simulated: Simulator, database: Database
-) -> None:
+async def test_caller_cancelled_between_answer_and_repair_pays_once(simulated: Simulator, database: Database) -> None:
     simulated.configure(answer_fault_rate=0.5, answer_faults={"invalid_json": 1.0}, batch_seconds=0.3)
     async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run("one")], 12))
@@ -133,7 +129,7 @@ async def test_who_goes_away_between_an_answer_and_its_repair_pays_once(
     assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
 
 
-async def test_processes_that_share_a_database_send_each_question_once_and_one_of_them_pays(
+async def test_processes_sharing_a_database_send_and_pay_each_request_once(
     simulated: Simulator, database: Database
 ) -> None:
     simulated.configure(answer_fault_rate=0.3)
@@ -161,9 +157,7 @@ class ForgetfulBook(PgBatchBook):
         await super().mark_sent(batch_id, remote_id)
 
 
-async def test_a_batch_that_was_made_and_not_written_down_is_found_at_the_endpoint(
-    simulated: Simulator, database: Database
-) -> None:
+async def test_unrecorded_batch_is_found_at_the_endpoint(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database, book=ForgetfulBook(database, "endpoint")) as stand:
         await ask_all(stand.gateway, [overnight_run()], 8)
     stats = simulated.stats()
@@ -190,7 +184,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-async def test_a_batch_that_is_out_when_its_process_is_killed_is_found_again_and_not_sent_again(
+async def test_batch_of_a_killed_process_is_found_and_not_resent(
     simulated: Simulator, database: Database, database_url: str
 ) -> None:
     simulated.configure(batch_seconds=2.0)
@@ -211,7 +205,7 @@ async def test_a_batch_that_is_out_when_its_process_is_killed_is_found_again_and
     assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
 
 
-def test_calls_that_begin_alike_stand_together_in_the_file() -> None:
+def test_requests_with_common_prefixes_are_adjacent_in_batch_file() -> None:
     until = SystemClock().now()
     bodies = ['{"a": "idea 2, claim"}', '{"a": "other"}', '{"a": "idea 2, aim"}', '{"a": "idea 1"}']
     calls = [

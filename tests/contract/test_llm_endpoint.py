@@ -43,7 +43,7 @@ async def asked(client: LlmEndpoint) -> str:
         ("name:word@", "sk-1", "Bearer sk-1"),
     ],
 )
-async def test_a_key_comes_before_a_password_in_the_address(user: str, key: str, said: str) -> None:
+async def test_api_key_takes_precedence_over_password_in_url(user: str, key: str, said: str) -> None:
     async with ScriptedLlm(say("yes")) as llm:
         url = llm.base_url.replace("http://", f"http://{user}")
         async with opened(llm, base_url=url, api_key=key) as client:
@@ -65,7 +65,7 @@ async def test_netrc_is_not_read(line: str, tmp_path: Path, monkeypatch: pytest.
         assert llm.authorizations == ["Bearer sk-1"]
 
 
-async def test_proxy_of_the_environment_is_used_except_where_it_says_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_environment_proxy_is_used_except_for_excluded_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     proxied: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:
@@ -91,7 +91,7 @@ async def test_proxy_of_the_environment_is_used_except_where_it_says_not_to(monk
     assert proxied == ["http://llm.example.org/v1/chat/completions"]
 
 
-async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_oversized_response_is_aborted_as_transient_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "MOST_BYTES", 1_000)
     async with ScriptedLlm(Reply(200, " " * 5_000), say("yes")) as llm, opened(llm) as client:
         with pytest.raises(TransientLlmFailure, match="longer than 1,000 bytes"):
@@ -103,13 +103,13 @@ DEEP = ("[" * 200_000, '{"error":' * 900 + "1" + "}" * 900, '{"detail":' + "[" *
 
 
 @pytest.mark.parametrize("body", DEEP)
-async def test_error_that_is_nested_too_deeply_is_a_refusal_like_any_other(body: str) -> None:
+async def test_deeply_nested_error_body_is_a_permanent_failure(body: str) -> None:
     async with ScriptedLlm(otherwise=lambda _: Reply(400, body)) as llm, opened(llm) as client:
         with pytest.raises(PermanentLlmFailure):
             await asked(client)
 
 
-async def test_retry_after_in_a_year_that_there_is_not_is_ignored() -> None:
+async def test_retry_after_with_impossible_year_is_ignored() -> None:
     headers = {"Retry-After": "Mon, 01 Jan 99999999999999 00:00:00 GMT"}
     async with ScriptedLlm(Reply(429, "{}", headers)) as llm, opened(llm) as client:
         with pytest.raises(TransientLlmFailure) as caught:

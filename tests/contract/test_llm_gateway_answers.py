@@ -14,7 +14,7 @@ from workers.outbound.store import InMemoryAnswerStore
 GOOD = an_answer()
 
 
-async def test_valid_answer_is_returned_with_what_it_took() -> None:
+async def test_valid_answer_is_returned_with_usage_and_cost() -> None:
     async with ScriptedLlm(say(GOOD)) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         assert [weight.label for weight in answer.value.weights] == ["P1", "P2"]
@@ -36,7 +36,7 @@ async def test_valid_answer_is_returned_with_what_it_took() -> None:
         (say(an_answer(weight="3")), "coerced"),
     ],
 )
-async def test_whole_answer_in_wrong_form_is_taken_at_once_and_recorded(faulty: Reply, kind: FaultKind) -> None:
+async def test_recoverable_answer_is_accepted_and_its_fault_recorded(faulty: Reply, kind: FaultKind) -> None:
     async with ScriptedLlm(faulty) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         assert [weight.weight for weight in answer.value.weights] == [3, 3]
@@ -63,7 +63,7 @@ async def test_whole_answer_in_wrong_form_is_taken_at_once_and_recorded(faulty: 
         (say("I'm sorry, I cannot assist with that."), "refusal", "declined"),
     ],
 )
-async def test_unusable_answer_is_asked_for_again_with_its_errors(faulty: Reply, kind: FaultKind, told: str) -> None:
+async def test_unusable_answer_is_retried_with_its_errors(faulty: Reply, kind: FaultKind, told: str) -> None:
     async with ScriptedLlm(faulty, say(GOOD)) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         assert [fault.kind for fault in answer.record.faults] == [kind]
@@ -74,13 +74,13 @@ async def test_unusable_answer_is_asked_for_again_with_its_errors(faulty: Reply,
         assert told in second[-1]["content"]
 
 
-async def test_truncated_answer_is_asked_for_again_with_more_room() -> None:
+async def test_truncated_answer_is_retried_with_higher_token_limit() -> None:
     async with ScriptedLlm(say(GOOD[:9], "length"), say(GOOD)) as llm, a_gateway(llm) as gateway:
         await gateway.run(WEIGHING, a_question(), a_run())
         assert [request["max_tokens"] for request in llm.requests] == [500, 1000]
 
 
-async def test_answer_malformed_to_the_end_is_an_error_with_every_fault_and_its_cost_on_record() -> None:
+async def test_permanently_malformed_answer_fails_with_faults_and_cost_recorded() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(say(""), say("?"), say(an_answer(["P1"]))) as llm, a_gateway(llm, answers) as gateway:
         with pytest.raises(MalformedAnswer, match=r"tests\.weighing in 3 tries.*no weight for P2") as caught:
@@ -95,7 +95,7 @@ async def test_answer_malformed_to_the_end_is_an_error_with_every_fault_and_its_
 
 
 @pytest.mark.parametrize("status", [400, 422])
-async def test_unrecognised_refusal_concerns_one_question_once_the_model_has_answered_another(status: int) -> None:
+async def test_unknown_rejection_concerns_only_its_request_once_model_has_answered(status: int) -> None:
     odd = refuse(status, "The stars are not right.")
     async with ScriptedLlm(odd, say(GOOD), odd, say(GOOD)) as llm, a_gateway(llm) as gateway:
         with pytest.raises(LlmRejected, match="stars are not right"):
@@ -106,7 +106,7 @@ async def test_unrecognised_refusal_concerns_one_question_once_the_model_has_ans
         await gateway.run(WEIGHING, a_question("Four."), a_run())
 
 
-async def test_answer_that_the_endpoint_itself_found_malformed_is_asked_for_again() -> None:
+async def test_answer_rejected_as_malformed_by_endpoint_is_retried() -> None:
     error = {"message": "Failed to generate JSON.", "code": "json_validate_failed", "failed_generation": GOOD[:40]}
     async with ScriptedLlm(Reply(400, {"error": error}), say(GOOD)) as llm, a_gateway(llm) as gateway:
         record = (await gateway.run(WEIGHING, a_question(), a_run())).record
@@ -133,7 +133,7 @@ def _is_heavy(answer: Weighing) -> bool:
     [(say(GOOD), 3), (say(HEAVY), 5), (say("It is sound."), 5), (refuse(400, "no"), 5)],
     ids=["better", "no-better", "malformed", "rejected"],
 )
-async def test_valid_answer_is_sent_back_once_for_advice_and_never_lost_to_it(second: Reply, weight: int) -> None:
+async def test_valid_answer_is_retried_once_for_advice_and_never_lost(second: Reply, weight: int) -> None:
     async with ScriptedLlm(say(HEAVY), second) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(ADVISED, a_question(), a_run())
         assert answer.value.weights[-1].weight == weight

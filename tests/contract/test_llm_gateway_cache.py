@@ -41,7 +41,7 @@ def answers(request: pytest.FixtureRequest) -> AnswerStore:
     return InMemoryAnswerStore() if request.param == "memory" else PgAnswerCache(request.getfixturevalue("database"))
 
 
-async def test_answers_of_one_tenant_are_not_given_to_another_where_they_are_not_shared(answers: AnswerStore) -> None:
+async def test_unshared_answers_are_cached_per_tenant(answers: AnswerStore) -> None:
     async with ScriptedLlm(GOOD, GOOD, GOOD) as llm, a_gateway(llm, answers) as gateway:
         runs = [replace(a_run(f"{owner}{number}"), answers_of=owner) for owner in ("a", "b", "") for number in (1, 2)]
         cached = [(await gateway.run(WEIGHING, a_question(), run)).record.cached for run in runs]
@@ -49,7 +49,7 @@ async def test_answers_of_one_tenant_are_not_given_to_another_where_they_are_not
     assert cached == [False, True] * 3
 
 
-async def test_samples_of_one_question_are_asked_and_kept_each_for_itself_at_their_own_temperature() -> None:
+async def test_samples_are_requested_and_cached_separately_with_their_own_seeds() -> None:
     answers = InMemoryAnswerStore()
     samples = [replace(WEIGHING, sample=number, temperature=0.7) for number in range(3)]
     async with ScriptedLlm(GOOD, GOOD, GOOD) as llm, a_gateway(llm, answers, seed=5) as gateway:
@@ -59,7 +59,7 @@ async def test_samples_of_one_question_are_asked_and_kept_each_for_itself_at_the
     assert len({row.key for row in answers.ledger}) == 3
 
 
-async def test_second_time_the_answer_comes_from_the_cache_with_its_original_costs_and_faults() -> None:
+async def test_cached_answer_keeps_its_original_cost_and_faults() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(say(""), GOOD) as llm:
         async with a_gateway(llm, answers) as gateway:
@@ -77,7 +77,7 @@ async def test_second_time_the_answer_comes_from_the_cache_with_its_original_cos
 
 
 @pytest.mark.parametrize("change", [{"model": "n"}, {"temperature": 0.5}, {"seed": 1}])
-async def test_whatever_determines_the_answer_is_part_of_its_key(change: dict[str, Any]) -> None:
+async def test_cache_key_covers_model_temperature_and_seed(change: dict[str, Any]) -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(GOOD, GOOD) as llm:
         for changes in ({}, change):
@@ -87,9 +87,7 @@ async def test_whatever_determines_the_answer_is_part_of_its_key(change: dict[st
 
 
 @pytest.mark.parametrize(("names", "kept"), [(("", ""), 2), (("ours", "ours"), 1), (("ours", "theirs"), 2)])
-async def test_model_of_the_same_name_elsewhere_is_asked_anew_unless_the_endpoint_is_named(
-    names: tuple[str, str], kept: int
-) -> None:
+async def test_answers_are_shared_across_urls_only_with_same_endpoint_name(names: tuple[str, str], kept: int) -> None:
     answers = InMemoryAnswerStore()
     for name in names:
         async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers, endpoint_name=name) as gateway:
@@ -97,7 +95,7 @@ async def test_model_of_the_same_name_elsewhere_is_asked_anew_unless_the_endpoin
     assert len(answers.answers) == kept
 
 
-async def test_how_json_was_asked_for_is_not_part_of_the_key() -> None:
+async def test_json_mode_is_not_part_of_the_cache_key() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(GOOD) as llm:
         for structured in ("json_schema", "json_object"):
@@ -105,7 +103,7 @@ async def test_how_json_was_asked_for_is_not_part_of_the_key() -> None:
                 await gateway.run(WEIGHING, a_question(), a_run())
 
 
-async def test_cached_answer_that_does_not_satisfy_the_task_any_more_is_paid_for_once_more(
+async def test_cached_answer_failing_a_stricter_check_is_renewed_once(
     answers: AnswerStore,
 ) -> None:
     stricter = replace(WEIGHING, check=lambda question, answer: [] if answer.remark == "New." else ["No."])
@@ -129,7 +127,7 @@ async def test_answer_is_stored_before_it_is_returned() -> None:
         assert len(answers.answers) == 1
 
 
-async def test_answer_that_was_paid_for_is_stored_though_its_caller_is_cancelled() -> None:
+async def test_paid_answer_is_stored_despite_cancelled_caller() -> None:
     answers = SlowAnswers()
     async with ScriptedLlm(GOOD) as llm:
         async with a_gateway(llm, answers) as gateway:
@@ -142,14 +140,14 @@ async def test_answer_that_was_paid_for_is_stored_though_its_caller_is_cancelled
         assert len(answers.answers) == 1
 
 
-async def test_store_out_of_reach_is_an_error_and_the_question_can_be_asked_again() -> None:
+async def test_answer_store_failure_is_raised_and_request_can_be_repeated() -> None:
     async with ScriptedLlm(GOOD, GOOD) as llm, a_gateway(llm, BrokenAnswers()) as gateway:
         for _ in range(2):
             with pytest.raises(StorageError, match="disk is full"):
                 await gateway.run(WEIGHING, a_question(), a_run())
 
 
-async def test_request_that_was_sent_is_charged_though_its_caller_is_cancelled() -> None:
+async def test_sent_request_is_charged_despite_cancelled_caller() -> None:
     answers, budget = InMemoryAnswerStore(), Budget(max_usd=10.0)
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
@@ -166,7 +164,7 @@ async def test_request_that_was_sent_is_charged_though_its_caller_is_cancelled()
     assert budget.spent_usd > 0
 
 
-async def test_request_that_still_waited_for_its_turn_is_not_charged_when_its_caller_is_cancelled() -> None:
+async def test_queued_request_is_not_charged_when_cancelled() -> None:
     answers, budget = InMemoryAnswerStore(), Budget()
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
@@ -183,7 +181,7 @@ async def test_request_that_still_waited_for_its_turn_is_not_charged_when_its_ca
     assert [row.record.prompt_tokens > 0 for row in answers.ledger if row.run_id == "run"] == [False]
 
 
-async def test_same_question_in_flight_is_sent_once() -> None:
+async def test_identical_concurrent_requests_are_sent_once() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers) as gateway:
         results = await asyncio.gather(*(gateway.run(WEIGHING, a_question(), a_run(f"{n}")) for n in range(50)))
@@ -193,7 +191,7 @@ async def test_same_question_in_flight_is_sent_once() -> None:
     assert len(answers.ledger) == 50
 
 
-async def test_failure_of_a_question_in_flight_is_everybodys_and_is_sent_once() -> None:
+async def test_failure_of_shared_request_reaches_all_callers() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(refuse(401, "No.")) as llm, a_gateway(llm, answers) as gateway:
         results = await asyncio.gather(
@@ -205,7 +203,7 @@ async def test_failure_of_a_question_in_flight_is_everybodys_and_is_sent_once() 
     assert [row.outcome for row in answers.ledger] == ["failed"] * 5
 
 
-async def test_request_of_a_cancelled_leader_goes_on_for_its_follower() -> None:
+async def test_shared_request_continues_after_its_first_caller_is_cancelled() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm, answers) as gateway:
         llm.open.clear()
@@ -223,7 +221,7 @@ async def test_request_of_a_cancelled_leader_goes_on_for_its_follower() -> None:
     assert [(row.run_id, row.outcome) for row in answers.ledger] == [("leader", "answered"), ("follower", "answered")]
 
 
-async def test_leader_without_budget_does_not_stop_its_followers() -> None:
+async def test_request_over_budget_does_not_block_identical_requests() -> None:
     async with ScriptedLlm(GOOD) as llm, a_gateway(llm) as gateway:
         poor, rich = await asyncio.gather(
             gateway.run(WEIGHING, a_question(), a_run("poor", Budget(max_usd=0.0))),
@@ -246,7 +244,7 @@ async def test_cached_answers_are_free() -> None:
         assert budget.spent_usd == spent
 
 
-async def test_bug_in_a_tasks_check_does_not_leave_the_question_in_flight() -> None:
+async def test_exception_in_task_check_releases_the_request_in_flight() -> None:
     def broken(question: Question, answer: Weighing) -> list[str]:
         raise KeyError("P3")
 

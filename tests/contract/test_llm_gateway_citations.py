@@ -21,7 +21,7 @@ def _answer(remark: str) -> str:
 FOREIGN = say(_answer("It holds. Smith et al. (2021) saw it."))
 
 
-async def test_a_foreign_citation_goes_back_to_the_model_in_words() -> None:
+async def test_unknown_citation_is_reported_to_the_model_for_correction() -> None:
     async with ScriptedLlm(FOREIGN, say(_answer(SOUND))) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         told = llm.requests[1]["messages"][-1]["content"]
@@ -30,7 +30,7 @@ async def test_a_foreign_citation_goes_back_to_the_model_in_words() -> None:
     assert ([fault.kind for fault in answer.record.faults], answer.record.redacted) == (["failed_check"], 0)
 
 
-async def test_what_stays_is_redacted_and_counted_and_the_rest_is_kept() -> None:
+async def test_remaining_unknown_citations_are_redacted_and_counted() -> None:
     answers, runs = InMemoryAnswerStore(), [a_run(), a_run("again")]
     async with ScriptedLlm(otherwise=lambda _: FOREIGN) as llm, a_gateway(llm, answers) as gateway:
         values = [await ask(gateway, WEIGHING, a_question(), run) for run in runs]
@@ -42,7 +42,7 @@ async def test_what_stays_is_redacted_and_counted_and_the_rest_is_kept() -> None
     assert [call.cached for run in runs for call in run.journal.calls] == [False, True]
 
 
-async def test_an_answer_that_is_worse_when_asked_again_does_not_take_a_good_ones_place() -> None:
+async def test_worse_retry_does_not_replace_a_usable_answer() -> None:
     worse = (say("No."), say(an_answer(["P1"])))
     async with ScriptedLlm(FOREIGN, *worse) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
@@ -50,7 +50,7 @@ async def test_an_answer_that_is_worse_when_asked_again_does_not_take_a_good_one
     assert len(answer.record.faults) == 3
 
 
-async def test_what_was_answered_is_not_lost_to_an_error_while_it_is_asked_for_again() -> None:
+async def test_usable_answer_survives_an_error_during_retry() -> None:
     async with ScriptedLlm(FOREIGN, refuse(401, "No key.")) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         assert (answer.value.remark, answer.record.redacted) == ("It holds.", 1)
@@ -59,20 +59,20 @@ async def test_what_was_answered_is_not_lost_to_an_error_while_it_is_asked_for_a
             await gateway.run(WEIGHING, a_question("Another."), a_run())
 
 
-async def test_an_answer_with_other_faults_is_lost_as_ever() -> None:
+async def test_answer_with_other_faults_is_rejected() -> None:
     faulty = say(an_answer(["P1"]).replace("All [P1] {good}.", "See example.com."))
     async with ScriptedLlm(otherwise=lambda _: faulty) as llm, a_gateway(llm) as gateway:
         with pytest.raises(MalformedAnswer, match=r"There is no weight for P2.*an address"):
             await gateway.run(WEIGHING, a_question(), a_run())
 
 
-async def test_an_answer_is_cleaned_before_it_is_read() -> None:
+async def test_invisible_characters_are_removed_from_answers() -> None:
     async with ScriptedLlm(say(_answer("A\u200bll \u202egood [\u200bP2]."))) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
     assert answer.value.remark == "All good (another paper)."
 
 
-async def test_an_answer_kept_from_before_is_read_as_a_new_one_would_be() -> None:
+async def test_cached_answer_is_checked_for_unknown_citations() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(say(_answer(SOUND)), say(_answer("New."))) as llm, a_gateway(llm, answers) as gateway:
         await gateway.run(WEIGHING, a_question(), a_run())

@@ -25,7 +25,7 @@ GOOD = say(an_answer())
 CALLS = 400
 
 
-async def test_calls_in_flight_grow_from_the_start_to_the_maximum() -> None:
+async def test_concurrency_grows_from_start_value_to_maximum() -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.3
         settings = the_settings(llm, concurrency={"start": 8, "max": 32})
@@ -39,7 +39,7 @@ async def test_calls_in_flight_grow_from_the_start_to_the_maximum() -> None:
 
 
 @pytest.mark.parametrize("shared", [False, True])
-async def test_a_person_who_asks_what_waits_for_a_batch_takes_it_to_the_front(shared: bool) -> None:
+async def test_urgent_request_moves_identical_queued_request_to_the_front(shared: bool) -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.05
         settings, clock = the_settings(llm, concurrency={"max": 1}), SystemClock()
@@ -94,7 +94,7 @@ async def test_every_injected_fault_is_recorded_exactly_once() -> None:
     assert sum(row.record.attempts for row in answers.ledger) == len(llm.requests)
 
 
-async def test_budget_is_kept_with_many_calls_in_flight() -> None:
+async def test_budget_holds_with_many_concurrent_requests() -> None:
     budget = Budget(max_usd=0.1)
     async with ScriptedLlm(otherwise=lambda _: say(an_answer(), usage=(100, 300))) as llm:
         async with a_gateway(llm) as gateway:
@@ -110,7 +110,7 @@ async def test_budget_is_kept_with_many_calls_in_flight() -> None:
     assert budget.spent_usd == pytest.approx(paid * 0.0032)
 
 
-async def test_last_part_of_a_budget_can_be_spent_once_it_is_known_how_long_answers_are() -> None:
+async def test_budget_reservations_shrink_once_answer_lengths_are_known() -> None:
     """Each call costs 0.0004, and would cost about 0.0053 if its answer were as long as its task allows."""
     budget = Budget(max_usd=0.02)
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm) as gateway:
@@ -126,7 +126,7 @@ async def test_last_part_of_a_budget_can_be_spent_once_it_is_known_how_long_answ
     assert budget.spent_usd <= 0.02
 
 
-async def test_token_budget_needs_no_price() -> None:
+async def test_token_budget_works_without_prices() -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm, prices={}) as gateway:
         run = a_run("run", Budget(max_prompt_tokens=1_000))
         results = await asyncio.gather(
@@ -143,7 +143,7 @@ async def test_dollar_budget_without_a_price_is_refused_before_anything_is_sent(
         assert llm.requests == []
 
 
-async def test_a_task_that_names_its_model_is_asked_of_it_and_needs_its_price() -> None:
+async def test_task_with_its_own_model_uses_it_and_needs_its_price() -> None:
     named = replace(WEIGHING, model="other")
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm) as gateway:
         first = await gateway.run(WEIGHING, a_question(), a_run())
@@ -155,7 +155,7 @@ async def test_a_task_that_names_its_model_is_asked_of_it_and_needs_its_price() 
         assert len(llm.requests) == 2
 
 
-async def test_rate_limit_pauses_all_calls_for_as_long_as_asked() -> None:
+async def test_rate_limit_pauses_all_requests_for_the_requested_time() -> None:
     times: list[float] = []
 
     def limited_at_first(_: dict[str, Any]) -> Script:

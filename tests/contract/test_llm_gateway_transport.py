@@ -30,7 +30,7 @@ GOOD = say(an_answer())
         (Dropped(), "connection"),
     ],
 )
-async def test_passing_trouble_is_retried_and_recorded_once(trouble: Script, kind: FaultKind) -> None:
+async def test_transient_failure_is_retried_and_recorded(trouble: Script, kind: FaultKind) -> None:
     async with ScriptedLlm(trouble, trouble, GOOD) as llm, a_gateway(llm) as gateway:
         record = (await gateway.run(WEIGHING, a_question(), a_run())).record
         assert [fault.kind for fault in record.faults] == [kind, kind]
@@ -47,7 +47,7 @@ async def test_passing_trouble_is_retried_and_recorded_once(trouble: Script, kin
         Reply(200, {"error": {"message": "provider failed"}}),
     ],
 )
-async def test_what_the_endpoint_itself_refuses_costs_nothing(refusal: Reply) -> None:
+async def test_rejected_requests_are_not_charged(refusal: Reply) -> None:
     budget = Budget()
     async with ScriptedLlm(refusal, GOOD) as llm, a_gateway(llm) as gateway:
         record = (await gateway.run(WEIGHING, a_question(), a_run("run", budget))).record
@@ -63,9 +63,7 @@ async def test_what_the_endpoint_itself_refuses_costs_nothing(refusal: Reply) ->
         (Reply(200, {"error": {"message": "gone"}, "usage": {"prompt_tokens": 70, "completion_tokens": 30}}), 70),
     ],
 )
-async def test_what_the_endpoint_may_have_read_is_charged_at_least_for_its_prompt(
-    trouble: Script, read: int | None
-) -> None:
+async def test_possibly_processed_requests_are_charged_at_least_their_prompt(trouble: Script, read: int | None) -> None:
     answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)
     async with ScriptedLlm(trouble, GOOD) as llm, a_gateway(llm, answers) as gateway:
         record = (await gateway.run(WEIGHING, a_question(), a_run("run", budget))).record
@@ -75,7 +73,7 @@ async def test_what_the_endpoint_may_have_read_is_charged_at_least_for_its_promp
     assert record.cost_usd == pytest.approx(budget.spent_usd)
 
 
-async def test_answer_that_does_not_come_in_time_is_a_timeout_and_its_prompt_is_charged() -> None:
+async def test_request_timeout_is_recorded_and_its_prompt_charged() -> None:
     answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
@@ -105,7 +103,7 @@ async def test_budget_ends_requests_that_are_never_answered() -> None:
     "wordless",
     [{"choices": []}, {"choices": None}, {"choices": [{"finish_reason": "content_filter"}]}],
 )
-async def test_answer_without_choices_is_that_questions_own_trouble(wordless: dict[str, object]) -> None:
+async def test_answer_without_choices_is_malformed_and_charged(wordless: dict[str, object]) -> None:
     answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)
     body = wordless | {"usage": {"prompt_tokens": 5_000, "completion_tokens": 0}}
     async with ScriptedLlm(otherwise=lambda _: Reply(200, body)) as llm, a_gateway(llm, answers) as gateway:
@@ -132,7 +130,7 @@ async def test_retry_after_is_honoured(form: str) -> None:
         assert dt.datetime.now(dt.UTC) >= earliest
 
 
-async def test_endpoint_that_asks_for_more_patience_than_allowed_is_unavailable() -> None:
+async def test_excessive_retry_after_makes_the_endpoint_unavailable() -> None:
     async with (
         ScriptedLlm(refuse(429, "Come back tomorrow.", None, retry_after="86400")) as llm,
         a_gateway(llm) as gateway,
@@ -141,7 +139,7 @@ async def test_endpoint_that_asks_for_more_patience_than_allowed_is_unavailable(
             await gateway.run(WEIGHING, a_question(), a_run())
 
 
-async def test_trouble_without_end_is_unavailable_and_on_record() -> None:
+async def test_persistent_failure_is_reported_as_unavailable_and_recorded() -> None:
     answers = InMemoryAnswerStore()
     async with (
         ScriptedLlm(otherwise=lambda _: refuse(503, "Overloaded.")) as llm,
@@ -155,7 +153,7 @@ async def test_trouble_without_end_is_unavailable_and_on_record() -> None:
     assert row.record.prompt_tokens == 0
 
 
-async def test_endpoint_that_is_not_there_is_a_connection_fault() -> None:
+async def test_unreachable_endpoint_is_a_connection_fault() -> None:
     async with ScriptedLlm() as llm:
         gone = llm
     budget = Budget()
@@ -183,7 +181,9 @@ REJECTIONS = [
 
 
 @pytest.mark.parametrize(("refusal", "words", "setting"), REJECTIONS)
-async def test_lasting_refusal_is_told_at_once_without_the_key(refusal: Reply, words: str, setting: str) -> None:
+async def test_permanent_rejection_is_reported_immediately_without_the_key(
+    refusal: Reply, words: str, setting: str
+) -> None:
     async with ScriptedLlm(refusal, refusal) as llm, a_gateway(llm) as gateway:
         with pytest.raises(LlmRejected, match=words) as caught:
             await gateway.run(WEIGHING, a_question(), a_run())
@@ -195,20 +195,20 @@ async def test_lasting_refusal_is_told_at_once_without_the_key(refusal: Reply, w
             assert SECRET not in f"{error!s} {error.__cause__!s} {error.faults}"
 
 
-async def test_refused_structured_output_is_told_where_it_was_chosen() -> None:
+async def test_rejected_structured_output_error_names_its_setting() -> None:
     refusal = refuse(400, "response_format is not supported")
     async with ScriptedLlm(refusal) as llm, a_gateway(llm, structured="json_schema") as gateway:
         with pytest.raises(LlmRejected, match="ASSAYER_LLM__STRUCTURED"):
             await gateway.run(WEIGHING, a_question(), a_run())
 
 
-async def test_probe_asks_every_model_and_says_that_they_answer() -> None:
+async def test_probe_checks_every_configured_model() -> None:
     async with ScriptedLlm(say("yes"), say("yes")) as llm, a_gateway(llm, fast_model="small") as gateway:
         assert await gateway.probe() == f"m and small at {llm.base_url} answer."
         assert [request["model"] for request in llm.requests] == ["m", "small"]
 
 
-async def test_probe_of_a_busy_endpoint_says_that_it_is_there() -> None:
+async def test_probe_reports_busy_endpoint_as_present_but_unavailable() -> None:
     async with ScriptedLlm(refuse(503, "Loading model.")) as llm, a_gateway(llm) as gateway:
         with pytest.raises(LlmUnavailable, match=r"is there but does not answer.*Loading model"):
             await gateway.probe()

@@ -56,7 +56,7 @@ async def ask(gateway: LlmGateway, *names: str) -> None:
     await asyncio.gather(*(gateway.run(WEIGHING, a_question(name), a_run(name)) for name in names))
 
 
-async def test_processes_together_keep_the_limit_and_use_it(state: SharedState) -> None:
+async def test_processes_share_and_fully_use_the_concurrency_limit(state: SharedState) -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.05
         async with gateways(llm, [state] * 3, concurrency={"start": 6, "max": 6}) as three:
@@ -66,7 +66,7 @@ async def test_processes_together_keep_the_limit_and_use_it(state: SharedState) 
     assert len(llm.requests) == 120
 
 
-async def test_second_generation_beside_the_first_does_not_double_the_calls(state: SharedState) -> None:
+async def test_new_process_shares_the_concurrency_limit_with_the_old(state: SharedState) -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.05
         async with gateways(llm, [state], concurrency={"max": 4}) as (old,):
@@ -83,7 +83,7 @@ async def test_second_generation_beside_the_first_does_not_double_the_calls(stat
     assert llm.peak == 4
 
 
-async def test_limit_of_all_adapts_to_what_the_endpoint_takes(state: SharedState) -> None:
+async def test_shared_limit_adapts_to_endpoint_capacity(state: SharedState) -> None:
     def capped(_: dict[str, Any]) -> Script:
         return refuse(429, "Too many.", None, retry_after="0.05") if llm.in_flight > 24 else GOOD
 
@@ -96,7 +96,7 @@ async def test_limit_of_all_adapts_to_what_the_endpoint_takes(state: SharedState
     assert len(llm.requests) - 500 < 500
 
 
-async def test_urgent_question_in_another_process_passes_what_waits_in_the_first(state: SharedState) -> None:
+async def test_urgent_request_overtakes_queue_of_another_process(state: SharedState) -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.1
         async with gateways(llm, [state] * 2, concurrency={"max": 2}) as (batch, asked):
@@ -113,7 +113,7 @@ async def test_urgent_question_in_another_process_passes_what_waits_in_the_first
             await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def test_same_question_in_two_processes_is_paid_once(database: Database) -> None:
+async def test_identical_request_in_two_processes_is_paid_once(database: Database) -> None:
     state = PgSharedState(database)
     stores = [PgAnswerCache(database), PgAnswerCache(database)]
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
@@ -126,7 +126,7 @@ async def test_same_question_in_two_processes_is_paid_once(database: Database) -
     assert sorted(item.record.cached for item in found) == [False, True]
 
 
-async def test_question_that_failed_in_one_process_is_asked_by_the_one_that_waited(database: Database) -> None:
+async def test_failed_request_is_retried_by_the_waiting_process(database: Database) -> None:
     state = PgSharedState(database)
     stores = [PgAnswerCache(database), PgAnswerCache(database)]
     async with ScriptedLlm(refuse(400, "No."), otherwise=lambda _: GOOD) as llm:
@@ -151,7 +151,7 @@ class _Cut(InMemorySharedState):
         return await super().change(key, work)
 
 
-async def test_calls_go_on_while_the_shared_state_is_away_and_after_it_is_back() -> None:
+async def test_requests_continue_during_and_after_shared_state_outage() -> None:
     state = _Cut(SystemClock())
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.01
@@ -164,7 +164,7 @@ async def test_calls_go_on_while_the_shared_state_is_away_and_after_it_is_back()
     assert len(llm.requests) == 121
 
 
-async def test_tokens_beyond_the_budget_of_a_minute_wait_for_it(state: SharedState) -> None:
+async def test_shared_token_rate_limit_delays_excess_requests(state: SharedState) -> None:
     """A budget of 10,000 tokens a second, of which five seconds' worth are saved up, and calls of 120 tokens."""
     llm = ScriptedLlm(otherwise=lambda _: GOOD)
     async with llm, gateways(llm, [state] * 2, tokens_per_minute=600_000) as both:

@@ -36,7 +36,7 @@ def model() -> Iterator[LocalModel]:
         yield running
 
 
-def test_speed_is_measured_and_an_idle_server_has_nothing_in_progress(model: LocalModel) -> None:
+def test_speed_is_measured_and_idle_server_has_zero_tokens_in_progress(model: LocalModel) -> None:
     speed = measure_speed(model)
     assert speed.prompt > 0
     assert speed.answer > 0
@@ -44,14 +44,14 @@ def test_speed_is_measured_and_an_idle_server_has_nothing_in_progress(model: Loc
     assert tokens_in_progress(model) == (0, 0)
 
 
-def test_server_refuses_whoever_has_not_its_key(model: LocalModel) -> None:
+def test_server_rejects_a_wrong_api_key(model: LocalModel) -> None:
     connection = HTTPConnection(urlsplit(model.base_url).netloc)
     connection.request("POST", "/v1/chat/completions", json.dumps({"messages": []}), {"Authorization": "Bearer other"})
     assert connection.getresponse().status == 401
     connection.close()
 
 
-def test_server_ends_with_the_block_also_after_an_error(model: LocalModel) -> None:
+def test_server_is_stopped_after_an_error_in_the_block(model: LocalModel) -> None:
     with pytest.raises(KeyboardInterrupt), local_model(model_file(SMALL_MODEL)) as other:  # noqa: PT012
         assert psutil.pid_exists(other.process_id)
         raise KeyboardInterrupt
@@ -71,7 +71,7 @@ def test_server_ends_when_its_parent_is_killed(model: LocalModel, tmp_path: Path
         wait_until(lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE)
 
 
-def test_file_that_is_no_model_is_refused_in_the_servers_words(tmp_path: Path) -> None:
+def test_invalid_model_file_is_rejected_with_server_message(tmp_path: Path) -> None:
     file = tmp_path / "notes.gguf"
     file.write_text("These are notes.")
     with (
@@ -85,7 +85,7 @@ def test_file_that_is_no_model_is_refused_in_the_servers_words(tmp_path: Path) -
     ("ending", "words"),
     [("kill -ILL $$", "built for another processor"), ("echo out of memory; exit 3", "exit code 3")],
 )
-def test_server_on_the_path_is_used_and_its_failure_explained(
+def test_failure_of_server_on_path_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, words: str
 ) -> None:
     program = tmp_path / "llama-server"
@@ -104,6 +104,6 @@ def test_server_on_the_path_is_used_and_its_failure_explained(
         ("/no/such/file.gguf", "neither a model file"),
     ],
 )
-def test_whatever_contains_no_model_is_refused(name: str, words: str) -> None:
+def test_name_without_model_file_is_rejected(name: str, words: str) -> None:
     with pytest.raises(ConfigurationError, match=words):
         model_file(name)

@@ -69,7 +69,7 @@ async def assigned(service: Service, owner: Person, call: str, per_proposal: int
     assert made.status_code == 200, made.text
 
 
-async def test_whoever_handed_a_call_in_is_told_once_how_it_ended(service: Service, post: MailPost) -> None:
+async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service, post: MailPost) -> None:
     officer, other = await person(service, "officer", "Otto Officer"), await person(service, "officer", "Olaf Other")
     call = await handed_in(service, officer, "# One", "# Two", "# Three")
     await service.finish()
@@ -109,7 +109,7 @@ async def test_whoever_handed_a_call_in_is_told_once_how_it_ended(service: Servi
     assert not await owed(service, other)
 
 
-async def test_a_call_that_is_run_again_and_finishes_again_is_told_again(service: Service) -> None:
+async def test_submitter_is_mailed_again_after_a_retried_call_finishes(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     call = await handed_in(service, officer, "# One")
     await service.finish(FAILED)
@@ -123,7 +123,7 @@ async def test_a_call_that_is_run_again_and_finishes_again_is_told_again(service
     assert len(await owed(service, officer)) == 2
 
 
-async def test_nobody_is_told_of_a_call_that_a_machine_handed_in(service: Service) -> None:
+async def test_finished_call_submitted_by_machine_is_not_mailed(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     await call_of(service, "# One")
     await service.finish()
@@ -131,7 +131,7 @@ async def test_nobody_is_told_of_a_call_that_a_machine_handed_in(service: Servic
     assert not await owed(service, officer)
 
 
-async def test_a_reviewer_gets_one_mail_for_all_that_an_act_assigns(service: Service, post: MailPost) -> None:
+async def test_reviewer_gets_single_mail_for_assignments_made_together(service: Service, post: MailPost) -> None:
     owner = await person(service, "owner", "Olga Owner")
     grace, linus = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Linus")
     call = await handed_in(service, owner, "# One", "# Two", "# Three", opinions_due="2031-12-01")
@@ -154,7 +154,7 @@ async def test_a_reviewer_gets_one_mail_for_all_that_an_act_assigns(service: Ser
     assert len(await owed(service, grace)) == 1
 
 
-async def test_somebody_who_is_invited_is_told_where_to_sign_in(service: Service, post: MailPost) -> None:
+async def test_invited_member_receives_sign_in_link(service: Service, post: MailPost) -> None:
     owner = await person(service, "owner", "Olga Owner")
     new = {"name": "Ada Byron", "email": "ada@example.org", "role": "reviewer"}
     made = [await owner.post("/v1/members", json=new) for _ in range(2)]
@@ -171,7 +171,7 @@ async def test_somebody_who_is_invited_is_told_where_to_sign_in(service: Service
     assert mail["kind"] == "member invited"
 
 
-async def test_somebody_who_is_invited_for_a_call_is_told_which(service: Service, post: MailPost) -> None:
+async def test_reviewer_invited_to_a_call_is_mailed_its_name(service: Service, post: MailPost) -> None:
     officer = await person(service, "officer", "Otto Officer")
     call = await handed_in(service, officer, "# One", opinions_due="2031-12-01")
     made = await officer.post(f"/v1/batches/{call}/reviewers", json={"name": "Ada", "email": "ada@example.org"})
@@ -185,7 +185,7 @@ async def test_somebody_who_is_invited_for_a_call_is_told_which(service: Service
     assert "One" not in letter.text
 
 
-async def test_a_service_that_sends_no_mails_owes_none(service: Service) -> None:
+async def test_disabled_mail_service_queues_nothing(service: Service) -> None:
     silent = PgMails(service.database, enabled=False)
     owner = await person(service, "owner", "Olga Owner")
     await handed_in(service, owner, "# One")
@@ -195,7 +195,7 @@ async def test_a_service_that_sends_no_mails_owes_none(service: Service) -> None
     assert not await owed(service, owner)
 
 
-async def test_who_wants_no_mails_or_was_removed_gets_none(service: Service) -> None:
+async def test_opted_out_and_removed_members_are_not_mailed(service: Service) -> None:
     owner, now = await person(service, "owner", "Olga Owner"), service.services.clock.now()
     grace, linus = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Linus")
     call = await handed_in(service, owner, "# One", "# Two")
@@ -214,7 +214,7 @@ async def test_who_wants_no_mails_or_was_removed_gets_none(service: Service) -> 
     assert not await owed(service, grace)
 
 
-async def test_mails_go_with_the_call_that_they_tell_of_and_with_their_tenant(service: Service) -> None:
+async def test_mails_are_deleted_with_their_call_or_tenant(service: Service) -> None:
     owner, grace = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Grace Hopper")
     call = await handed_in(service, owner, "# One")
     await assigned(service, owner, call)
@@ -227,7 +227,7 @@ async def test_mails_go_with_the_call_that_they_tell_of_and_with_their_tenant(se
     assert await service.database.fetch("SELECT FROM mails") == []
 
 
-async def test_mails_that_have_ended_are_forgotten_after_a_week(service: Service) -> None:
+async def test_finished_mails_are_deleted_after_a_week(service: Service) -> None:
     grace = await person(service, "reviewer", "Grace Hopper")
     for _ in range(2):
         await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
@@ -249,9 +249,7 @@ async def invited(service: Service, *names: str) -> list[Person]:
     return people
 
 
-async def test_a_mailbox_that_is_not_there_is_given_up_at_once_and_the_reason_is_seen(
-    service: Service, post: MailPost
-) -> None:
+async def test_unknown_mailbox_fails_immediately_and_reason_is_reported(service: Service, post: MailPost) -> None:
     post.recipient_answer = "550 5.1.1 no such mailbox"
     (grace,) = await invited(service, "Grace Hopper")
     async with sending(service, post.port):
@@ -262,9 +260,7 @@ async def test_a_mailbox_that_is_not_there_is_given_up_at_once_and_the_reason_is
     assert await service.services.mails.given_up(OTHER) == {}
 
 
-async def test_what_is_not_taken_for_now_is_tried_again_and_given_up_in_the_end(
-    service: Service, post: MailPost
-) -> None:
+async def test_temporarily_rejected_mail_is_retried_and_finally_fails(service: Service, post: MailPost) -> None:
     post.recipient_answer = "450 4.2.1 come back later"
     (grace,) = await invited(service, "Grace Hopper")
     async with sending(service, post.port):
@@ -274,7 +270,7 @@ async def test_what_is_not_taken_for_now_is_tried_again_and_given_up_in_the_end(
     assert not post.letters
 
 
-async def test_a_server_out_of_reach_costs_each_mail_one_try_and_all_go_when_it_is_back(service: Service) -> None:
+async def test_server_outage_costs_each_mail_a_single_try_before_delivery(service: Service) -> None:
     people = await invited(service, "Grace Hopper", "Linus", "Ada Byron")
     async with mail_post() as gone:
         port = gone.port
@@ -291,7 +287,7 @@ async def test_a_server_out_of_reach_costs_each_mail_one_try_and_all_go_when_it_
     assert len(back.letters) == 3
 
 
-async def test_a_server_that_hangs_holds_up_nobody_for_ever(service: Service, post: MailPost) -> None:
+async def test_hung_server_times_out_and_mail_is_sent_later(service: Service, post: MailPost) -> None:
     (grace,) = await invited(service, "Grace Hopper")
     post.hang_at = "MAIL"
     async with sending(service, post.port, deadline_seconds=0.3, tries=50):
@@ -303,9 +299,7 @@ async def test_a_server_that_hangs_holds_up_nobody_for_ever(service: Service, po
     assert len(post.letters) == 1
 
 
-async def test_a_server_that_dies_after_taking_a_mail_gets_it_again_under_the_same_id(
-    service: Service, post: MailPost
-) -> None:
+async def test_mail_is_resent_with_same_id_after_server_crash(service: Service, post: MailPost) -> None:
     (grace,) = await invited(service, "Grace Hopper")
     post.die_at, post.dying = "DATA", 1
     async with sending(service, post.port):
@@ -315,7 +309,7 @@ async def test_a_server_that_dies_after_taking_a_mail_gets_it_again_under_the_sa
     assert len(post.letters) == 2
 
 
-async def test_a_process_told_to_stop_lets_the_mail_in_hand_end(service: Service, post: MailPost) -> None:
+async def test_stopping_process_finishes_the_mail_in_progress(service: Service, post: MailPost) -> None:
     (grace,) = await invited(service, "Grace Hopper")
     post.hang_at = "DATA"
     async with sending(service, post.port) as running:
@@ -327,7 +321,7 @@ async def test_a_process_told_to_stop_lets_the_mail_in_hand_end(service: Service
     assert [item.state for item in await owed(service, grace)] == ["sent"]
 
 
-async def test_an_address_that_is_none_is_given_up_unsent(service: Service, post: MailPost) -> None:
+async def test_invalid_address_fails_without_sending(service: Service, post: MailPost) -> None:
     (grace,) = await invited(service, "Grace Hopper")
     await service.database.execute("UPDATE members SET email = $1", "grace@example.org, eve@example.org")
     async with sending(service, post.port):
@@ -336,7 +330,7 @@ async def test_an_address_that_is_none_is_given_up_unsent(service: Service, post
     assert not post.letters
 
 
-async def test_operators_see_how_long_mails_wait_and_which_were_given_up(service: Service) -> None:
+async def test_metrics_report_waiting_time_and_failed_mails(service: Service) -> None:
     await invited(service, "Grace Hopper", "Ada Byron")
     await service.database.execute("UPDATE mails SET created_at = now() - interval '3 hours'")
     first, _ = await service.services.mails.claim(10, 60)
@@ -366,9 +360,7 @@ async def test_two_processes_at_once_send_every_mail_once(service: Service, post
     assert post.connections > 2
 
 
-async def test_what_a_killed_process_had_in_hand_is_sent_by_another(
-    service: Service, post: MailPost, database_url: str
-) -> None:
+async def test_mail_of_a_killed_process_is_sent_by_another(service: Service, post: MailPost, database_url: str) -> None:
     (grace,) = await invited(service, "Grace Hopper")
     post.hang_at = "DATA"
     async with sending_process(database_url, post.port) as doomed:
@@ -386,7 +378,7 @@ async def test_what_a_killed_process_had_in_hand_is_sent_by_another(
     assert len(post.letters) == 2
 
 
-async def test_a_role_given_by_an_identity_provider_sends_no_invitation(service: Service) -> None:
+async def test_inviting_without_mailed_flag_queues_nothing(service: Service) -> None:
     new = NewMember(name="Ada Byron", email="ada@example.org", role="reviewer")
     made = await service.services.members.invite(
         ACME, MemberId("mb_1"), new, ActBy(OPERATOR, service.services.clock.now())

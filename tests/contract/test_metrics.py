@@ -19,7 +19,7 @@ def _free_port() -> int:
     return port
 
 
-def test_metrics_of_sources_are_served_while_the_program_runs_and_no_longer() -> None:
+def test_source_metrics_are_served_only_while_the_program_runs() -> None:
     port = _free_port()
     REQUESTS.labels("source", "a_source_of_this_test", "200").inc(3)
     with metrics_server(MetricsSettings(port=port)), urlopen(f"http://127.0.0.1:{port}/metrics") as page:
@@ -31,7 +31,7 @@ def test_metrics_of_sources_are_served_while_the_program_runs_and_no_longer() ->
         urlopen(f"http://127.0.0.1:{port}/metrics")
 
 
-def test_port_that_is_taken_is_refused_by_name() -> None:
+def test_occupied_port_is_rejected_naming_its_setting() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -43,6 +43,6 @@ def test_port_that_is_taken_is_refused_by_name() -> None:
             pass
 
 
-def test_no_port_serves_nothing() -> None:
+def test_metrics_server_without_port_does_nothing() -> None:
     with metrics_server(MetricsSettings()):
         pass

@@ -19,7 +19,7 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path, store: ObjectStore) 
     return ObjectStorage(empty_address(request.param, tmp_path, store))
 
 
-def test_what_is_written_is_read_and_listed(storage: ObjectStorage, tmp_path: Path) -> None:
+def test_written_objects_are_readable_and_listed(storage: ObjectStorage, tmp_path: Path) -> None:
     assert storage.names("lists") == []
     assert storage.objects("files") == []
     storage.write("lists/2", b"two")
@@ -39,7 +39,7 @@ def test_what_is_written_is_read_and_listed(storage: ObjectStorage, tmp_path: Pa
     assert [item.name for item in storage.objects("files")] == ["files/cd/cde"]
 
 
-def test_of_many_who_create_one_object_one_succeeds(storage: ObjectStorage) -> None:
+def test_concurrent_creation_of_an_object_succeeds_once(storage: ObjectStorage) -> None:
     storage.write("lists/0", b"")
 
     def created(number: int) -> bool:
@@ -56,17 +56,17 @@ def test_of_many_who_create_one_object_one_succeeds(storage: ObjectStorage) -> N
     assert storage.read("lists/7") == str(won[0]).encode()
 
 
-def test_what_is_not_there_is_told_with_its_address(storage: ObjectStorage) -> None:
+def test_missing_object_error_names_its_address(storage: ObjectStorage) -> None:
     with pytest.raises(ObjectNotFound, match="lists/7 is not there"):
         storage.read("lists/7")
 
 
-def test_bucket_that_does_not_exist_is_no_empty_one(store: ObjectStore) -> None:
+def test_missing_bucket_is_not_reported_as_empty(store: ObjectStore) -> None:
     with pytest.raises(ObjectNotFound, match="s3://nobodys/corpus/lists is not there"):
         ObjectStorage("s3://nobodys/corpus").names("lists")
 
 
-def test_store_that_is_away_is_told(store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_store_is_reported(store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = ObjectStorage(f"{store.new_bucket()}/corpus")
     storage.write("lists/1", b"one")
     store.stop()
@@ -78,21 +78,19 @@ def test_store_that_is_away_is_told(store: ObjectStore, monkeypatch: pytest.Monk
     assert storage.read("lists/1") == b"one"
 
 
-def test_folder_without_the_right_to_write_is_told(tmp_path: Path) -> None:
+def test_unwritable_storage_path_is_reported(tmp_path: Path) -> None:
     (tmp_path / "bucket").write_text("a file, no folder")
     with pytest.raises(StorageUnavailable, match="lists/1 cannot be written"):
         ObjectStorage((tmp_path / "bucket").as_uri()).write("lists/1", b"")
 
 
-def test_address_that_no_library_knows_is_refused() -> None:
+def test_unknown_storage_scheme_is_rejected() -> None:
     with pytest.raises(ConfigurationError, match="carrier-pigeon"):
         ObjectStorage("carrier-pigeon://corpus")
 
 
 @pytest.mark.parametrize("lock", ["knows locks", "knows no locks"])
-def test_disk_without_hard_links_lets_one_of_many_create_an_object(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: str
-) -> None:
+def test_creation_is_exclusive_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: str) -> None:
     monkeypatch.setattr(os, "link", no_links)
     if lock == "knows no locks":
         monkeypatch.setattr(fcntl, "flock", no_links)
@@ -102,7 +100,7 @@ def test_disk_without_hard_links_lets_one_of_many_create_an_object(
         storage.create("lists/1", b"another")
     assert storage.read("lists/1") == b"one"
     if lock == "knows locks":
-        test_of_many_who_create_one_object_one_succeeds(storage)
+        test_concurrent_creation_of_an_object_succeeds_once(storage)
 
 
 def no_links(*_: object) -> None:

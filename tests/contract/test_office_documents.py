@@ -120,7 +120,7 @@ async def test_notes_and_text_boxes_are_read_once() -> None:
     assert (await read_document_idea(odt(note), "plan.odt")).text.endswith("month.[^1]\n\n[^1]: A note.")
 
 
-async def test_the_rows_of_a_workbook_are_ideas(tmp_path: Path) -> None:
+async def test_workbook_rows_are_read_as_ideas(tmp_path: Path) -> None:
     book = workbook(
         (None, None, None),
         ("id", "Title", "Text", "Cutoff"),
@@ -137,7 +137,7 @@ async def test_the_rows_of_a_workbook_are_ideas(tmp_path: Path) -> None:
     assert "(row 5 of the sheet)" in short.message
 
 
-async def test_a_workbook_without_a_column_of_ideas_is_refused_by_its_columns(tmp_path: Path) -> None:
+async def test_workbook_without_idea_column_is_rejected_listing_its_columns(tmp_path: Path) -> None:
     ideas, rejected = await read_ideas([saved(workbook(("Name", "Amount"), ("A", 5)), tmp_path / "call.xlsx")])
     assert not ideas
     assert "its columns are: Name, Amount." in rejected[0].message
@@ -164,11 +164,11 @@ DECLARED = '<!DOCTYPE d [<!ENTITY a "x"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY f SYS
         pytest.param(word("<w:sdt>" * 5_000 + "</w:sdt>" * 5_000), "is damaged or cut short", id="nested deeply"),
     ],
 )  # fmt: skip
-async def test_what_is_no_honest_document_is_refused_in_words(document: bytes, words: str) -> None:
+async def test_unusable_office_document_is_rejected_with_reason(document: bytes, words: str) -> None:
     assert words in await refusal(document)
 
 
-async def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
+async def test_document_unpacking_beyond_its_limits_is_rejected() -> None:
     bomb = word(PARAGRAPH, more={"word/media/image1.png": bytes(3_000_000)})
     assert len(bomb) < 10_000
     assert "unpacks to more than 2 MB" in await refusal(bomb, OfficeLimits(unpacked_bytes=2_000_000))
@@ -176,7 +176,7 @@ async def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
     assert "has more than 10,000 characters" in await refusal(much, OfficeLimits(characters=10_000))
 
 
-async def test_an_entry_that_lies_about_its_size_is_not_unpacked_beyond_it() -> None:
+async def test_archive_entry_with_false_size_is_rejected() -> None:
     honest = bytearray(word(PARAGRAPH * 400))
     with zipfile.ZipFile(io.BytesIO(honest)) as archive:
         size = archive.getinfo("word/document.xml").file_size

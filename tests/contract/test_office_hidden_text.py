@@ -123,7 +123,7 @@ async def test_comments_of_word_are_left_out_and_flagged() -> None:
         pytest.param(f"<w:p><w:hyperlink><w:r><w:t>{ORDER}</w:t></w:r></w:hyperlink></w:p>", id="a link"),
     ],
 )
-async def test_text_of_word_that_can_be_seen_stays(body: str) -> None:
+async def test_visible_word_text_is_kept(body: str) -> None:
     text, kinds, hidden = await read(word(BODY + body))
     assert ORDER in text
     assert "hidden_text" not in kinds
@@ -185,14 +185,14 @@ async def test_hidden_text_of_libreoffice_is_left_out_and_flagged(body: str, sty
     assert hidden == [f"{why}: {ORDER}"]
 
 
-async def test_text_of_libreoffice_that_can_be_seen_stays() -> None:
+async def test_visible_libreoffice_text_is_kept() -> None:
     white = style('<style:text-properties fo:color="#ffffff" fo:background-color="#000000"/>')
     text, _, hidden = await read(odt(ODT_BODY + SPAN, white))
     assert ORDER in text
     assert hidden == []
 
 
-async def test_cells_of_a_workbook_that_nobody_sees_are_left_out_and_flagged(tmp_path: Path) -> None:
+async def test_invisible_workbook_cells_are_removed_and_flagged(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None

@@ -52,7 +52,7 @@ async def ask(world: OutsideWorld) -> AsyncIterator[Asker]:
         yield Asker(world, session)
 
 
-async def test_openalex_tells_what_each_request_costs_and_what_is_left(ask: Asker) -> None:
+async def test_openalex_reports_request_cost_and_remaining_credits(ask: Asker) -> None:
     costs = []
     for path, params in (
         (f"openalex/works/{LIBRARY.entries[0].openalex}", {}),
@@ -68,7 +68,7 @@ async def test_openalex_tells_what_each_request_costs_and_what_is_left(ask: Aske
     assert 0 < int(answer.headers["x-ratelimit-reset"]) <= 86_400
 
 
-async def test_openalex_allows_a_tenth_without_a_key_and_then_says_so(ask: Asker) -> None:
+async def test_openalex_rejects_keyless_requests_beyond_a_tenth_of_the_budget(ask: Asker) -> None:
     ask.world.configure("openalex", per_day=200)
     statuses = [(await ask("openalex/works", search="graph")).status for _ in range(3)]
     refused = await ask("openalex/works", search="graph")
@@ -95,13 +95,15 @@ async def test_openalex_allows_a_tenth_without_a_key_and_then_says_so(ask: Asker
         ({"limit": "3"}, "limit is not a valid parameter"),
     ],
 )
-async def test_openalex_refuses_in_its_words(ask: Asker, params: dict[str, str], words: str) -> None:
+async def test_openalex_rejects_invalid_parameters_with_its_messages(
+    ask: Asker, params: dict[str, str], words: str
+) -> None:
     answer = await ask("openalex/works", **params)
     assert answer.status == 400
     assert words in answer.json["message"]
 
 
-async def test_openalex_answers_for_keys_urls_and_names_it_does_not_know(ask: Asker) -> None:
+async def test_openalex_handles_wrong_key_long_url_unknown_and_merged_works(ask: Asker) -> None:
     ask.world.configure("openalex", api_key="right")
     assert (await ask("openalex/works", api_key="wrong")).status == 401
     assert (await ask("openalex/works", search="w" * 5000)).status == 414
@@ -112,7 +114,7 @@ async def test_openalex_answers_for_keys_urls_and_names_it_does_not_know(ask: As
     assert (merged.status, merged.headers["location"]) == (301, f"/openalex/works/{entry.openalex}?select=id")
 
 
-async def test_crossref_tells_the_limits_of_each_pool(ask: Asker) -> None:
+async def test_crossref_reports_rate_limits_per_pool(ask: Asker) -> None:
     ask.world.configure("crossref", per_second=3.0, concurrent=3)
     doi = next(entry.doi for entry in LIBRARY.entries if entry.doi)
     told = []
@@ -141,19 +143,21 @@ async def test_crossref_tells_the_limits_of_each_pool(ask: Asker) -> None:
         ({"limit": "3"}, "parameter-not-allowed"),
     ],
 )
-async def test_crossref_refuses_with_the_problem(ask: Asker, params: dict[str, str], kind: str) -> None:
+async def test_crossref_rejects_invalid_parameters_with_problem_type(
+    ask: Asker, params: dict[str, str], kind: str
+) -> None:
     answer = await ask("crossref/works", **params)
     assert (answer.status, answer.json["message-type"]) == (400, "validation-failure")
     assert answer.json["message"][0]["type"] == kind
 
 
-async def test_crossref_does_not_know_arxivs_dois(ask: Asker) -> None:
+async def test_crossref_returns_404_for_arxiv_dois(ask: Asker) -> None:
     entry = next(entry for entry in LIBRARY.entries if entry.arxiv)
     answer = await ask(f"crossref/works/10.48550/arXiv.{entry.arxiv}")
     assert (answer.status, answer.text) == (404, "Resource not found.")
 
 
 @pytest.mark.parametrize("email", ["", "nobody", "somebody@example.com"])
-async def test_unpaywall_wants_an_address_that_somebody_reads(ask: Asker, email: str) -> None:
+async def test_unpaywall_rejects_missing_and_placeholder_email_addresses(ask: Asker, email: str) -> None:
     answer = await ask("unpaywall/v2/10.1000/x", email=email)
     assert (answer.status, answer.json["HTTP_status_code"]) == (422, 422)

@@ -31,7 +31,7 @@ def ask(world: OutsideWorld, path: str = SEARCH, key: str = "") -> Heard:
         connection.close()
 
 
-def test_requests_inside_the_limit_are_answered_and_one_too_early_is_told_when_to_come_back(
+def test_request_over_rate_limit_gets_429_with_retry_after(
     world: OutsideWorld,
 ) -> None:
     world.configure(SERVICE, per_second=0.01)
@@ -45,12 +45,12 @@ def test_requests_inside_the_limit_are_answered_and_one_too_early_is_told_when_t
     assert stats.least_spacing == pytest.approx(stats.arrivals[1] - stats.arrivals[0], abs=1e-4)
 
 
-def test_limits_hold_for_each_key_apart(world: OutsideWorld) -> None:
+def test_rate_limits_apply_per_api_key(world: OutsideWorld) -> None:
     world.configure(SERVICE, per_second=0.01)
     assert [ask(world, key=key).status for key in ("a", "b", "a")] == [200, 200, 429]
 
 
-def test_a_reset_gives_the_budget_of_the_day_back(world: OutsideWorld) -> None:
+def test_reset_restores_the_daily_budget(world: OutsideWorld) -> None:
     world.configure(SERVICE, per_day=2)
     assert [ask(world).status for _ in range(3)] == [200, 200, 429]
     world.reset()
@@ -58,7 +58,7 @@ def test_a_reset_gives_the_budget_of_the_day_back(world: OutsideWorld) -> None:
     assert ask(world).status == 200
 
 
-def test_a_request_beside_more_than_the_connections_allow_is_refused(world: OutsideWorld) -> None:
+def test_request_over_connection_limit_is_rejected(world: OutsideWorld) -> None:
     world.configure(SERVICE, concurrent=1, latency_mean=60, latency_spread=0)
     address = urlsplit(world.base_url)
     waiting = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
@@ -89,7 +89,7 @@ def fates(world: OutsideWorld, asked: int) -> list[str]:
     return heard
 
 
-def test_faults_come_in_their_shares_and_the_same_again_after_a_reset(world: OutsideWorld) -> None:
+def test_injected_faults_match_their_rates_and_repeat_after_reset(world: OutsideWorld) -> None:
     world.configure(SERVICE, rate_limit_rate=0.1, server_error_rate=0.1, drop_rate=0.1, malformed_rate=0.1)
     first = fates(world, 200)
     stats = world.stats(SERVICE)
@@ -102,13 +102,13 @@ def test_faults_come_in_their_shares_and_the_same_again_after_a_reset(world: Out
     assert stats.over_limit == 0
 
 
-def test_a_service_that_is_down_says_so_to_everybody_and_the_others_do_not(world: OutsideWorld) -> None:
+def test_outage_affects_only_its_own_service(world: OutsideWorld) -> None:
     world.configure(SERVICE, down=True)
     assert ask(world).status == 503
     assert ask(world, "/arxiv/api/query?search_query=all:graph").status == 200
 
 
-def test_knobs_that_cannot_be_used_and_services_that_do_not_exist_are_refused(world: OutsideWorld) -> None:
+def test_invalid_settings_and_unknown_services_are_rejected(world: OutsideWorld) -> None:
     with pytest.raises(ValueError, match="drop_rate"):
         world.configure(SERVICE, drop_rate=2)
     with pytest.raises(ValueError, match="together"):
@@ -118,13 +118,13 @@ def test_knobs_that_cannot_be_used_and_services_that_do_not_exist_are_refused(wo
     assert world.knobs(SERVICE)["drop_rate"] == 0
 
 
-def test_real_limits_hold_from_the_start_unless_told_otherwise() -> None:
+def test_real_rate_limits_are_the_defaults() -> None:
     with OutsideWorld(knobs={"arxiv": {"latency_mean": 0.0}}) as world:
         assert world.knobs(SERVICE)["per_second"] == 1.0
         assert (world.knobs("arxiv")["per_second"], world.knobs("arxiv")["concurrent"]) == (pytest.approx(1 / 3), 1)
 
 
-def test_papers_that_cannot_be_read_end_the_start_with_the_reason(tmp_path: Path) -> None:
+def test_unreadable_papers_file_aborts_start_with_reason(tmp_path: Path) -> None:
     (tmp_path / "papers.jsonl").write_text('{"id": 1}')
     with pytest.raises(RuntimeError, match="line 1"), OutsideWorld(tmp_path / "papers.jsonl"):
         pass

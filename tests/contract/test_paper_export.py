@@ -66,7 +66,7 @@ def test_pdf_is_read_once_and_saved_in_each_form(configured_world: OutsideWorld)
     assert configured_world.stats(NAME).by_operation["process_fulltext_document"] == 1
 
 
-def test_store_serves_without_a_server_what_was_read_before(
+def test_previously_parsed_paper_is_served_without_a_server(
     configured_world: OutsideWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = (paper_pdf(entry, LIBRARY.references(entry)) for entry in ENTRIES[:2])
@@ -89,7 +89,7 @@ def test_preprint_is_fetched_by_its_id_and_by_the_address_of_its_pdf(configured_
     assert Path(f"out/{entry.arxiv}.md").read_text().startswith(f"# {entry.record.title}\n")
 
 
-def test_what_cannot_be_had_is_said_for_each_and_the_rest_is_saved(
+def test_failures_are_reported_individually_and_other_papers_saved(
     configured_world: OutsideWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("good.tei.xml").write_bytes(TEIS[0])
@@ -107,14 +107,14 @@ def test_what_cannot_be_had_is_said_for_each_and_the_rest_is_saved(
     assert (code, "would have to be fetched, which is off" in err) == (2, True)
 
 
-def test_papers_of_one_name_do_not_overwrite_each_other(configured_world: OutsideWorld) -> None:
+def test_papers_with_the_same_file_name_do_not_overwrite_each_other(configured_world: OutsideWorld) -> None:
     for folder, text in (("a", TEIS[0]), ("b", TEIS[1])):
         Path(folder).mkdir()
         Path(folder, "paper.tei.xml").write_bytes(text)
     assert run("a/paper.tei.xml", "b/paper.tei.xml")[1].split() == ["out/paper.md", "out/paper-2.md"]
 
 
-def test_without_the_extra_tei_is_saved_and_for_the_rest_it_is_named(tmp_path: Path) -> None:
+def test_without_grobid_extra_only_tei_is_saved_and_extra_is_named(tmp_path: Path) -> None:
     (tmp_path / "paper.tei.xml").write_bytes(TEIS[0])
     program = Program(tmp_path).without_extras()
     path = os.pathsep.join([program.settings["PYTHONPATH"], *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -135,7 +135,7 @@ def test_without_the_extra_tei_is_saved_and_for_the_rest_it_is_named(tmp_path: P
         ({"characters": 1}, {"too_much_text"}),
     ],
 )
-async def test_converting_more_than_may_be_ends_in_a_word_and_leaves_no_process(
+async def test_conversion_over_its_limits_fails_and_ends_its_process(
     form: Any, limits: dict[str, Any], causes: set[str]
 ) -> None:
     text = tei_document("<div><head>A</head><p>" + "word " * 300_000 + "</p></div>")
@@ -147,13 +147,13 @@ async def test_converting_more_than_may_be_ends_in_a_word_and_leaves_no_process(
     ]
 
 
-async def test_same_tei_is_the_same_json() -> None:
+async def test_conversion_of_the_same_tei_is_deterministic() -> None:
     reader = TeiReader(PdfLimits(), 2)
     first, second = [await reader.convert(TEIS[0], "json", "x") for _ in range(2)]
     assert first == second
 
 
-def test_what_a_paper_says_is_text_in_markdown_and_neither_html_nor_link() -> None:
+def test_paper_text_is_escaped_in_markdown() -> None:
     hostile = "Look &lt;img src=x onerror=alert(1)&gt; ![a](http://tracker.example/p.png) [b]: http://tracker.example"
     made = convert(tei_document(f"<div><head>A &lt;b&gt;</head><p>{hostile}</p></div>"), "markdown")
     assert "<img" not in made
@@ -170,7 +170,7 @@ def oracle(text: bytes) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "text", [*TEIS, pytest.param(REAL_TEI, marks=needs_real_tei)], ids=[*map(str, range(len(TEIS))), "real"]
 )
-def test_our_reading_has_what_grobids_own_converter_has(text: bytes | Path) -> None:
+def test_parsed_tei_matches_grobid_converter_output(text: bytes | Path) -> None:
     """Title, abstract, every passage of the body in its section's order, and what each reference is."""
     text = text.read_bytes() if isinstance(text, Path) else text
     theirs, ours = oracle(text), parse_tei(text)

@@ -49,9 +49,7 @@ async def cites(corpus: Corpus, query: str, window: Window = OPEN) -> set[tuple[
 
 
 @pytest.mark.parametrize("papers_per_segment", [1_000, 4])
-async def test_passages_carry_what_they_cite_by_doi_and_by_title_and_year(
-    tmp_path: Path, papers_per_segment: int
-) -> None:
+async def test_passages_cite_papers_by_doi_and_by_title_and_year(tmp_path: Path, papers_per_segment: int) -> None:
     corpus = await built(tmp_path, PAPERS, papers_per_segment=papers_per_segment)
     assert cites_of(await cites(corpus, "walk each transect at noon")) == {(), ("bee-05", "bee-06"), ("bee-06",)}
 
@@ -60,13 +58,13 @@ def cites_of(found: set[tuple[PaperId, ...]]) -> set[tuple[str, ...]]:
     return {tuple(map(str, item)) for item in found}
 
 
-async def test_abstracts_and_other_papers_cite_nothing(tmp_path: Path) -> None:
+async def test_abstracts_and_unlinked_papers_have_empty_citations(tmp_path: Path) -> None:
     corpus = await built(tmp_path, [*PAPERS, record(41, sections=SECTIONS)])
     (found,) = await corpus.snippets(["walk each transect at noon"], 40, OPEN)
     assert {item.cites for item in found if item.paper.id != "bee-40" or item.section == "abstract"} == {()}
 
 
-async def test_a_paper_that_comes_later_is_cited_from_then_on(tmp_path: Path) -> None:
+async def test_paper_added_later_is_cited_from_then_on(tmp_path: Path) -> None:
     corpus = await built(tmp_path, PAPERS, papers_per_segment=4)
     before = await cites(corpus, "negative binomial regression")
     # A preprint of the year before the one that the list of references gives.
@@ -77,20 +75,20 @@ async def test_a_paper_that_comes_later_is_cited_from_then_on(tmp_path: Path) ->
     assert ("bee-06", "bee-60") in after
 
 
-async def test_a_paper_that_was_removed_is_cited_no_more(tmp_path: Path) -> None:
+async def test_removed_paper_is_dropped_from_citations(tmp_path: Path) -> None:
     await built(tmp_path, PAPERS)
     await update_corpus(Delta([], [PaperId("bee-06")]), tmp_path / "corpus", EMBEDDER)
     found = await cites(Corpus.open(tmp_path / "corpus", EMBEDDER), "walk each transect at noon")
     assert cites_of(found) == {(), ("bee-05",)}
 
 
-async def test_a_title_that_two_papers_of_a_year_bear_tells_neither(tmp_path: Path) -> None:
+async def test_ambiguous_title_and_year_resolve_to_neither_paper(tmp_path: Path) -> None:
     twin = record(61, title=record(6)["title"], publication_date=record(6)["publication_date"])
     corpus = await built(tmp_path, [*PAPERS, twin])
     assert cites_of(await cites(corpus, "walk each transect at noon")) == {(), ("bee-05",)}
 
 
-async def test_what_texts_cite_stays_when_segments_are_written_again(tmp_path: Path) -> None:
+async def test_citations_survive_rewriting_of_segments(tmp_path: Path) -> None:
     corpus = await built(tmp_path, PAPERS)
     coming = [PaperRecord.model_validate(record(number, title=f"Moths in town {number}")) for number in range(70, 90)]
     await update_corpus(Delta(coming), tmp_path / "corpus", EMBEDDER)
@@ -99,7 +97,7 @@ async def test_what_texts_cite_stays_when_segments_are_written_again(tmp_path: P
     assert await cites(again, "walk each transect at noon") == await cites(corpus, "walk each transect at noon")
 
 
-async def test_works_that_a_text_cites_are_references_where_no_source_gave_a_list(tmp_path: Path) -> None:
+async def test_text_citations_serve_as_references_without_a_source_list(tmp_path: Path) -> None:
     listed = record(43, sections=SECTIONS, cited_in_text=CITED, references=["bee-01"])
     whole = await built(tmp_path, [*PAPERS, listed])
     await build_shards([tmp_path / "papers.jsonl"], 3, tmp_path / "sharded", EMBEDDER)
@@ -114,7 +112,7 @@ async def test_works_that_a_text_cites_are_references_where_no_source_gave_a_lis
         assert [paper.id for paper in early[asked[0]]] == ["bee-05", "bee-40"]
 
 
-async def test_the_same_records_make_the_same_bytes(tmp_path: Path) -> None:
+async def test_identical_records_produce_identical_segment_files(tmp_path: Path) -> None:
     files = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
@@ -125,12 +123,12 @@ async def test_the_same_records_make_the_same_bytes(tmp_path: Path) -> None:
     assert {"cited-in-text.arrow", "paper-keys.npy", "passages/cited-keys.npy"} <= {file.path for file in files[0]}
 
 
-def test_a_record_that_cites_nothing_in_its_text_is_what_it_was() -> None:
+def test_record_digest_without_text_citations_is_unchanged() -> None:
     """Else a release would make every paper of every corpus a changed one."""
     assert record_digest(PaperRecord.model_validate(RECORDS[12])) == 15085148970889678523
 
 
-def test_places_follow_the_sections_that_stay_and_texts_that_are_cleaned_have_none() -> None:
+def test_citation_positions_follow_kept_sections_and_skip_cleaned_texts() -> None:
     sections = [*SECTIONS, {"title": "Untidy", "text": " Words that begin with a blank."}]
     work = {"doi": "10.1234/x", "at": [[0, 0], [1, 5], [2, 3], [2, 100_000], [3, 4], [9, 0]]}
     read = PaperRecord.model_validate(record(1, sections=sections, cited_in_text=[work]))
@@ -139,6 +137,6 @@ def test_places_follow_the_sections_that_stay_and_texts_that_are_cleaned_have_no
 
 
 @pytest.mark.parametrize("wrong", [[{"at": [[1]]}], [{"year": "soon"}], [{"id": "no [id]"}], "text", [7]])
-def test_what_cannot_be_read_is_told(wrong: Any) -> None:
+def test_malformed_text_citations_are_rejected(wrong: Any) -> None:
     with pytest.raises(ValidationError, match="cited_in_text"):
         PaperRecord.model_validate(record(1, cited_in_text=wrong))

@@ -84,7 +84,7 @@ async def pooled(pooled_url: str, database_url: str, database: Database) -> Asyn
         yield through
 
 
-async def test_jobs_are_leased_and_finished_by_many_at_once(pooled: Database) -> None:
+async def test_jobs_are_leased_and_returned_by_concurrent_workers(pooled: Database) -> None:
     await tenant(pooled)
     queue = Queue(pooled)
     await queue.add(*(job() for _ in range(60)))
@@ -102,7 +102,7 @@ async def test_jobs_are_leased_and_finished_by_many_at_once(pooled: Database) ->
     assert sum(await asyncio.gather(*(work() for _ in range(12)))) == 60
 
 
-async def test_answers_are_claimed_and_kept_by_many_at_once(pooled: Database) -> None:
+async def test_answers_are_claimed_and_stored_once_by_concurrent_processes(pooled: Database) -> None:
     caches = [PgAnswerCache(pooled) for _ in range(12)]
     keys = [f"key {number}" for number in range(20)]
 
@@ -116,7 +116,7 @@ async def test_answers_are_claimed_and_kept_by_many_at_once(pooled: Database) ->
     assert sum(await asyncio.gather(*asking)) == len(keys)
 
 
-async def test_chore_is_done_by_one_at_a_time_and_can_be_done_again(pooled: Database) -> None:
+async def test_chore_runs_exclusively_and_can_be_repeated(pooled: Database) -> None:
     begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def chore() -> None:
@@ -134,7 +134,7 @@ async def test_chore_is_done_by_one_at_a_time_and_can_be_done_again(pooled: Data
             assert await item.run_alone("sweep", chore)
 
 
-async def test_notifications_arrive_past_the_pooler(pooled: Database) -> None:
+async def test_notifications_bypass_the_pooler(pooled: Database) -> None:
     await tenant(pooled)
     async with NotificationListener(pooled) as listener, listener.subscribe("assayer_jobs") as notifications:
         await notifications.next(30.0)  # that it listens now

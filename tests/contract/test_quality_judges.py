@@ -65,7 +65,7 @@ def _judge(way: Way, tmp_path: Path) -> ScriptedJudge:
         ("truth", 1.0, 1.0, 0.0),
     ],
 )
-async def test_pairs_in_both_orders_and_groups_score_what_the_script_must(
+async def test_scripted_judges_get_expected_pair_and_group_scores(
     way: Way, pairs: float, best: float, within: float, tmp_path: Path
 ) -> None:
     """`first` orders groups by lot: within three standard errors of it."""

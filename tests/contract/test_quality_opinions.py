@@ -21,7 +21,7 @@ ITEMS = [JudgedItem(f"i{n}", f"Plan {n}: we map towns by hand and count them.", 
 
 
 @pytest.mark.parametrize("scorer", OPINIONS)
-async def test_a_few_items_by_the_simulator_make_a_page_that_says_so(scorer: str, tmp_path: Path) -> None:
+async def test_kept_opinions_are_reused_and_simulated_results_labelled(scorer: str, tmp_path: Path) -> None:
     path, task = tmp_path / "opinions.jsonl", OPINIONS[scorer]
     with Simulator(latency_mean=0) as simulator:
         settings = {"base_url": simulator.base_url, "api_key": "sk-test", "model": "simulated"}

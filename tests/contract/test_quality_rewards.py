@@ -45,7 +45,7 @@ def _last_of_each() -> dict[str, Probe]:
     return {probe.kind: probe for probe in _probes()}
 
 
-def test_every_kind_is_made_of_a_paper_and_only_other_words_of_its_authors_match() -> None:
+def test_every_probe_kind_is_built_and_only_authors_paraphrases_match() -> None:
     probes = _last_of_each()
     assert tuple(kind for kind, probe in probes.items() if probe.matches) == MATCHING
     assert set(BARRED) < set(probes)
@@ -56,12 +56,12 @@ def test_every_kind_is_made_of_a_paper_and_only_other_words_of_its_authors_match
     assert partly.endswith("farthest from the mean.")
 
 
-def test_shares_have_wilsons_interval() -> None:
+def test_shares_are_shown_with_wilson_intervals() -> None:
     assert share(0, 400) == "0.0% [0.0%, 1.0%]"
     assert share(0, 0) == "none"
 
 
-async def test_a_models_answers_are_kept_and_what_the_budget_does_not_reach_is_told(tmp_path: Path) -> None:
+async def test_model_answers_are_kept_and_budget_limited_probes_reported(tmp_path: Path) -> None:
     probes = [probe for probe in _probes() if probe.stop is None]
     path = tmp_path / "kept.jsonl"
     with Simulator(latency_mean=0) as simulated:
@@ -94,7 +94,7 @@ def test_neighbours_are_other_papers() -> None:
 
 
 @_NO_DATA
-def test_the_cost_is_told_before_a_model_is_asked_and_the_limit_holds(
+def test_cost_is_reported_before_asking_and_limit_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Simulator(latency_mean=0) as simulated:

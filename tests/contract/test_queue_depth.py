@@ -5,11 +5,11 @@ from orchestrator.store.queue_depth import PgQueueDepth, QueueDepth
 from tests.contract.store_jobs import ACME, OTHER, Queue, job, tenant
 
 
-async def test_empty_queue_holds_nothing(queue: Queue) -> None:
+async def test_empty_queue_has_zero_depth(queue: Queue) -> None:
     assert await PgQueueDepth(queue.database).measure() == QueueDepth()
 
 
-async def test_jobs_of_all_tenants_are_counted_by_priority_with_the_wait_of_the_first(queue: Queue) -> None:
+async def test_waiting_jobs_are_counted_by_priority_with_oldest_wait(queue: Queue) -> None:
     await tenant(queue.database, OTHER)
     await queue.add(job(), job(), job("now", "interactive"))
     await queue.add(job(), tenant=OTHER)
@@ -23,7 +23,7 @@ async def test_jobs_of_all_tenants_are_counted_by_priority_with_the_wait_of_the_
     assert 0 <= depth.interactive.oldest_seconds < 60 <= depth.batch.oldest_seconds
 
 
-async def test_jobs_that_run_or_are_put_off_do_not_wait(queue: Queue) -> None:
+async def test_running_and_delayed_jobs_are_not_counted(queue: Queue) -> None:
     await queue.add(job(), job(), job())
     await queue.lease()
     await queue.leases.give_back(await queue.one(), "Later.", attempt_failed=False, after_seconds=600.0)
@@ -31,7 +31,7 @@ async def test_jobs_that_run_or_are_put_off_do_not_wait(queue: Queue) -> None:
     assert (await PgQueueDepth(queue.database).measure()).batch.jobs == 1
 
 
-async def test_jobs_that_their_tenant_may_not_start_call_for_no_evaluator(database: Database) -> None:
+async def test_jobs_blocked_by_tenant_limits_are_not_counted(database: Database) -> None:
     await tenant(database, ACME, max_running=2)
     await tenant(database, OTHER, monthly_usd=1.0)
     queue = Queue(database)

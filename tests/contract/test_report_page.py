@@ -42,12 +42,12 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     opened.page.context.close()
 
 
-def test_page_opened_from_a_file_is_quiet_and_asks_for_nothing_else(opened: Opened, tmp_path: Path) -> None:
+def test_page_opened_from_file_loads_without_errors_or_other_requests(opened: Opened, tmp_path: Path) -> None:
     assert opened.complaints == []
     assert opened.requests == [(tmp_path / "report.html").as_uri()]
 
 
-def test_page_of_a_hostile_report_runs_nothing_and_asks_for_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_hostile_report_page_runs_nothing_and_requests_nothing(browser: Browser, tmp_path: Path) -> None:
     opened = _open(browser, tmp_path / "hostile.html", as_html(hostile_report()))
     opened.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert opened.complaints == []
@@ -56,11 +56,11 @@ def test_page_of_a_hostile_report_runs_nothing_and_asks_for_nothing(browser: Bro
     opened.page.context.close()
 
 
-def test_style_sheet_passes_the_policy(opened: Opened) -> None:
+def test_style_sheet_is_allowed_by_content_security_policy(opened: Opened) -> None:
     assert opened.page.evaluate("getComputedStyle(document.querySelector('.cite')).borderRadius") == "4px"
 
 
-def test_label_clicked_leads_to_its_reference(opened: Opened) -> None:
+def test_clicked_citation_label_jumps_to_its_reference(opened: Opened) -> None:
     opened.page.locator("#summary .points a.cite", has_text="P7").first.click()
     assert opened.page.url.endswith("#ref-P7")
     expect(opened.page.locator("#ref-P7")).to_be_in_viewport()
@@ -84,7 +84,7 @@ def test_every_text_has_enough_contrast(browser: Browser, tmp_path: Path, scheme
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
-def test_page_of_any_width_scrolls_one_way_only(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_page_never_scrolls_horizontally_at_any_width(browser: Browser, tmp_path: Path, width: int) -> None:
     for name, report in (("full", full_report()), ("hostile", hostile_report())):
         opened = _open(browser, tmp_path / f"{name}.html", as_html(report), viewport={"width": width, "height": 800})
         opened.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
@@ -92,7 +92,7 @@ def test_page_of_any_width_scrolls_one_way_only(browser: Browser, tmp_path: Path
         opened.page.context.close()
 
 
-def test_printed_page_shows_what_is_folded_on_the_screen(opened: Opened) -> None:
+def test_printed_page_shows_collapsed_content(opened: Opened) -> None:
     opened.page.emulate_media(media="print")
     shown = opened.page.locator("#part-2-1 .statement").bounding_box()
     assert shown is not None
@@ -109,7 +109,7 @@ def graph_page(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     opened.page.context.close()
 
 
-def test_steps_of_a_graph_are_walked_through_by_buttons_and_keys_without_a_script(graph_page: Opened) -> None:
+def test_graph_steps_are_navigable_by_buttons_and_keys_without_script(graph_page: Opened) -> None:
     page = graph_page.page
     entries = page.locator(".notebook .entry:visible")
     expect(entries).to_contain_text("Step 3")
@@ -123,7 +123,7 @@ def test_steps_of_a_graph_are_walked_through_by_buttons_and_keys_without_a_scrip
     assert graph_page.complaints == []
 
 
-def test_nodes_lead_to_their_references_and_edges_to_what_they_rest_on(graph_page: Opened) -> None:
+def test_graph_links_have_targets_on_the_page(graph_page: Opened) -> None:
     page = graph_page.page
     for link in page.locator(".network a").all():
         target = link.get_attribute("href")

@@ -34,7 +34,7 @@ def reranker(folder: Path, request: pytest.FixtureRequest) -> Iterator[LocalRera
     found.close()
 
 
-async def test_scores_are_one_a_text_between_zero_and_one(reranker: LocalReranker) -> None:
+async def test_each_text_gets_a_score_from_0_to_1(reranker: LocalReranker) -> None:
     scores = await reranker.score(QUERY, TEXTS)
     assert len(scores) == len(TEXTS)
     assert all(0 <= score <= 1 for score in scores)
@@ -43,14 +43,14 @@ async def test_scores_are_one_a_text_between_zero_and_one(reranker: LocalReranke
 
 
 @pytest.mark.parametrize("kind", ["xlm-roberta", "bert"])
-async def test_scores_in_bfloat16_tell_more_texts_apart_than_its_numbers_do(tmp_path: Path, kind: Kind) -> None:
+async def test_bfloat16_model_still_gives_distinct_scores(tmp_path: Path, kind: Kind) -> None:
     model = str(small_model(tmp_path, kind=kind))
     with closing(LocalReranker(RerankerSettings(model=model, precision="bfloat16", device="cpu"))) as coarse:
         scores = await coarse.score(QUERY, [f"reviewers read ideas {number}" for number in range(200)])
     assert len(set(scores)) == 200
 
 
-async def test_scores_are_those_that_sentence_transformers_computes_from_the_same_folder(folder: Path) -> None:
+async def test_scores_match_sentence_transformers(folder: Path) -> None:
     from sentence_transformers import CrossEncoder
 
     exact = LocalReranker(RerankerSettings(model=str(folder), precision="float32", device="cpu"))
@@ -60,7 +60,7 @@ async def test_scores_are_those_that_sentence_transformers_computes_from_the_sam
     assert scores == pytest.approx(theirs.predict([(QUERY, text) for text in TEXTS]).tolist(), abs=1e-5)
 
 
-async def test_score_of_a_pair_does_not_depend_on_its_company(reranker: LocalReranker) -> None:
+async def test_score_is_independent_of_other_texts_in_the_batch(reranker: LocalReranker) -> None:
     texts = [f"{TEXTS[number % 2]} {'and in ' * (number % 50)}{number}" for number in range(80)]
     together = list(await reranker.score(QUERY, texts))
     alone = [score for text in texts[::9] for score in await reranker.score(QUERY, [text])]
@@ -69,13 +69,13 @@ async def test_score_of_a_pair_does_not_depend_on_its_company(reranker: LocalRer
     assert together == turned
 
 
-async def test_many_ideas_at_once_get_each_their_own_scores(reranker: LocalReranker) -> None:
+async def test_concurrent_queries_each_get_their_own_scores(reranker: LocalReranker) -> None:
     queries = [f"question {number} of reviewers" for number in range(20)]
     answers = await asyncio.gather(*(reranker.score(query, TEXTS[:2]) for query in queries))
     assert [list(answer) for answer in answers] == [list(await reranker.score(query, TEXTS[:2])) for query in queries]
 
 
-async def test_a_caller_who_is_cancelled_leaves_room_for_the_others(folder: Path) -> None:
+async def test_cancelled_caller_does_not_block_others(folder: Path) -> None:
     narrow = LocalReranker(RerankerSettings(model=str(folder)))
     gone = asyncio.ensure_future(narrow.score(QUERY, TEXTS))
     stays = asyncio.ensure_future(narrow.score(QUERY, TEXTS[:1]))
@@ -85,7 +85,7 @@ async def test_a_caller_who_is_cancelled_leaves_room_for_the_others(folder: Path
     narrow.close()
 
 
-async def test_what_is_no_reranking_model_is_refused_by_name(tmp_path: Path) -> None:
+async def test_unusable_reranking_model_is_rejected(tmp_path: Path) -> None:
     two = LocalReranker(RerankerSettings(model=str(small_model(tmp_path / "two", outputs=2))))
     with pytest.raises(ConfigurationError, match="it has 2 outputs instead of one"):
         await two.score(QUERY, TEXTS)
@@ -98,7 +98,7 @@ async def test_what_is_no_reranking_model_is_refused_by_name(tmp_path: Path) -> 
     empty.close()
 
 
-def test_the_name_says_what_changes_scores() -> None:
+def test_model_name_includes_settings_that_change_scores() -> None:
     usual, longer = RerankerSettings(model="some/model"), RerankerSettings(model="some/model", max_tokens=1024)
     assert LocalReranker(usual).name == "some/model"
     assert LocalReranker(longer).name == "some/model tokens=1024"

@@ -27,7 +27,7 @@ def reply(body: bytes = b"{}", age: dt.timedelta = dt.timedelta(0)) -> CachedRes
     return CachedResponse("arxiv", 200, body, dt.datetime.now(dt.UTC) - age)
 
 
-async def test_plain_claim_is_one_claimants_until_it_is_released(replies: ResponseCache) -> None:
+async def test_claim_is_exclusive_until_released(replies: ResponseCache) -> None:
     assert await replies.claim("k", "a", 60)
     assert await replies.claim("k", "a", 60)
     assert not await replies.claim("k", "b", 60)
@@ -37,13 +37,13 @@ async def test_plain_claim_is_one_claimants_until_it_is_released(replies: Respon
     assert await replies.claim("k", "b", 60)
 
 
-async def test_plain_claim_that_has_expired_is_the_next_claimants(replies: ResponseCache) -> None:
+async def test_expired_claim_can_be_taken_over(replies: ResponseCache) -> None:
     assert await replies.claim("k", "a", 0.0)
     assert await replies.claim("k", "b", 60)
 
 
 @pytest.mark.parametrize("body", [b"", b"\0\xff", os.urandom(200_000)], ids=["empty", "odd", "large"])
-async def test_kept_reply_comes_back_to_the_byte(replies: ResponseCache, body: bytes) -> None:
+async def test_cached_response_is_returned_byte_for_byte(replies: ResponseCache, body: bytes) -> None:
     await replies.find_or_claim("k", WEEK, "a", 60)
     kept = reply(body)
 
@@ -52,7 +52,7 @@ async def test_kept_reply_comes_back_to_the_byte(replies: ResponseCache, body: b
     assert await replies.find_or_claim("k", WEEK, "b", 60) == kept
 
 
-async def test_not_found_is_a_reply_like_any_other(replies: ResponseCache) -> None:
+async def test_not_found_response_is_cached(replies: ResponseCache) -> None:
     kept = reply()._replace(status=404)
 
     await replies.keep("k", kept, WEEK)
@@ -60,7 +60,7 @@ async def test_not_found_is_a_reply_like_any_other(replies: ResponseCache) -> No
     assert await replies.find_or_claim("k", WEEK, "b", 60) == kept
 
 
-async def test_reply_that_is_older_than_the_asker_accepts_is_asked_for_anew(replies: ResponseCache) -> None:
+async def test_response_older_than_accepted_is_requested_again(replies: ResponseCache) -> None:
     old = reply(age=dt.timedelta(hours=2))
     await replies.keep("k", old, WEEK)
 
@@ -68,7 +68,7 @@ async def test_reply_that_is_older_than_the_asker_accepts_is_asked_for_anew(repl
     assert await replies.find_or_claim("k", dt.timedelta(hours=1), "a", 60) == "claimed"
 
 
-async def test_new_reply_takes_the_place_of_an_old_one(replies: ResponseCache) -> None:
+async def test_newer_response_replaces_the_older(replies: ResponseCache) -> None:
     await replies.keep("k", reply(b"old", dt.timedelta(days=1)), WEEK)
     new = reply(b"new")
 
@@ -77,7 +77,7 @@ async def test_new_reply_takes_the_place_of_an_old_one(replies: ResponseCache) -
     assert await replies.find_or_claim("k", WEEK, "a", 60) == new
 
 
-async def test_renewed_claims_are_those_of_the_named(replies: ResponseCache) -> None:
+async def test_renewal_extends_only_claims_of_named_claimants(replies: ResponseCache) -> None:
     await replies.find_or_claim("mine", WEEK, "a", 0.0)
     await replies.find_or_claim("theirs", WEEK, "b", 0.0)
 
@@ -86,7 +86,7 @@ async def test_renewed_claims_are_those_of_the_named(replies: ResponseCache) -> 
     assert await replies.unclaimed(["mine", "theirs"]) == ["theirs"]
 
 
-async def test_settled_are_the_keys_that_nobody_is_asking_for(replies: ResponseCache) -> None:
+async def test_unclaimed_returns_keys_without_pending_requests(replies: ResponseCache) -> None:
     for key in ("asked", "kept", "released"):
         await replies.find_or_claim(key, WEEK, "a", 60)
     await replies.keep("kept", reply(), WEEK)
@@ -95,7 +95,7 @@ async def test_settled_are_the_keys_that_nobody_is_asking_for(replies: ResponseC
     assert sorted(await replies.unclaimed(["asked", "kept", "released", "unknown"])) == ["kept", "released", "unknown"]
 
 
-async def test_purge_takes_what_has_expired_in_batches(replies: ResponseCache) -> None:
+async def test_purge_removes_expired_responses_in_batches(replies: ResponseCache) -> None:
     for number in range(5):
         await replies.keep(f"old{number}", reply(age=dt.timedelta(days=2)), dt.timedelta(days=1))
     await replies.keep("new", reply(), dt.timedelta(days=1))
@@ -104,14 +104,14 @@ async def test_purge_takes_what_has_expired_in_batches(replies: ResponseCache) -
     assert await replies.find_or_claim("new", WEEK, "a", 60) != "claimed"
 
 
-async def test_claim_by_many_at_once_has_one_winner(replies: ResponseCache) -> None:
+async def test_concurrent_claims_have_a_single_winner(replies: ResponseCache) -> None:
     outcomes = await asyncio.gather(*(replies.find_or_claim("k", WEEK, f"c{number}", 60) for number in range(50)))
 
     assert outcomes.count("claimed") == 1
     assert outcomes.count("elsewhere") == 49
 
 
-async def test_claim_while_replies_are_being_kept_never_asks_twice(replies: ResponseCache) -> None:
+async def test_concurrent_claims_and_stores_request_each_key_once(replies: ResponseCache) -> None:
     """Whoever is granted a claim keeps a reply at once: nobody after that may be granted another."""
 
     async def ask(claimant: str, key: str) -> bool:

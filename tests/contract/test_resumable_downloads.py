@@ -67,7 +67,7 @@ class Store:
         return response
 
 
-async def test_a_file_that_breaks_off_again_and_again_arrives_piece_by_piece(serve: Serve, tmp_path: Path) -> None:
+async def test_repeatedly_interrupted_download_is_completed_in_pieces(serve: Serve, tmp_path: Path) -> None:
     store = Store()
     url = await serve(store.answer)
     async with _transfers(attempts=1) as transfers:
@@ -77,7 +77,7 @@ async def test_a_file_that_breaks_off_again_and_again_arrives_piece_by_piece(ser
     assert store.begins == sorted(set(store.begins)), "nothing is fetched twice"
 
 
-async def test_what_a_killed_run_has_left_is_gone_on_with(serve: Serve, tmp_path: Path) -> None:
+async def test_download_of_a_killed_run_is_resumed(serve: Serve, tmp_path: Path) -> None:
     store = Store(piece=len(BODY))
     (tmp_path / "file").write_bytes(BODY[:1234])
     (tmp_path / "file.etag").write_text(store.tag)
@@ -88,7 +88,7 @@ async def test_what_a_killed_run_has_left_is_gone_on_with(serve: Serve, tmp_path
     assert not (tmp_path / "file.etag").exists()
 
 
-async def test_a_file_whose_parts_nothing_vouches_for_is_not_begun_anew_for_ever(serve: Serve, tmp_path: Path) -> None:
+async def test_unresumable_download_fails_after_repeated_restarts(serve: Serve, tmp_path: Path) -> None:
     store = Store(tag="")
     base = await serve(store.answer)
     async with _transfers() as transfers:
@@ -97,7 +97,7 @@ async def test_a_file_whose_parts_nothing_vouches_for_is_not_begun_anew_for_ever
     assert store.begins == [0, 0, 0]
 
 
-async def test_a_part_that_begins_elsewhere_is_not_put_behind_what_is_there(serve: Serve, tmp_path: Path) -> None:
+async def test_mismatched_partial_response_is_not_appended(serve: Serve, tmp_path: Path) -> None:
     async def answer(request: web.Request) -> web.Response:
         headers = {"ETag": '"one"'}
         if "Range" not in request.headers:
@@ -113,7 +113,7 @@ async def test_a_part_that_begins_elsewhere_is_not_put_behind_what_is_there(serv
     assert (tmp_path / "file").read_bytes() == BODY
 
 
-async def test_a_file_that_was_exchanged_meanwhile_is_fetched_anew(serve: Serve, tmp_path: Path) -> None:
+async def test_file_changed_on_the_server_is_downloaded_again(serve: Serve, tmp_path: Path) -> None:
     store = Store('"two"', piece=len(BODY))
     (tmp_path / "file").write_bytes(b"of another time")
     (tmp_path / "file.etag").write_text('"one"')
@@ -131,9 +131,7 @@ async def test_a_file_of_another_size_than_announced_is_refused_and_removed(serv
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 410])
-async def test_an_address_whose_time_is_over_is_refused_without_asking_again(
-    serve: Serve, tmp_path: Path, status: int
-) -> None:
+async def test_expired_download_address_is_rejected_without_retry(serve: Serve, tmp_path: Path, status: int) -> None:
     asked: list[str] = []
 
     async def handler(request: web.Request) -> web.Response:
@@ -160,7 +158,7 @@ async def test_a_server_that_stays_busy_is_given_up_after_the_last_attempt(serve
     assert len(asked) == 3
 
 
-async def test_what_retry_after_says_is_waited_for(serve: Serve) -> None:
+async def test_retry_after_delay_is_respected(serve: Serve) -> None:
     answers = iter([web.Response(status=429, headers={"Retry-After": "7"}), web.Response(body=b"done")])
 
     async def handler(_: web.Request) -> web.Response:
@@ -179,7 +177,7 @@ async def test_what_retry_after_says_is_waited_for(serve: Serve) -> None:
     assert waits == [7.0]
 
 
-async def test_a_server_that_falls_silent_counts_as_broken(serve: Serve, tmp_path: Path) -> None:
+async def test_silent_server_times_out(serve: Serve, tmp_path: Path) -> None:
     silent = asyncio.Event()
 
     async def handler(request: web.Request) -> web.StreamResponse:
@@ -205,7 +203,7 @@ async def test_an_answer_that_is_too_large_is_refused(serve: Serve) -> None:
             await transfers.read(f"{url}/")
 
 
-async def test_the_key_is_shown_to_its_own_host_and_not_to_one_it_redirects_to(serve: Serve) -> None:
+async def test_api_key_is_not_sent_to_redirect_hosts(serve: Serve) -> None:
     shown: list[str | None] = []
 
     async def other(request: web.Request) -> web.Response:
@@ -225,7 +223,7 @@ async def test_the_key_is_shown_to_its_own_host_and_not_to_one_it_redirects_to(s
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/x", "http://example.org/x", "file:///etc/passwd"])
-async def test_private_and_unencrypted_addresses_are_not_visited(tmp_path: Path, url: str) -> None:
+async def test_private_and_unencrypted_addresses_are_rejected(tmp_path: Path, url: str) -> None:
     async with _transfers(allow=()) as transfers:
         with pytest.raises(AddressRefused):
             await transfers.save(url, tmp_path / "file")

@@ -39,7 +39,7 @@ def saved(tmp_path: Path) -> Path:
     return log
 
 
-def test_refused_key_leaves_the_log_that_was_saved(
+def test_rejected_key_keeps_the_previously_saved_log(
     command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving([problem("forbidden", 403)]) as service:
@@ -51,7 +51,7 @@ def test_refused_key_leaves_the_log_that_was_saved(
     assert [path.name for path in saved.parent.iterdir()] == ["log.jsonl"]
 
 
-def test_service_that_refuses_half_way_leaves_the_log_that_was_saved(
+def test_export_failing_midway_keeps_the_previously_saved_log(
     command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving([page("1"), problem("forbidden", 403)]) as service:
@@ -61,7 +61,7 @@ def test_service_that_refuses_half_way_leaves_the_log_that_was_saved(
     assert saved.read_text() == LAST_WEEKS
 
 
-def test_whole_log_takes_the_place_of_the_old_one(
+def test_complete_export_replaces_the_previous_log(
     command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving([page(None), answer(TIP)]) as service:
@@ -73,9 +73,7 @@ def test_whole_log_takes_the_place_of_the_old_one(
     assert (head["reader"], entry["number"]) == ("owner", 1)
 
 
-def test_export_into_a_folder_that_is_not_there_is_refused_in_a_sentence(
-    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_export_into_missing_folder_is_rejected(command_line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
     said = error_sentence(command_line("audit-log", "export", "none/log.jsonl"))
     assert said == "Error: none/log.jsonl cannot be written: No such file or directory."
@@ -90,7 +88,7 @@ def test_export_into_a_folder_that_is_not_there_is_refused_in_a_sentence(
         (b"", "holds no entries"),
     ],
 )
-def test_file_that_is_no_log_is_refused_in_a_sentence(
+def test_invalid_audit_log_file_is_rejected(
     command_line: CommandLine, tmp_path: Path, content: bytes | None, why: str
 ) -> None:
     if content is not None:
@@ -99,5 +97,5 @@ def test_file_that_is_no_log_is_refused_in_a_sentence(
     assert why in said
 
 
-def test_folder_in_place_of_a_log_is_refused_in_a_sentence(command_line: CommandLine, tmp_path: Path) -> None:
+def test_folder_instead_of_audit_log_is_rejected(command_line: CommandLine, tmp_path: Path) -> None:
     assert "Is a directory" in error_sentence(command_line("audit-log", "verify", tmp_path))

@@ -23,7 +23,7 @@ async def test_every_foreign_key_has_an_index(database: Database) -> None:
     assert [(row["table"], row["name"]) for row in rows] == []
 
 
-async def test_foreign_key_without_an_index_is_noticed(database: Database) -> None:
+async def test_unindexed_foreign_key_is_detected(database: Database) -> None:
     await database.execute("CREATE TABLE without_index (tenant text REFERENCES tenants, batch text REFERENCES batches)")
     try:
         await database.execute("CREATE INDEX ON without_index (batch)")
@@ -47,7 +47,7 @@ async def test_triggers_only_forbid_changes(database: Database) -> None:
     ]
 
 
-async def test_database_knows_the_same_states_and_kinds(database: Database) -> None:
+async def test_database_constraints_match_states_and_kinds_in_code(database: Database) -> None:
     for table, column, values in (
         ("jobs", "state", get_args(JobState)),
         ("jobs", "kind", get_args(JobKind)),

@@ -17,13 +17,13 @@ def state(request: pytest.FixtureRequest) -> SharedState:
     return PgSharedState(database)
 
 
-async def test_state_is_an_empty_object_at_first_and_the_clock_is_near_ours(state: SharedState) -> None:
+async def test_initial_state_is_empty_and_clock_is_close_to_local_time(state: SharedState) -> None:
     text, now = await state.change("k", lambda text, now: (text, (text, now)))
     assert text == "{}"
     assert abs(now - SystemClock().now().timestamp()) < 600
 
 
-async def test_changes_by_many_at_once_are_made_one_after_the_other(state: SharedState) -> None:
+async def test_concurrent_changes_are_serialized(state: SharedState) -> None:
     def count(text: str, _: float) -> tuple[str, int]:
         number = 0 if text == "{}" else int(text)
         return str(number + 1), number
@@ -32,7 +32,7 @@ async def test_changes_by_many_at_once_are_made_one_after_the_other(state: Share
     assert sorted(seen) == list(range(40))
 
 
-async def test_change_that_fails_changes_nothing(state: SharedState) -> None:
+async def test_failed_change_leaves_state_unchanged(state: SharedState) -> None:
     def broken(text: str, _: float) -> tuple[str, int]:
         raise KeyError(text)
 

@@ -50,7 +50,7 @@ def test_plain_json_mode_follows_a_schema_in_the_prompt(client: openai.OpenAI) -
         Judgements.model_validate_json(said(client, question, response_format=form))
 
 
-def test_samples_at_a_temperature_differ_and_count_as_no_repeat(client: openai.OpenAI, simulator: Simulator) -> None:
+def test_sampled_answers_differ_and_are_not_counted_as_repeats(client: openai.OpenAI, simulator: Simulator) -> None:
     said = [ask(client, temperature=0.8).choices[0].message.content for _ in range(3)]
     assert len(set(said)) == 3
     assert simulator.stats().repeated_prompts == 0
@@ -115,13 +115,13 @@ def test_bad_parameter_is_refused_with_its_name(client: openai.OpenAI, options: 
         ({"type": "array", "items": {"type": "unheard-of"}}, "'unheard-of' is not supported"),
     ],
 )
-def test_schema_that_strict_mode_forbids_is_refused(client: openai.OpenAI, schema: Any, complaint: str) -> None:
+def test_schema_invalid_in_strict_mode_is_rejected(client: openai.OpenAI, schema: Any, complaint: str) -> None:
     form = {"type": "json_schema", "json_schema": {"name": "a", "strict": True, "schema": schema}}
     with pytest.raises(openai.BadRequestError, match=complaint):
         ask(client, response_format=form)
 
 
-def test_plain_json_mode_wants_the_word_json(client: openai.OpenAI) -> None:
+def test_plain_json_mode_requires_the_word_json(client: openai.OpenAI) -> None:
     with pytest.raises(openai.BadRequestError, match="must contain the word 'json'"):
         client.chat.completions.create(
             model="simulated", messages=[{"role": "user", "content": "Hi"}], response_format={"type": "json_object"}

@@ -62,9 +62,7 @@ def results(client: openai.OpenAI, file: str | None) -> list[dict[str, Any]]:
     return [] if file is None else [json.loads(line) for line in client.files.content(file).text.splitlines()]
 
 
-def test_every_line_is_answered_in_another_order_and_counted_at_its_share_of_the_price(
-    client: openai.OpenAI, simulated: Simulator
-) -> None:
+def test_batch_lines_are_all_answered_out_of_order_at_half_price(client: openai.OpenAI, simulated: Simulator) -> None:
     batch = ended(client, submitted(client, the_lines(20), night="one"))
     answers = results(client, batch.output_file_id)
     names = [line["custom_id"] for line in answers]
@@ -88,7 +86,7 @@ def test_single_lines_that_fail_are_in_the_error_file(client: openai.OpenAI, sim
     assert batch.request_counts.failed == len(errors)
 
 
-def test_a_batch_that_stalls_expires_with_what_it_has_done(client: openai.OpenAI, simulated: Simulator) -> None:
+def test_stalled_batch_expires_with_partial_results(client: openai.OpenAI, simulated: Simulator) -> None:
     simulated.configure(batch_stall_rate=1.0, batch_window_seconds=0.3)
     batch = ended(client, submitted(client, the_lines(10)))
     assert batch.status == "expired"
@@ -96,7 +94,9 @@ def test_a_batch_that_stalls_expires_with_what_it_has_done(client: openai.OpenAI
     assert {line["error"]["code"] for line in results(client, batch.error_file_id)} == {"batch_expired"}
 
 
-def test_a_batch_that_is_cancelled_keeps_what_it_has_done(client: openai.OpenAI, simulated: Simulator) -> None:
+def test_cancelled_batch_accounts_for_all_lines_and_cannot_be_cancelled_again(
+    client: openai.OpenAI, simulated: Simulator
+) -> None:
     simulated.configure(batch_seconds=60)
     name = submitted(client, the_lines(10))
     assert client.batches.cancel(name).status == "cancelling"
@@ -116,7 +116,7 @@ def test_a_batch_that_is_cancelled_keeps_what_it_has_done(client: openai.OpenAI,
         (b"", "empty_file"),
     ],
 )
-def test_a_file_that_is_no_batch_fails_in_words(
+def test_invalid_batch_file_fails_with_error_code(
     client: openai.OpenAI, simulated: Simulator, content: bytes, code: str
 ) -> None:
     batch = ended(client, submitted(client, content))
@@ -124,7 +124,7 @@ def test_a_file_that_is_no_batch_fails_in_words(
     assert [error.code for error in batch.errors.data] == [code]
 
 
-def test_a_reply_that_is_lost_leaves_a_batch_that_the_list_tells(client: openai.OpenAI, simulated: Simulator) -> None:
+def test_batch_with_lost_creation_response_appears_in_the_list(client: openai.OpenAI, simulated: Simulator) -> None:
     file = uploaded(client, the_lines(2), "mine.jsonl")
     simulated.configure(batch_lost_reply_rate=1.0)
     with pytest.raises(openai.InternalServerError):

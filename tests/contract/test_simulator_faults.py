@@ -20,7 +20,7 @@ def client(simulator: Simulator) -> Iterator[openai.OpenAI]:
         yield made
 
 
-def test_rate_limiting_says_when_to_come_back(client: openai.OpenAI, simulator: Simulator) -> None:
+def test_rate_limit_response_includes_retry_after(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(rate_limit_rate=1, retry_after=0.25)
     with pytest.raises(openai.RateLimitError) as refused:
         ask(client)
@@ -29,7 +29,7 @@ def test_rate_limiting_says_when_to_come_back(client: openai.OpenAI, simulator: 
     assert simulator.stats().injected == {"rate_limited": 1}
 
 
-def test_server_errors_come_in_several_kinds(client: openai.OpenAI, simulator: Simulator) -> None:
+def test_injected_server_errors_vary_in_status_code(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(server_error_rate=1)
     for number in range(20):
         with pytest.raises(openai.InternalServerError):
@@ -39,7 +39,9 @@ def test_server_errors_come_in_several_kinds(client: openai.OpenAI, simulator: S
     assert stats.injected == {"server_error": 20}
 
 
-def test_dropped_connections_leave_the_client_without_an_answer(client: openai.OpenAI, simulator: Simulator) -> None:
+def test_dropped_connections_raise_connection_errors_and_are_counted(
+    client: openai.OpenAI, simulator: Simulator
+) -> None:
     simulator.configure(drop_rate=1)
     for number in range(10):
         with pytest.raises(openai.APIConnectionError):
@@ -67,7 +69,7 @@ def _usable(content: str | None) -> bool:
     return all(judgement.label in {"P1", "P2"} and "[P9" not in judgement.reason for judgement in answer.judgements)
 
 
-def test_answer_faults_are_what_the_counters_say(client: openai.OpenAI, simulator: Simulator) -> None:
+def test_answer_faults_match_the_counters(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(answer_fault_rate=0.6)
     outcomes = _outcomes(client)
     injected = simulator.stats().injected
@@ -79,7 +81,7 @@ def test_answer_faults_are_what_the_counters_say(client: openai.OpenAI, simulato
     assert sum(reason == "length" for _, _, reason in outcomes) == injected.get("truncated", 0)
 
 
-def test_same_requests_after_a_reset_meet_the_same_fate(client: openai.OpenAI, simulator: Simulator) -> None:
+def test_same_requests_after_reset_get_the_same_faults(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(answer_fault_rate=0.4)
     first, before = _outcomes(client), simulator.reset()
     second, after = _outcomes(client), simulator.reset()
@@ -103,7 +105,7 @@ def test_counters_add_up_to_what_the_client_saw(client: openai.OpenAI, simulator
     assert stats.peak_in_flight == 1
 
 
-def test_asking_again_after_a_faulty_answer_is_no_repeated_prompt(client: openai.OpenAI, simulator: Simulator) -> None:
+def test_retry_after_faulty_answer_is_not_a_repeated_prompt(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(answer_fault_rate=1, answer_faults={"empty": 1})
     ask(client)
     simulator.configure(answer_fault_rate=0)
@@ -112,7 +114,7 @@ def test_asking_again_after_a_faulty_answer_is_no_repeated_prompt(client: openai
     assert (stats.repeated_answers, stats.repeated_prompts) == (1, 0)
 
 
-async def test_client_that_goes_away_is_counted_as_abandoned(simulator: Simulator) -> None:
+async def test_disconnected_client_is_counted_as_abandoned(simulator: Simulator) -> None:
     simulator.configure(latency_mean=600, latency_spread=0)
 
     async def waiting(count: int) -> Stats:

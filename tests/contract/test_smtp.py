@@ -27,7 +27,7 @@ def letter(to: str = "ada@example.org") -> EmailMessage:
     return message
 
 
-async def test_mails_go_over_one_connection_in_the_open_where_nothing_is_said() -> None:
+async def test_mails_share_an_unencrypted_connection_by_default() -> None:
     async with mail_post() as post, SmtpConnection(settings(post)) as server:
         assert await server.reach() == f"127.0.0.1:{post.port} answers, not encrypted."
         said = [await server.send(letter()), await server.send(letter("bob@example.org"))]
@@ -39,7 +39,7 @@ async def test_mails_go_over_one_connection_in_the_open_where_nothing_is_said() 
 
 
 @pytest.mark.parametrize("mode", ["starttls", "tls"])
-async def test_mails_are_encrypted_and_signed_in(mode: str, tmp_path: Path) -> None:
+async def test_mails_are_sent_with_tls_and_authentication(mode: str, tmp_path: Path) -> None:
     context, authority = certificate(tmp_path)
     async with mail_post(tls=context, tls_at_once=mode == "tls", sign_in=True) as post:
         chosen = settings(post, tls=mode, ca_file=authority, user="assayer", password=SecretStr("secret"))
@@ -51,14 +51,14 @@ async def test_mails_are_encrypted_and_signed_in(mode: str, tmp_path: Path) -> N
     assert post.letters[0].encrypted or mode == "tls"
 
 
-async def test_nothing_is_sent_where_the_server_offers_no_encryption() -> None:
+async def test_mail_is_not_sent_when_server_lacks_encryption() -> None:
     async with mail_post() as post, SmtpConnection(settings(post, tls="starttls")) as server:
         with pytest.raises(MailServerUnavailable, match="ASSAYER_MAIL__HOST, __PORT and __TLS"):
             await server.send(letter())
     assert not post.letters
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+async def test_untrusted_certificate_is_rejected(tmp_path: Path) -> None:
     context, _ = certificate(tmp_path)
     async with mail_post(tls=context) as post, SmtpConnection(settings(post, tls="starttls")) as server:
         with pytest.raises(MailServerUnavailable, match="ASSAYER_MAIL__CA_FILE"):
@@ -66,7 +66,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
     assert not post.letters
 
 
-async def test_a_wrong_password_is_named_and_not_repeated(tmp_path: Path) -> None:
+async def test_wrong_password_error_names_settings_but_not_the_password(tmp_path: Path) -> None:
     context, authority = certificate(tmp_path)
     async with mail_post(tls=context, sign_in=True) as post:
         chosen = settings(post, tls="starttls", ca_file=authority, user="assayer", password=SecretStr("guessed"))
@@ -76,7 +76,7 @@ async def test_a_wrong_password_is_named_and_not_repeated(tmp_path: Path) -> Non
     assert "guessed" not in str(caught.value)
 
 
-async def test_a_server_that_is_not_there_is_out_of_reach(unused_tcp_port: int) -> None:
+async def test_unreachable_mail_server_is_reported(unused_tcp_port: int) -> None:
     async with SmtpConnection(settings(unused_tcp_port)) as server:
         with pytest.raises(MailServerUnavailable, match=f"127.0.0.1:{unused_tcp_port}"):
             await server.send(letter())
@@ -92,9 +92,7 @@ async def test_a_server_that_is_not_there_is_out_of_reach(unused_tcp_port: int) 
         ("sender_answer", "553 5.7.1 not your address", MailServerUnavailable),
     ],
 )
-async def test_what_the_server_says_decides_whether_it_is_tried_again(
-    where: str, answer: str, kind: type[Exception]
-) -> None:
+async def test_server_reply_decides_between_rejection_and_retry(where: str, answer: str, kind: type[Exception]) -> None:
     async with mail_post() as post, SmtpConnection(settings(post)) as server:
         setattr(post, where, answer)
         with pytest.raises(kind, match=answer.partition(" ")[2]):
@@ -105,7 +103,7 @@ async def test_what_the_server_says_decides_whether_it_is_tried_again(
 
 
 @pytest.mark.parametrize("where", ["MAIL", "DATA"])
-async def test_a_server_that_dies_in_the_middle_is_found_again(where: str) -> None:
+async def test_crashed_server_is_reconnected_for_the_next_mail(where: str) -> None:
     async with mail_post() as post, SmtpConnection(settings(post)) as server:
         post.die_at, post.dying = where, 1
         with pytest.raises(MailPostponed):
@@ -114,14 +112,14 @@ async def test_a_server_that_dies_in_the_middle_is_found_again(where: str) -> No
     assert len(post.letters) == (2 if where == "DATA" else 1)  # of the first nobody said that it was taken
 
 
-async def test_a_server_that_hangs_is_left_after_the_deadline() -> None:
+async def test_hung_server_times_out_at_the_deadline() -> None:
     async with mail_post() as post, SmtpConnection(settings(post, deadline_seconds=0.3)) as server:
         post.hang_at = "MAIL"
         with pytest.raises(MailPostponed, match=r"did not answer within 0\.3 s"):
             await server.send(letter())
 
 
-async def test_an_address_beyond_ascii_is_refused_where_the_server_cannot_have_it() -> None:
+async def test_non_ascii_address_is_rejected_by_server_without_support() -> None:
     message = EmailMessage(SMTP)
     message["From"], message["To"], message["Subject"] = "assayer@example.org", "ädä@example.org", "Hello"
     async with mail_post() as post, SmtpConnection(settings(post)) as server:

@@ -28,7 +28,7 @@ async def source() -> AsyncIterator[SmallSource]:
         yield started
 
 
-async def test_fetch_brings_the_answer_and_the_second_time_from_the_cache(source: SmallSource) -> None:
+async def test_second_fetch_is_served_from_the_cache(source: SmallSource) -> None:
     async with source_gateway(source) as gateway:
         first = await fetch(gateway)
         second = await fetch(gateway)
@@ -38,7 +38,7 @@ async def test_fetch_brings_the_answer_and_the_second_time_from_the_cache(source
     assert source.paths == ["papers/1"]
 
 
-async def test_fetch_after_the_answers_lifetime_asks_again(source: SmallSource) -> None:
+async def test_expired_cached_response_is_requested_again(source: SmallSource) -> None:
     async with source_gateway(source) as gateway:
         for _ in range(2):
             await gateway.fetch(call(lifetime=dt.timedelta(0)), RequestContext("ev", 60))
@@ -46,7 +46,7 @@ async def test_fetch_after_the_answers_lifetime_asks_again(source: SmallSource) 
     assert len(source.paths) == 2
 
 
-async def test_fetch_carries_parameters_body_and_name(source: SmallSource) -> None:
+async def test_fetch_sends_parameters_body_and_user_agent(source: SmallSource) -> None:
     async with source_gateway(source) as gateway:
         await gateway.fetch(call(params=(("q", "ä&b"), ("q", "c"))), RequestContext("ev", 60))
         await gateway.fetch(call(body='{"ids": []}'), RequestContext("ev", 60))
@@ -61,7 +61,7 @@ async def test_fetch_carries_parameters_body_and_name(source: SmallSource) -> No
     assert get.headers["User-Agent"].startswith("assayer/")
 
 
-async def test_not_found_is_a_reply_and_is_cached(source: SmallSource) -> None:
+async def test_not_found_response_is_cached(source: SmallSource) -> None:
     source.behaviour = answers((404, {}))
     async with source_gateway(source) as gateway:
         replies = [await fetch(gateway), await fetch(gateway)]
@@ -70,7 +70,7 @@ async def test_not_found_is_a_reply_and_is_cached(source: SmallSource) -> None:
     assert len(source.paths) == 1
 
 
-async def test_many_who_ask_the_same_share_one_request(source: SmallSource) -> None:
+async def test_identical_concurrent_fetches_share_a_request(source: SmallSource) -> None:
     async with source_gateway(source) as gateway:
         replies = await asyncio.gather(*(fetch(gateway, owner=f"ev{number}") for number in range(200)))
 
@@ -79,7 +79,7 @@ async def test_many_who_ask_the_same_share_one_request(source: SmallSource) -> N
     assert sum(not reply.cached for reply in replies) == 1
 
 
-async def test_asker_who_gives_up_leaves_the_others_their_answer(source: SmallSource) -> None:
+async def test_cancelled_fetch_does_not_affect_other_waiters(source: SmallSource) -> None:
     held = source.behaviour = Held()
     async with source_gateway(source) as gateway:
         first, second = (asyncio.create_task(fetch(gateway, owner=name)) for name in ("a", "b"))
@@ -92,7 +92,7 @@ async def test_asker_who_gives_up_leaves_the_others_their_answer(source: SmallSo
     assert len(source.paths) == 1
 
 
-async def test_request_that_nobody_waits_for_any_more_is_broken_off(source: SmallSource) -> None:
+async def test_abandoned_request_is_cancelled_and_releases_its_connection(source: SmallSource) -> None:
     source.behaviour = Held()
     async with source_gateway(source, connections=1) as gateway:
         asked = asyncio.create_task(fetch(gateway))
@@ -106,7 +106,7 @@ async def test_request_that_nobody_waits_for_any_more_is_broken_off(source: Smal
 
 
 @pytest.mark.parametrize("status", [408, 503])
-async def test_failure_that_passes_is_tried_again(source: SmallSource, status: int) -> None:
+async def test_transient_failure_is_retried(source: SmallSource, status: int) -> None:
     source.behaviour = answers((status, {}), (status, {}))
     async with source_gateway(source) as gateway:
         assert (await fetch(gateway)).status == 200
@@ -114,7 +114,7 @@ async def test_failure_that_passes_is_tried_again(source: SmallSource, status: i
     assert len(source.paths) == 3
 
 
-async def test_connection_that_breaks_is_tried_again(source: SmallSource) -> None:
+async def test_broken_connection_is_retried(source: SmallSource) -> None:
     async def behave(asked: Asked) -> web.StreamResponse:
         if asked.number == 0 and asked.request.transport is not None:
             asked.request.transport.abort()
@@ -127,7 +127,7 @@ async def test_connection_that_breaks_is_tried_again(source: SmallSource) -> Non
     assert len(source.paths) == 2
 
 
-async def test_source_that_keeps_failing_is_unavailable_and_its_last_words_are_told(source: SmallSource) -> None:
+async def test_persistently_failing_source_is_unavailable_with_its_last_error(source: SmallSource) -> None:
     source.behaviour = answers(*[(500, {})] * 10)
     async with source_gateway(source, attempts=3) as gateway:
         with pytest.raises(SourceUnavailable, match=r"no answer in 3 tries.*status 500 it is"):
@@ -143,13 +143,13 @@ async def test_source_that_does_not_answer_in_time_is_unavailable(source: SmallS
             await fetch(gateway)
 
 
-async def test_source_that_is_not_there_is_unavailable(source: SmallSource) -> None:
+async def test_unreachable_source_is_unavailable(source: SmallSource) -> None:
     async with source_gateway(source, base_url="http://127.0.0.1:1", attempts=2) as gateway:
         with pytest.raises(SourceUnavailable, match="no connection"):
             await fetch(gateway)
 
 
-async def test_source_that_is_off_is_unavailable() -> None:
+async def test_disabled_source_is_unavailable() -> None:
     async with forgetful({"small": SourceSettings()}) as gateway:
         with pytest.raises(SourceUnavailable, match="small is off"):
             await fetch(gateway)
@@ -168,7 +168,7 @@ async def test_failure_is_not_cached(source: SmallSource) -> None:
     ("answer", "words", "asked"),
     [((400, {}), "status 400", 1), ((302, {"Location": "/api/papers/1"}), "more than 3 times", 4)],
 )
-async def test_refused_request_and_redirect_without_end_are_not_tried_again(
+async def test_rejected_requests_and_endless_redirects_are_not_retried(
     source: SmallSource, answer: tuple[int, dict[str, str]], words: str, asked: int
 ) -> None:
     source.behaviour = answers(*[answer] * 50)
@@ -180,14 +180,14 @@ async def test_refused_request_and_redirect_without_end_are_not_tried_again(
 
 
 @pytest.mark.parametrize(("key", "words"), [("", "Set ASSAYER_S2__API_KEY"), ("k", "Check ASSAYER_S2__API_KEY")])
-async def test_wrong_or_missing_key_says_which_setting_to_look_at(source: SmallSource, key: str, words: str) -> None:
+async def test_missing_or_wrong_key_error_names_its_setting(source: SmallSource, key: str, words: str) -> None:
     source.behaviour = answers((401, {}))
     async with source_gateway(source, SemanticScholarSettings, api_key=SecretStr(key)) as gateway:
         with pytest.raises(SourceRefused, match=words):
             await fetch(gateway)
 
 
-async def test_redirect_on_the_same_host_is_followed_in_a_turn_of_its_own(source: SmallSource) -> None:
+async def test_same_host_redirect_is_followed_after_the_request_spacing(source: SmallSource) -> None:
     source.behaviour = answers((301, {"Location": "/api/papers/merged"}))
     async with source_gateway(source, connections=1, spacing_seconds=0.1) as gateway:
         assert (await fetch(gateway)).body == b"about papers/merged"
@@ -195,7 +195,7 @@ async def test_redirect_on_the_same_host_is_followed_in_a_turn_of_its_own(source
     assert source.arrivals[1] - source.arrivals[0] >= 0.1
 
 
-async def test_redirect_elsewhere_is_refused_and_not_visited(source: SmallSource) -> None:
+async def test_redirect_to_another_host_is_rejected(source: SmallSource) -> None:
     async with SmallSource() as other:
         source.behaviour = answers((302, {"Location": f"{other.url}/papers/1"}))
         async with source_gateway(source) as gateway:
@@ -233,7 +233,7 @@ async def test_answer_that_is_too_large_is_refused(source: SmallSource) -> None:
         assert len((await gateway.fetch(call(max_bytes=3_000_000), RequestContext("ev", 60))).body) == 3_000_000
 
 
-async def test_key_and_address_are_sent_and_shown_to_nobody_else(
+async def test_api_key_and_email_are_masked_in_errors_and_logs(
     source: SmallSource, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def behave(asked: Asked) -> web.StreamResponse:
@@ -259,7 +259,7 @@ async def test_key_and_address_are_sent_and_shown_to_nobody_else(
     assert "example.org" not in shown
 
 
-async def test_store_that_is_gone_fails_with_its_own_error(source: SmallSource) -> None:
+async def test_shared_state_error_is_raised_unchanged(source: SmallSource) -> None:
     class Gone(InMemorySharedState):
         async def change(self, key: str, work: Callable[[str, float], tuple[str, Any]]) -> Any:
             raise StorageError(f"No {key}.")
@@ -270,7 +270,7 @@ async def test_store_that_is_gone_fails_with_its_own_error(source: SmallSource) 
             await fetch(gateway)
 
 
-async def test_leaving_ends_everything_that_is_under_way(source: SmallSource) -> None:
+async def test_closing_gateway_ends_all_pending_fetches(source: SmallSource) -> None:
     source.behaviour = Held()
     async with source_gateway(source, connections=1) as gateway:
         waiting = [asyncio.create_task(fetch(gateway, f"papers/{number}")) for number in range(5)]
@@ -280,7 +280,7 @@ async def test_leaving_ends_everything_that_is_under_way(source: SmallSource) ->
     assert all(isinstance(outcome, SourceUnavailable) for outcome in outcomes)
 
 
-async def test_leaving_ends_what_has_only_just_been_asked(source: SmallSource) -> None:
+async def test_closing_gateway_ends_a_just_started_fetch(source: SmallSource) -> None:
     async with source_gateway(source) as gateway:
         just = asyncio.create_task(fetch(gateway))
         await asyncio.sleep(0)

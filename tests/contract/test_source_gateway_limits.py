@@ -37,9 +37,7 @@ class HastyClock(SystemClock):
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-async def test_too_many_requests_holds_everybody_back_for_as_long_as_the_source_says(
-    source: SmallSource, form: str
-) -> None:
+async def test_retry_after_delays_all_requests_to_the_source(source: SmallSource, form: str) -> None:
     async def behave(asked: Asked) -> web.StreamResponse:
         if asked.number > 0:
             return await answers()(asked)
@@ -61,20 +59,20 @@ async def test_retry_after_is_capped_by_the_setting(source: SmallSource) -> None
         assert (await fetch(gateway)).status == 200
 
 
-async def test_too_many_requests_without_a_word_backs_off_by_itself(source: SmallSource) -> None:
+async def test_rate_limit_without_retry_after_backs_off_and_retries(source: SmallSource) -> None:
     source.behaviour = answers((429, {}), (403, {"X-RateLimit-Remaining": "0"}))
     async with source_gateway(source) as gateway:
         assert (await fetch(gateway)).status == 200
 
 
-async def test_too_many_requests_every_time_is_busy(source: SmallSource) -> None:
+async def test_repeated_rate_limiting_raises_source_busy(source: SmallSource) -> None:
     source.behaviour = answers(*[(429, {"Retry-After": "0"})] * 10)
     async with source_gateway(source, attempts=2) as gateway:
         with pytest.raises(SourceBusy, match="2 times"):
             await fetch(gateway)
 
 
-async def test_longer_pause_than_anybodys_patience_is_busy_at_once(source: SmallSource) -> None:
+async def test_pause_beyond_callers_patience_is_rejected_immediately(source: SmallSource) -> None:
     source.behaviour = answers((429, {"Retry-After": "600"}))
     async with source_gateway(source) as gateway:
         with pytest.raises(SourceBusy, match=r"left alone for another (600|5\d\d) s"):
@@ -85,7 +83,7 @@ async def test_longer_pause_than_anybodys_patience_is_busy_at_once(source: Small
     assert len(source.paths) == 1
 
 
-async def test_turn_farther_away_than_the_patience_is_busy_at_once_and_the_patient_wait(source: SmallSource) -> None:
+async def test_distant_turn_is_rejected_for_impatient_callers_only(source: SmallSource) -> None:
     held = source.behaviour = Held()
     async with source_gateway(source, connections=1, spacing_seconds=0.5) as gateway:
         patient = [asyncio.create_task(fetch(gateway, f"papers/{n}", owner=f"p{n}")) for n in range(5)]
@@ -99,7 +97,7 @@ async def test_turn_farther_away_than_the_patience_is_busy_at_once_and_the_patie
     assert "papers/x" not in source.paths
 
 
-async def test_daily_budget_that_is_spent_is_busy_until_midnight(source: SmallSource) -> None:
+async def test_exhausted_daily_budget_raises_source_busy(source: SmallSource) -> None:
     async with source_gateway(source, OpenAlexSettings, daily_budget=25) as gateway:
         for number in range(2):
             await fetch(gateway, f"papers/{number}")  # a search takes 10
@@ -126,7 +124,7 @@ class CountedResponses(InMemoryResponseCache):
         return await super().find_or_claim(key, freshness, claimant, seconds)
 
 
-async def test_turns_go_round_between_askers(source: SmallSource) -> None:
+async def test_turns_rotate_fairly_between_callers(source: SmallSource) -> None:
     held = source.behaviour = Held()
     settings, replies = SourceSettings(base_url=source.url, connections=1, **QUICK), CountedResponses(9)
     async with SourceGateway({"small": settings}, replies, InMemorySharedState(CLOCK), CLOCK) as gateway:
@@ -143,7 +141,7 @@ async def test_turns_go_round_between_askers(source: SmallSource) -> None:
     assert [path for path in order if path.startswith("a")] == [f"a{n}" for n in range(6)]
 
 
-async def test_source_that_keeps_failing_is_left_alone_and_later_tried_by_one(source: SmallSource) -> None:
+async def test_circuit_breaker_opens_and_later_allows_a_single_probe(source: SmallSource) -> None:
     source.behaviour = answers(*[(500, {})] * 3)
     clock = HastyClock()
     async with source_gateway(source, clock=clock, attempts=1, breaker_failures=3, breaker_seconds=600.0) as gateway:
@@ -166,7 +164,7 @@ async def test_source_that_keeps_failing_is_left_alone_and_later_tried_by_one(so
         assert (await fetch(gateway, "papers/5")).status == 200
 
 
-async def test_those_in_the_line_do_not_wait_for_a_source_that_is_left_alone(source: SmallSource) -> None:
+async def test_queued_requests_fail_when_the_circuit_breaker_opens(source: SmallSource) -> None:
     source.behaviour = answers(*[(500, {})] * 50)
     async with source_gateway(source, connections=1, spacing_seconds=0.05, attempts=1, breaker_failures=2) as gateway:
         outcomes = await asyncio.gather(*(fetch(gateway, f"papers/{n}") for n in range(30)), return_exceptions=True)
@@ -175,7 +173,7 @@ async def test_those_in_the_line_do_not_wait_for_a_source_that_is_left_alone(sou
     assert len(source.paths) == 2
 
 
-async def test_source_that_always_fails_is_given_up_when_the_patience_ends_and_not_when_its_attempts_do(
+async def test_caller_patience_ends_retries_before_attempts_run_out(
     source: SmallSource,
 ) -> None:
     source.behaviour = answers(*[(500, {})] * 100_000)
@@ -185,7 +183,7 @@ async def test_source_that_always_fails_is_given_up_when_the_patience_ends_and_n
     assert len(source.paths) > 1
 
 
-async def test_source_that_holds_its_answers_back_is_left_after_patience_and_one_answer(source: SmallSource) -> None:
+async def test_unresponsive_source_is_abandoned_after_callers_patience(source: SmallSource) -> None:
     source.behaviour = Held()
     async with source_gateway(source, answer_seconds=0.3, attempts=100_000, breaker_failures=100_000) as gateway:
         with pytest.raises(SourceBusy, match="no answer in the 1 s"):

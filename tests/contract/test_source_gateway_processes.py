@@ -84,7 +84,7 @@ async def started(database: Database, database_url: str) -> AsyncIterator[Gatewa
         yield started
 
 
-async def test_what_two_processes_ask_is_asked_once(source: SmallSource, started: GatewayProcesses) -> None:
+async def test_requests_shared_by_two_processes_are_sent_once(source: SmallSource, started: GatewayProcesses) -> None:
     settings = SourceSettings(base_url=source.url, spacing_seconds=0.02)
     paths = [f"papers/{number}" for number in range(30)]
     processes = await started.start(settings, paths, paths)
@@ -98,7 +98,7 @@ async def test_what_two_processes_ask_is_asked_once(source: SmallSource, started
 
 
 @pytest.mark.parametrize("connections", [1, pytest.param(4, marks=pytest.mark.slow)])
-async def test_limits_are_kept_by_the_sources_own_clock_whoever_asks(
+async def test_rate_limits_hold_across_processes(
     source: SmallSource, started: GatewayProcesses, connections: int
 ) -> None:
     settings = SourceSettings(base_url=source.url, spacing_seconds=0.2, connections=connections)
@@ -115,9 +115,7 @@ async def test_limits_are_kept_by_the_sources_own_clock_whoever_asks(
 
 
 @pytest.mark.slow
-async def test_pause_that_one_process_is_told_holds_for_the_other(
-    source: SmallSource, started: GatewayProcesses
-) -> None:
+async def test_retry_after_pause_applies_to_all_processes(source: SmallSource, started: GatewayProcesses) -> None:
     source.behaviour = answers((429, {"Retry-After": "2"}))
     settings = SourceSettings(base_url=source.url, spacing_seconds=0.05, connections=1)
     first, second = await started.start(settings, ["a"], ["b"])
@@ -129,9 +127,7 @@ async def test_pause_that_one_process_is_told_holds_for_the_other(
     assert min(source.arrivals[1:]) - source.arrivals[0] >= 2.0
 
 
-async def test_process_that_is_killed_while_it_asks_holds_nobody_up_for_long(
-    source: SmallSource, started: GatewayProcesses
-) -> None:
+async def test_request_of_a_killed_process_is_taken_over(source: SmallSource, started: GatewayProcesses) -> None:
     never = asyncio.Event()
 
     async def behave(asked: Asked) -> web.StreamResponse:

@@ -44,7 +44,7 @@ async def test_migrate_twice_changes_nothing(empty_database_url: str) -> None:
     assert await tables(empty_database_url) > {"answers", "jobs"}
 
 
-async def test_migrate_many_at_once_all_succeed(empty_database_url: str) -> None:
+async def test_concurrent_migrations_all_succeed(empty_database_url: str) -> None:
     await asyncio.gather(*(migrate(empty_database_url) for _ in range(6)))
 
     assert await tables(empty_database_url) > {"answers", "jobs"}
@@ -127,7 +127,7 @@ def silent_port() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-async def test_connect_nobody_listening_gives_up_in_time_and_keeps_the_password(closed_port: int) -> None:
+async def test_connection_failure_times_out_and_hides_the_password(closed_port: int) -> None:
     database = Database(settings(f"postgresql://me:sesame@127.0.0.1:{closed_port}/ore", connect_seconds=0.3))
 
     with pytest.raises(StorageError, match=f"at 127.0.0.1:{closed_port}/ore is out of reach") as caught:
@@ -138,7 +138,7 @@ async def test_connect_nobody_listening_gives_up_in_time_and_keeps_the_password(
     assert "sesame" not in (await database.ping()).problem
 
 
-async def test_connect_server_that_never_answers_gives_up_in_time(silent_port: int) -> None:
+async def test_silent_server_times_out_on_connect(silent_port: int) -> None:
     with pytest.raises(StorageError, match="did not answer in time"):
         await Database(settings(f"postgresql://me@127.0.0.1:{silent_port}/ore", connect_seconds=0.2)).connect()
 
@@ -152,7 +152,7 @@ async def test_connect_server_that_never_answers_gives_up_in_time(silent_port: i
         "postgresql://[sesame/ore",
     ],
 )
-async def test_connect_unusable_url_is_a_configuration_error_without_the_password(url: str) -> None:
+async def test_invalid_url_error_hides_the_password(url: str) -> None:
     database = Database(settings(url, connect_seconds=0.1))
 
     with pytest.raises((ConfigurationError, StorageError)) as caught:
@@ -185,13 +185,13 @@ def test_database_without_url_or_server_is_a_configuration_error() -> None:
         Database(DatabaseSettings())
 
 
-async def test_run_before_the_tables_are_made_says_so(empty_database_url: str) -> None:
+async def test_query_before_migration_reports_missing_tables(empty_database_url: str) -> None:
     async with Database(settings(empty_database_url)) as database:
         with pytest.raises(StorageError, match="lacks tables of assayer"):
             await database.fetch("SELECT * FROM answers")
 
 
-async def test_run_connection_lost_in_the_middle_is_done_again_on_another(database: Database) -> None:
+async def test_lost_connection_is_retried_on_another_connection(database: Database) -> None:
     backends: list[int] = []
 
     async def lose_the_first(connection: Connection) -> int:
@@ -232,7 +232,7 @@ async def test_slow_statement_is_not_repeated_and_is_named_in_the_log(
     assert "the slow one" in message
 
 
-async def test_server_that_falls_silent_in_the_middle_is_asked_again_on_another_connection(database_url: str) -> None:
+async def test_statement_is_retried_after_server_stops_responding(database_url: str) -> None:
     async with PostgresProxy.before(database_url) as proxy:
         impatient = DatabaseSettings(
             url=SecretStr(proxy.url), command_seconds=0.3, connect_seconds=0.3, patience_seconds=20
@@ -246,7 +246,7 @@ async def test_server_that_falls_silent_in_the_middle_is_asked_again_on_another_
             assert [row["one"] for row in await asking] == [1]
 
 
-async def test_run_more_work_than_connections_waits_its_turn(empty_database_url: str) -> None:
+async def test_excess_statements_wait_for_a_free_connection(empty_database_url: str) -> None:
     few = DatabaseSettings(url=SecretStr(empty_database_url), max_connections=2)
     async with Database(few) as database:
         rows = await asyncio.gather(*(database.fetch_one("SELECT $1::int AS n", n) for n in range(50)))

@@ -16,11 +16,11 @@ CUSTOMER = TenantId("tenant-1")
 """Named as the chaos names its own, whose reader judges here."""
 
 
-async def test_get_unknown_id_is_none(database: Database) -> None:
+async def test_unknown_report_id_returns_none(database: Database) -> None:
     assert await PgReports(database).get(ID) is None
 
 
-async def test_report_with_nul_is_stored_with_a_replacement(database: Database) -> None:
+async def test_nul_characters_in_reports_are_replaced(database: Database) -> None:
     evaluations = PgReports(database)
 
     await evaluations.keep(report(text="a\0b \\u0000 \\\0"))
@@ -30,7 +30,7 @@ async def test_report_with_nul_is_stored_with_a_replacement(database: Database) 
     assert stored.idea.text == "a\ufffdb \\u0000 \\\ufffd"
 
 
-async def test_report_of_a_later_execution_takes_the_place_of_the_older(database: Database) -> None:
+async def test_later_report_replaces_the_earlier(database: Database) -> None:
     evaluations = PgReports(database)
     await evaluations.keep(report())
 
@@ -39,7 +39,7 @@ async def test_report_of_a_later_execution_takes_the_place_of_the_older(database
     assert await evaluations.get(ID) == report(text="We smelt it again.")
 
 
-async def test_evaluation_has_one_state_after_a_cancel_a_dead_letter_and_a_take_over(
+async def test_evaluation_has_a_single_final_state_and_only_success_has_report(
     database: Database, database_url: str, tmp_path: Path
 ) -> None:
     await tenant(database, CUSTOMER)

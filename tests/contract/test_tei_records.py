@@ -39,7 +39,7 @@ BACK = (
 PAPER = tei_document(BODY, BACK, HEAD)
 
 
-def test_every_mark_stands_where_its_text_is() -> None:
+def test_citation_marks_point_to_their_text() -> None:
     record = record_of_tei(PAPER, "moth-1")
     texts = [section.text for section in record.sections]
     marked = [[texts[place.section][place.character :][:3] for place in work.at] for work in record.cited_in_text]
@@ -51,7 +51,7 @@ def test_every_mark_stands_where_its_text_is() -> None:
     assert [(work.doi, work.year) for work in record.cited_in_text] == [("10.1234/walks", None), ("", 2011)]
 
 
-def test_marks_change_nothing_of_the_text() -> None:
+def test_citation_marks_leave_the_text_unchanged() -> None:
     hostile = PAPER.replace(b"We walked", "We \ue0000\ue001\ue00099999\ue001walked".encode())
     assert read_citing_paper(PAPER).paper == parse_tei(PAPER)
     (methods,) = (section.text for section in read_citing_paper(hostile).paper.sections if section.title == "Methods")
@@ -59,7 +59,7 @@ def test_marks_change_nothing_of_the_text() -> None:
 
 
 @needs_real_tei
-def test_every_mark_of_the_real_paper_is_placed() -> None:
+def test_all_citation_marks_of_a_real_paper_are_located() -> None:
     tei_bytes = REAL_TEI.read_bytes()
     citing = read_citing_paper(tei_bytes)
     places = [place for work in citing.cited for place in work.at]
@@ -69,7 +69,7 @@ def test_every_mark_of_the_real_paper_is_placed() -> None:
     assert sum(len(work.at) for work in record_of_tei(tei_bytes, "fes-1").cited_in_text) == len(places)
 
 
-async def test_passages_of_a_corpus_made_from_tei_carry_what_they_cite(tmp_path: Path) -> None:
+async def test_corpus_built_from_tei_links_passages_to_cited_papers(tmp_path: Path) -> None:
     (tmp_path / "teis").mkdir()
     (tmp_path / "teis" / "moth-1.grobid.tei.xml").write_bytes(PAPER)
     (tmp_path / "teis" / "broken.tei.xml").write_bytes(PAPER[:-10])
@@ -91,7 +91,7 @@ async def test_passages_of_a_corpus_made_from_tei_carry_what_they_cite(tmp_path:
     }
 
 
-def test_command_tells_what_it_wrote_and_what_it_left_out(tmp_path: Path) -> None:
+def test_command_reports_written_and_rejected_files(tmp_path: Path) -> None:
     (tmp_path / "moth-1.tei.xml").write_bytes(PAPER)
     (tmp_path / "scan.xml").write_bytes(b"<html/>")
     to = tmp_path / "full.jsonl"
@@ -102,7 +102,7 @@ def test_command_tells_what_it_wrote_and_what_it_left_out(tmp_path: Path) -> Non
     assert json.loads(to.read_text())["id"] == "moth-1"
 
 
-def test_file_that_was_there_stays_where_nothing_is_a_paper(tmp_path: Path) -> None:
+def test_existing_output_file_is_kept_when_every_input_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "scan.xml").write_bytes(b"<html/>")
     to = tmp_path / "full.jsonl"
     to.write_text("last month's\n")
@@ -113,13 +113,13 @@ def test_file_that_was_there_stays_where_nothing_is_a_paper(tmp_path: Path) -> N
     assert to.read_text() == "last month's\n"
 
 
-def test_place_that_cannot_be_written_is_refused_in_words(tmp_path: Path) -> None:
+def test_unwritable_output_path_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "moth-1.tei.xml").write_bytes(PAPER)
     with pytest.raises(InputError, match="cannot be written: No such file"):
         write_tei_records(tei_files(tmp_path), tmp_path / "none" / "full.jsonl")
 
 
-def test_what_is_no_paper_is_refused(tmp_path: Path) -> None:
+def test_missing_and_invalid_tei_files_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no TEI"):
         tei_files(tmp_path)
     with pytest.raises(Unreadable):

@@ -63,7 +63,7 @@ def length(span: Span) -> float:
     return (span.end_time_unix_nano - span.start_time_unix_nano) / 1e9
 
 
-async def test_job_is_one_trace_below_the_request_that_asked_for_it(queue: Queue, there: Collector) -> None:
+async def test_job_is_traced_under_its_submitting_request(queue: Queue, there: Collector) -> None:
     run = await ended(queue, traced("ev_1", PARENT))
     with traces(queue.database, there.url) as told:
         await told.send()
@@ -86,7 +86,7 @@ async def test_job_is_one_trace_below_the_request_that_asked_for_it(queue: Queue
     assert there.services == {"assayer"}
 
 
-async def test_calls_of_language_models_are_told_as_the_conventions_say(queue: Queue, there: Collector) -> None:
+async def test_llm_request_spans_follow_genai_conventions(queue: Queue, there: Collector) -> None:
     await ended(queue, job("ev_1"))
     with traces(queue.database, there.url) as told:
         await told.send()
@@ -108,7 +108,7 @@ async def test_calls_of_language_models_are_told_as_the_conventions_say(queue: Q
     assert (bad.status.code, attributes(bad)["error.type"]) == (Status.STATUS_CODE_ERROR, "connection")
 
 
-async def test_cached_answer_took_no_time_and_no_tokens(queue: Queue, there: Collector) -> None:
+async def test_cached_answer_span_has_zero_duration_without_token_counts(queue: Queue, there: Collector) -> None:
     await queue.add(job("ev_1"))
     lease, run = await queue.one(), EvaluationId("ev_of_cached")
     await queue.leases.record_run(lease, run, {})
@@ -122,9 +122,7 @@ async def test_cached_answer_took_no_time_and_no_tokens(queue: Queue, there: Col
     assert "gen_ai.usage.input_tokens" not in attributes(span)
 
 
-async def test_job_that_failed_is_an_error_by_its_kind_and_says_nothing_of_what_was_written(
-    queue: Queue, there: Collector
-) -> None:
+async def test_failed_job_span_has_error_type_but_excludes_content(queue: Queue, there: Collector) -> None:
     problem = Problem(type="budget-exhausted", title="Spent", detail="Of 'Corals' nothing is left.")
     await ended(queue, job("ev_1"), JobVerdict(state="failed", problem=problem))
     with traces(queue.database, there.url) as told:
@@ -134,7 +132,7 @@ async def test_job_that_failed_is_an_error_by_its_kind_and_says_nothing_of_what_
     assert not any("Corals" in str(span) or "The endpoint is down" in str(span) for span in there.spans)
 
 
-async def test_job_is_traced_once_whoever_looks_and_never_before_its_end(queue: Queue, there: Collector) -> None:
+async def test_job_is_traced_once_and_only_after_it_ends(queue: Queue, there: Collector) -> None:
     await queue.add(job("ev_waiting"), job("ev_cancelled"))
     await queue.jobs.cancel(ACME, JobId("ev_cancelled"))
     with traces(queue.database, there.url) as one, traces(queue.database, there.url) as other:
@@ -144,14 +142,14 @@ async def test_job_is_traced_once_whoever_looks_and_never_before_its_end(queue: 
     assert (await there.whole("evaluation")).status.code == Status.STATUS_CODE_UNSET
 
 
-async def test_job_of_a_trace_that_nobody_keeps_is_not_told(queue: Queue, there: Collector) -> None:
+async def test_unsampled_job_is_not_sent(queue: Queue, there: Collector) -> None:
     await ended(queue, traced("ev_1", UNSAMPLED))
     with traces(queue.database, there.url) as told:
         await told.send()
     assert there.requests == 0
 
 
-async def test_collector_that_refuses_or_cannot_be_reached_loses_spans_and_nothing_else(
+async def test_collector_failure_loses_spans_but_not_jobs(
     queue: Queue, there: Collector, caplog: pytest.LogCaptureFixture
 ) -> None:
     there.status = 400

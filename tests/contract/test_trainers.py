@@ -71,7 +71,7 @@ def _job(state: str, asked: int, *items: dict[str, Any]) -> list[bytes]:
 ABSENT = {"reason": "The model was out of reach."}
 
 
-def test_rewards_come_in_order_and_are_none_where_the_judge_failed() -> None:
+def test_rewards_keep_item_order_and_are_none_for_failed_items() -> None:
     refused = {"item": 1, "problem": {"type": "budget-exhausted", "title": "Spent", "detail": "Nothing is left."}}
     with serving(_job("succeeded", 3, _outcome(2, 1), refused, _outcome(0, ABSENT))) as scripted:
         assert asyncio.run(_service(scripted.url).rewards(ITEMS, "pair")) == [None, None, 1.0]
@@ -81,12 +81,12 @@ def test_rewards_come_in_order_and_are_none_where_the_judge_failed() -> None:
 
 
 @pytest.mark.parametrize("state", ["failed", "cancelled"])
-def test_job_that_ends_without_a_result_keeps_the_rewards_it_has(state: str) -> None:
+def test_unsuccessful_job_returns_its_partial_rewards(state: str) -> None:
     with serving(_job(state, 3, _outcome(1, 1))) as scripted:
         assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [None, 1.0, None]
 
 
-def test_group_that_takes_too_long_is_cancelled_and_keeps_the_rewards_it_has() -> None:
+def test_timed_out_group_is_cancelled_and_returns_partial_rewards() -> None:
     ended = _job("cancelled", 3, _outcome(0, 0))
     with serving([ended[0], _page("running"), ended[-1]]) as scripted:
         service = ServiceRewards(scripted.url, KEY, seconds=0)
@@ -94,26 +94,26 @@ def test_group_that_takes_too_long_is_cancelled_and_keeps_the_rewards_it_has() -
     assert [item.method for item in scripted.received] == ["POST", "GET", "DELETE"]
 
 
-def test_request_that_was_lost_is_sent_again_as_the_same() -> None:
+def test_lost_request_is_resent_with_the_same_idempotency_key() -> None:
     with serving([b"", problem("busy", 503), *_job("succeeded", 3, *(_outcome(n, 1) for n in range(3)))]) as scripted:
         assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [1.0, 1.0, 1.0]
     assert len({item.headers["idempotency-key"] for item in scripted.received[:3]}) == 1
 
 
-def test_service_that_stays_away_or_refuses_stops_the_trainer() -> None:
+def test_unreachable_or_rejecting_service_stops_the_trainer() -> None:
     with serving([]) as scripted, pytest.raises(ServiceUnreachable):
         asyncio.run(_service(scripted.url).rewards(ITEMS))
     with serving([problem("unauthorized", 401)]) as scripted, pytest.raises(ApiProblem, match="401"):
         asyncio.run(_service(scripted.url).rewards(ITEMS))
 
 
-def test_missing_key_is_told_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_api_key_is_reported_at_construction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAYER_API_KEY", raising=False)
     with pytest.raises(ConfigurationError):
         ServiceRewards()
 
 
-def test_more_than_a_thousand_items_are_several_requests_in_order() -> None:
+def test_over_1000_items_are_split_into_ordered_requests() -> None:
     items = [RewardQuery("Why?", str(number), "Because.") for number in range(1_001)]
     first = _job("succeeded", 1_000, *(_outcome(number, number % 2) for number in range(1_000)))
     with serving([*first, *_job("succeeded", 1, _outcome(0, 1))]) as scripted:
@@ -122,7 +122,7 @@ def test_more_than_a_thousand_items_are_several_requests_in_order() -> None:
     assert found == [*[float(number % 2) for number in range(1_000)], 1.0]
 
 
-def test_completions_asked_for_one_by_one_are_one_request() -> None:
+def test_concurrent_completions_are_sent_in_a_single_request() -> None:
     judge = KnownWords()
 
     async def together() -> list[list[float | None]]:
@@ -135,7 +135,7 @@ def test_completions_asked_for_one_by_one_are_one_request() -> None:
     assert [len(asked) for asked in judge.asked] == [3]
 
 
-def test_one_who_gives_up_waiting_takes_nothing_from_the_others() -> None:
+def test_cancelled_waiter_does_not_affect_other_rewards() -> None:
     judge = KnownWords()
 
     async def one_leaves() -> list[float | None]:
@@ -149,7 +149,7 @@ def test_one_who_gives_up_waiting_takes_nothing_from_the_others() -> None:
     assert asyncio.run(one_leaves()) == [0.0]
 
 
-async def test_trl_reward_reads_conversations_and_logs_how_many_were_judged() -> None:
+async def test_trl_reward_reads_conversations_and_logs_judged_share() -> None:
     logged: dict[str, float] = {}
     messages = [{"role": "assistant", "content": [{"type": "text", "text": "red"}]}]
     reward = trl_reward(KnownWords())
@@ -163,7 +163,7 @@ async def test_trl_reward_names_a_column_that_is_missing() -> None:
         await trl_reward(KnownWords())([""], ["blue"], question=["Why?"])
 
 
-async def test_verl_score_of_a_judge_that_failed_is_the_callers_and_says_so() -> None:
+async def test_verl_uses_fallback_score_when_the_judge_fails() -> None:
     info = {"question": "Why?"}
     judged = await compute_score("ideas", "red", "red", info, unjudged=-1.0, source=KnownWords())
     assert judged == {"score": 1.0, "judged": 1.0}
@@ -175,7 +175,7 @@ async def test_verl_score_of_a_judge_that_failed_is_the_callers_and_says_so() ->
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of TRL and transformers about each other
-def test_trl_goes_on_where_the_judge_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trl_training_continues_when_the_judge_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
     trl = pytest.importorskip("trl")
     datasets = pytest.importorskip("datasets")
@@ -240,7 +240,7 @@ async def test_verl_loads_the_score_by_its_path_and_awaits_it() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")  # of verifiers' own imports
-async def test_verifiers_finds_the_reward_by_its_path_and_has_none_where_the_judge_failed(
+async def test_verifiers_loads_reward_by_path_and_records_none_on_judge_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     vf = pytest.importorskip("verifiers.v1", reason="verifiers needs openai before 3")
@@ -260,7 +260,7 @@ async def test_verifiers_finds_the_reward_by_its_path_and_has_none_where_the_jud
     assert json.loads(scripted.received[0].body)["items"][0]["idea"] == "red"
 
 
-async def test_verifiers_reward_of_a_judge_that_failed_is_an_error_of_that_rollout() -> None:
+async def test_verifiers_reward_raises_unjudged_when_the_judge_fails() -> None:
     class Task:
         question, abstract = "Why?", "red"
 

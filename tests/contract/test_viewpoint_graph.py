@@ -29,7 +29,7 @@ def graph(request: pytest.FixtureRequest, database: Database) -> ViewpointGraph:
     return PgViewpointGraph(database, "default", FaissNeighbours())
 
 
-async def test_ideas_come_back_as_they_were_added_with_the_edges_that_their_vectors_imply(
+async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(
     graph: ViewpointGraph,
 ) -> None:
     await graph.create(PLAN)
@@ -55,7 +55,7 @@ async def test_ideas_come_back_as_they_were_added_with_the_edges_that_their_vect
     assert (added.ideas, added.viewpoints, 2 * added.edges) == (12, len(vectors), len(edges.sources))
 
 
-async def test_adding_one_idea_joins_it_to_the_nearest_viewpoints_of_those_before(graph: ViewpointGraph) -> None:
+async def test_new_idea_is_linked_to_nearest_existing_viewpoints(graph: ViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.add([new_idea(number) for number in range(5)])
     before = (await graph.load()).arrays
@@ -72,7 +72,7 @@ async def test_adding_one_idea_joins_it_to_the_nearest_viewpoints_of_those_befor
     assert np.count_nonzero(old) == len(before.sources)
 
 
-async def test_the_same_ideas_again_change_nothing(graph: ViewpointGraph) -> None:
+async def test_adding_known_ideas_again_changes_nothing(graph: ViewpointGraph) -> None:
     await graph.create(PLAN)
     ideas = [new_idea(number) for number in range(4)]
     await graph.add(ideas)
@@ -84,7 +84,7 @@ async def test_the_same_ideas_again_change_nothing(graph: ViewpointGraph) -> Non
     assert len(after.viewpoints) == len(before.viewpoints)
 
 
-async def test_a_label_that_becomes_known_is_kept_and_changes_the_version(graph: ViewpointGraph) -> None:
+async def test_adding_a_missing_label_updates_idea_and_graph_version(graph: ViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.add([new_idea(1, idea=known(1, label=None)), new_idea(2)])
     before = await graph.load()
@@ -96,7 +96,7 @@ async def test_a_label_that_becomes_known_is_kept_and_changes_the_version(graph:
     assert after.version != before.version
 
 
-async def test_dates_are_days_and_an_undated_idea_has_none(graph: ViewpointGraph) -> None:
+async def test_dates_are_stored_as_days_and_missing_dates_as_unknown(graph: ViewpointGraph) -> None:
     await graph.create(PLAN)
     ideas = [known(1, day=dt.date(1970, 1, 3)), known(2, day=None)]
     await graph.add([new_idea(number, idea=idea) for number, idea in enumerate(ideas)])
@@ -105,7 +105,7 @@ async def test_dates_are_days_and_an_undated_idea_has_none(graph: ViewpointGraph
     assert [idea.date for idea in contents.ideas] == [dt.date(1970, 1, 3), None]
 
 
-async def test_the_same_id_with_another_text_is_refused_and_nothing_of_its_batch_stays(graph: ViewpointGraph) -> None:
+async def test_known_id_with_different_text_is_rejected_with_its_whole_batch(graph: ViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.add([new_idea(1)])
     version = await graph.version()
@@ -135,7 +135,7 @@ async def test_vectors_of_another_model_and_ideas_without_viewpoints_are_refused
         await graph.add([new_idea(1, viewpoints=nothing, vectors=unit_rows(1, 0))])
 
 
-async def test_a_graph_made_with_another_embedding_is_refused_and_the_same_plan_is_not(graph: ViewpointGraph) -> None:
+async def test_existing_graph_rejects_different_plan_and_accepts_identical_plan(graph: ViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.create(PLAN)
     with pytest.raises(InputError, match="made with the embedding model hashed-words-12, not with bge"):
@@ -144,7 +144,7 @@ async def test_a_graph_made_with_another_embedding_is_refused_and_the_same_plan_
         await graph.create(PLAN.model_copy(update={"inter": 9}))
 
 
-async def test_a_graph_that_is_not_there_says_how_to_build_it(graph: ViewpointGraph) -> None:
+async def test_missing_graph_error_names_build_command(graph: ViewpointGraph) -> None:
     assert await graph.plan() is None
     with pytest.raises(InputError, match="assayer graph build"):
         await graph.load()
@@ -152,7 +152,7 @@ async def test_a_graph_that_is_not_there_says_how_to_build_it(graph: ViewpointGr
         await graph.add([new_idea(1)])
 
 
-async def test_relations_take_the_place_of_cosines_inside_ideas(graph: ViewpointGraph) -> None:
+async def test_relations_replace_cosine_edges_within_an_idea(graph: ViewpointGraph) -> None:
     await graph.create(PLAN.model_copy(update={"relations": True}))
     vectors = np.abs(unit_rows(1, 3))
     await graph.add([new_idea(1, vectors=vectors, relations=((2, 0),))])
@@ -160,7 +160,7 @@ async def test_relations_take_the_place_of_cosines_inside_ideas(graph: Viewpoint
     assert sorted(zip(arrays.sources.tolist(), arrays.targets.tolist(), strict=True)) == [(0, 2), (2, 0)]
 
 
-async def test_another_process_finds_what_the_first_one_added(database: Database, tmp_path: Path) -> None:
+async def test_graph_instances_see_ideas_added_by_each_other(database: Database, tmp_path: Path) -> None:
     first = PgViewpointGraph(database, "default", FaissNeighbours())
     second = PgViewpointGraph(database, "default", FaissNeighbours())
     await first.create(PLAN)
@@ -179,7 +179,7 @@ async def test_another_process_finds_what_the_first_one_added(database: Database
     assert pairs[0] == pairs[1]
 
 
-async def test_two_graphs_in_one_database_do_not_meet(database: Database) -> None:
+async def test_graphs_in_the_same_database_are_isolated(database: Database) -> None:
     first = PgViewpointGraph(database, "default", FaissNeighbours())
     other = PgViewpointGraph(database, "other", FaissNeighbours())
     await first.create(PLAN)
@@ -189,7 +189,7 @@ async def test_two_graphs_in_one_database_do_not_meet(database: Database) -> Non
     assert [len((await item.load()).ideas) for item in (first, other)] == [1, 2]
 
 
-async def test_an_index_that_holds_more_than_the_graph_is_filled_again(database: Database) -> None:
+async def test_index_with_extra_rows_is_rebuilt_from_graph(database: Database) -> None:
     neighbours: NeighbourIndex = FaissNeighbours()
     neighbours.add(unit_rows(99, 40))
     graph = PgViewpointGraph(database, "default", neighbours)
@@ -200,7 +200,7 @@ async def test_an_index_that_holds_more_than_the_graph_is_filled_again(database:
     assert arrays.sources.max() < 12
 
 
-async def test_a_removed_graph_is_gone_and_its_name_is_free_for_another(database: Database) -> None:
+async def test_removed_graph_name_can_be_reused(database: Database) -> None:
     graph = PgViewpointGraph(database, "default", FaissNeighbours())
     await graph.create(PLAN)
     await graph.add([new_idea(1)])
@@ -212,7 +212,7 @@ async def test_a_removed_graph_is_gone_and_its_name_is_free_for_another(database
     assert len((await graph.load()).ideas) == 0
 
 
-async def test_two_writers_at_once_leave_one_graph_with_the_ideas_of_both(database: Database) -> None:
+async def test_concurrent_writers_produce_a_consistent_graph(database: Database) -> None:
     first, second = FaissNeighbours(), FaissNeighbours()
     one, other = (PgViewpointGraph(database, "default", neighbours) for neighbours in (first, second))
     await one.create(PLAN)
@@ -232,9 +232,7 @@ async def test_two_writers_at_once_leave_one_graph_with_the_ideas_of_both(databa
     assert found[0] == found[1]
 
 
-async def test_edges_are_looked_for_while_the_database_is_free_for_others(
-    database: Database, database_url: str
-) -> None:
+async def test_database_connection_is_released_during_edge_search(database: Database, database_url: str) -> None:
     loop = asyncio.get_running_loop()
     async with Database(DatabaseSettings(url=SecretStr(database_url), max_connections=1)) as single:
 

@@ -23,7 +23,7 @@ def made(kind: str) -> NeighbourIndex:
 
 
 @KINDS
-def test_the_nearest_rows_are_found_whether_they_came_at_once_or_one_by_one(kind: str) -> None:
+def test_nearest_rows_are_found_after_incremental_adds(kind: str) -> None:
     vectors, queries = unit_rows(1, 400), unit_rows(2, 20)
     neighbours = made(kind)
     for start in range(0, 400, 37):
@@ -50,7 +50,7 @@ def test_rows_that_are_not_allowed_are_never_found(kind: str, share: float) -> N
 
 
 @KINDS
-def test_where_too_few_rows_are_there_the_rest_is_marked(kind: str) -> None:
+def test_missing_neighbours_are_padded_with_minus_1(kind: str) -> None:
     neighbours = made(kind)
     assert neighbours.nearest(unit_rows(2, 2), 3).rows.tolist() == [[-1] * 3] * 2
     neighbours.add(unit_rows(1, 2))
@@ -62,7 +62,7 @@ def test_where_too_few_rows_are_there_the_rest_is_marked(kind: str) -> None:
 
 
 @pytest.mark.parametrize("exact_up_to", [1_000, 50])
-def test_a_saved_index_answers_as_before_and_grows_on(tmp_path: Path, exact_up_to: int) -> None:
+def test_restored_index_returns_same_results_and_accepts_new_rows(tmp_path: Path, exact_up_to: int) -> None:
     neighbours = FaissNeighbours(exact_up_to)
     neighbours.add(unit_rows(1, 200))
     path = tmp_path / "graphs" / "default.faiss"

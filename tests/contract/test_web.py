@@ -48,9 +48,7 @@ async def reader(world: OutsideWorld) -> AsyncIterator[PageReader]:
         yield PageReader(downloader, PageSettings(download=SHORT), CLOCK)
 
 
-async def test_search_finds_pages_with_their_dates_and_marks_the_undated(
-    world: OutsideWorld, search: WebSearch
-) -> None:
+async def test_search_returns_pages_with_known_publication_dates(world: OutsideWorld, search: WebSearch) -> None:
     results = await search.search(QUERY, 25, Window(), ASK)
     assert len(results) == 25
     assert len({result.url for result in results}) == 25
@@ -63,19 +61,21 @@ async def test_search_finds_pages_with_their_dates_and_marks_the_undated(
     assert {result.published is None for result in results} == {True, False}
 
 
-async def test_search_keeps_to_its_window(search: WebSearch) -> None:
+async def test_search_respects_date_window(search: WebSearch) -> None:
     window = Window(after=dt.date(2015, 1, 1), before=dt.date(2018, 12, 31))
     results = await search.search("learning", 40, window, ASK)
     assert results
     assert all(result.published is None or window.after <= result.published <= window.before for result in results)  # type: ignore[operator]
 
 
-async def test_search_without_results_or_with_few_stops_asking(world: OutsideWorld, search: WebSearch) -> None:
+async def test_search_without_results_stops_after_first_request(world: OutsideWorld, search: WebSearch) -> None:
     assert await search.search("zzzz qqqq", 50, Window(), ASK) == []
     assert world.stats("web").requests == 1
 
 
-async def test_wrong_key_and_unreadable_answer_are_typed_and_not_kept(world: OutsideWorld, search: WebSearch) -> None:
+async def test_rejected_key_and_malformed_answer_raise_and_are_not_cached(
+    world: OutsideWorld, search: WebSearch
+) -> None:
     world.configure("web", api_key="other")
     with pytest.raises(SourceRefused):
         await search.search("learning", 5, Window(), ASK)
@@ -86,7 +86,7 @@ async def test_wrong_key_and_unreadable_answer_are_typed_and_not_kept(world: Out
     assert await search.search("attention", 5, Window(), ASK)
 
 
-async def test_page_is_read_to_its_article_and_date(world: OutsideWorld, reader: PageReader) -> None:
+async def test_page_text_title_and_date_are_extracted(world: OutsideWorld, reader: PageReader) -> None:
     entry = KNOWN.entries[5]
     page = await reader.read(world.url(f"pages/paper/{entry.record.id}"))
     assert page.title == entry.record.title
@@ -97,7 +97,7 @@ async def test_page_is_read_to_its_article_and_date(world: OutsideWorld, reader:
 
 
 @pytest.mark.parametrize("way", ["colour", "sheet", "comment"])
-async def test_hidden_order_in_a_page_is_left_out_and_flagged(
+async def test_hidden_instruction_in_page_is_removed_and_flagged(
     world: OutsideWorld, reader: PageReader, way: str
 ) -> None:
     page = await reader.read(world.url(f"pages/hiding/{way}"))
@@ -107,7 +107,9 @@ async def test_hidden_order_in_a_page_is_left_out_and_flagged(
     assert all(HIDDEN_ORDER in flag.excerpt for flag in page.flags)
 
 
-async def test_plain_text_page_is_read_and_its_orders_flagged(world: OutsideWorld, reader: PageReader) -> None:
+async def test_plain_text_page_is_read_and_injected_instructions_are_flagged(
+    world: OutsideWorld, reader: PageReader
+) -> None:
     page = await reader.read(world.url("pages/plain.txt"))
     assert page.text.startswith("Notes on reefs.")
     assert {flag.kind for flag in page.flags} == {"suspected_injection"}
@@ -122,16 +124,14 @@ async def test_plain_text_page_is_read_and_its_orders_flagged(world: OutsideWorl
         ("hostile/redirect?to=http://10.0.0.1/", AddressRefused, "not a public address"),
     ],
 )
-async def test_page_that_cannot_be_read_ends_in_a_typed_failure(
+async def test_unreadable_page_raises_specific_error(
     world: OutsideWorld, reader: PageReader, path: str, error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):
         await reader.read(world.url(path))
 
 
-async def test_page_nested_without_end_is_read_as_deep_as_the_parser_goes(
-    world: OutsideWorld, reader: PageReader
-) -> None:
+async def test_deeply_nested_page_is_read_to_parser_depth_limit(world: OutsideWorld, reader: PageReader) -> None:
     page = await reader.read(world.url("pages/deep"))
     assert page.text.endswith("Deep")
 
@@ -144,7 +144,7 @@ async def test_page_nested_without_end_is_read_as_deep_as_the_parser_goes(
         ({"memory_bytes": 30_000_000}, {"memory", "broken_parser"}),
     ],
 )
-async def test_reading_process_over_a_limit_is_given_up(
+async def test_page_reader_over_its_limit_is_stopped(
     world: OutsideWorld, limits: dict[str, float], causes: set[str]
 ) -> None:
     settings = PageSettings.model_validate({"download": SHORT, **limits})
@@ -154,7 +154,7 @@ async def test_reading_process_over_a_limit_is_given_up(
     assert failure.value.cause in causes
 
 
-async def test_run_reads_what_it_can_and_says_why_not(
+async def test_failed_page_is_reported_and_all_results_are_cached(
     world: OutsideWorld, search: WebSearch, reader: PageReader, tmp_path: Path
 ) -> None:
     kept = FileCache(FileStorage(str(tmp_path)), "pages", WebPage, CLOCK, dt.timedelta(days=1), dt.timedelta(days=1))
@@ -204,7 +204,7 @@ async def host() -> AsyncIterator[RobotsHost]:
     await serving.server.close()
 
 
-async def test_page_closed_by_robots_txt_is_not_asked_for(host: RobotsHost, reader: PageReader) -> None:
+async def test_page_disallowed_by_robots_txt_is_not_requested(host: RobotsHost, reader: PageReader) -> None:
     host.robots = "User-agent: *\nDisallow: /closed/\n"
     assert (await reader.read(host.url("/open/page"))).text
     for path in ("/closed/page", "/moved"):
@@ -214,7 +214,7 @@ async def test_page_closed_by_robots_txt_is_not_asked_for(host: RobotsHost, read
 
 
 @pytest.mark.parametrize(("robots", "readable"), [(404, True), (403, True), (500, False), ("<html>none</html>", True)])
-async def test_missing_robots_txt_opens_and_a_broken_one_closes(
+async def test_missing_robots_txt_allows_reading_and_server_error_blocks_it(
     host: RobotsHost, reader: PageReader, robots: str | int, readable: bool
 ) -> None:
     host.robots = robots

@@ -140,7 +140,7 @@ async def until(store: "Watched", state: str) -> DeliveryResource:
     return found
 
 
-async def test_end_of_a_job_reaches_its_tenants_webhook_signed(
+async def test_finished_job_sends_signed_message_to_its_tenants_webhook(
     database: Database, store: Watched, there: Receiver
 ) -> None:
     _, secret = await hook(store, there.url)
@@ -172,7 +172,7 @@ async def test_end_of_a_job_reaches_its_tenants_webhook_signed(
 @pytest.mark.parametrize(
     ("kind", "state"), [("comparison", "failed"), ("ranking", "cancelled"), ("evaluation", "succeeded")]
 )
-async def test_every_kind_of_job_and_every_end_is_told(
+async def test_every_job_kind_and_final_state_creates_a_delivery(
     database: Database, store: PgWebhooks, kind: str, state: str
 ) -> None:
     await hook(store, "https://example.org")
@@ -182,7 +182,7 @@ async def test_every_kind_of_job_and_every_end_is_told(
     assert [item.type for item in await owed(store)] == [f"{kind}.finished"]
 
 
-async def test_webhook_hears_only_what_it_asked_for(database: Database, store: PgWebhooks) -> None:
+async def test_webhook_receives_only_subscribed_events(database: Database, store: PgWebhooks) -> None:
     await hook(store, "https://example.org", events=("batch.finished",))
     for name in await batch(database, "bt_1", 3):
         assert await store.add_finished_batches() == 0
@@ -192,7 +192,7 @@ async def test_webhook_hears_only_what_it_asked_for(database: Database, store: P
     assert [item.type for item in await owed(store)] == ["batch.finished"]
 
 
-async def test_batch_whose_jobs_end_all_at_once_is_told_once(database: Database, store: PgWebhooks) -> None:
+async def test_batch_with_concurrently_finishing_jobs_is_reported_once(database: Database, store: PgWebhooks) -> None:
     await hook(store, "https://example.org", events=("batch.finished",))
     names = await batch(database, "bt_1", 40)
     await asyncio.gather(
@@ -209,7 +209,7 @@ async def test_batch_whose_jobs_end_all_at_once_is_told_once(database: Database,
     }
 
 
-async def test_webhook_made_after_the_end_of_a_batch_hears_nothing_of_it(database: Database, store: PgWebhooks) -> None:
+async def test_webhook_created_after_batch_finished_receives_nothing(database: Database, store: PgWebhooks) -> None:
     for name in await batch(database, "bt_1", 2):
         await end(database, name)
     assert await store.add_finished_batches() == 0
@@ -229,7 +229,7 @@ async def test_finished_batch_reaches_its_tenants_webhook(
     assert message.payload["data"]["states"] == {"cancelled": 2}
 
 
-async def test_verdict_that_is_rolled_back_owes_nothing(database: Database, store: PgWebhooks) -> None:
+async def test_rolled_back_verdict_does_not_create_a_delivery(database: Database, store: PgWebhooks) -> None:
     await hook(store, "https://example.org")
     await job(database, "ev_1")
 
@@ -243,7 +243,7 @@ async def test_verdict_that_is_rolled_back_owes_nothing(database: Database, stor
     assert await owed(store) == []
 
 
-async def test_receiver_that_fails_at_first_gets_the_same_message_again(
+async def test_failed_delivery_is_retried_with_identical_message(
     database: Database, store: Watched, there: Receiver
 ) -> None:
     await hook(store, there.url)
@@ -260,7 +260,7 @@ async def test_receiver_that_fails_at_first_gets_the_same_message_again(
     assert (delivered.said, delivered.next_at) == ("It answered 200.", None)
 
 
-async def test_receiver_that_never_accepts_makes_a_delivery_dead_with_the_reason(
+async def test_delivery_fails_after_last_attempt_and_records_reason(
     database: Database, store: Watched, there: Receiver
 ) -> None:
     await hook(store, there.url)
@@ -274,7 +274,7 @@ async def test_receiver_that_never_accepts_makes_a_delivery_dead_with_the_reason
     assert len(there.messages) == 3
 
 
-async def test_private_address_is_not_visited_and_not_described(database: Database, store: Watched) -> None:
+async def test_private_address_is_not_contacted_and_delivery_fails(database: Database, store: Watched) -> None:
     await hook(store, "https://localhost/hook")
     await job(database, "ev_1")
     closed = HASTY.model_copy(update={"allow": (), "tries": 1})
@@ -284,7 +284,9 @@ async def test_private_address_is_not_visited_and_not_described(database: Databa
     assert dead.said == "https://localhost/hook is an address that may not be visited. That was try 1 of 1."
 
 
-async def test_receiver_that_hangs_holds_up_nobody_else(database: Database, store: Watched, there: Receiver) -> None:
+async def test_hanging_receiver_does_not_delay_other_webhooks(
+    database: Database, store: Watched, there: Receiver
+) -> None:
     async with receiver() as slow:
         slow.open.clear()
         await hook(store, slow.url)
@@ -303,9 +305,7 @@ async def test_receiver_that_hangs_holds_up_nobody_else(database: Database, stor
             await slow.received(10)
 
 
-async def test_delivery_belongs_to_one_deliverer_until_its_claim_runs_out(
-    database: Database, store: PgWebhooks
-) -> None:
+async def test_claimed_delivery_is_exclusive_until_claim_expires(database: Database, store: PgWebhooks) -> None:
     await hook(store, "https://example.org")
     await job(database, "ev_1")
     await end(database, "ev_1")
@@ -320,7 +320,7 @@ async def test_delivery_belongs_to_one_deliverer_until_its_claim_runs_out(
     assert await store.claim(10, 10, (), 0) == []
 
 
-async def test_claims_are_shared_by_place_and_skip_busy_webhooks(database: Database, store: PgWebhooks) -> None:
+async def test_claims_respect_limits_and_skip_busy_webhooks(database: Database, store: PgWebhooks) -> None:
     await hook(store, "https://example.org", events=EVENTS)
     await hook(store, "https://example.com", name="wh_2")
     for number in range(5):
@@ -332,7 +332,7 @@ async def test_claims_are_shared_by_place_and_skip_busy_webhooks(database: Datab
     assert len(await store.claim(1, 3, (), 60)) == 1
 
 
-async def test_tenant_has_so_many_webhooks_and_sees_only_its_own(store: PgWebhooks) -> None:
+async def test_webhooks_are_limited_and_isolated_per_tenant(store: PgWebhooks) -> None:
     for number in range(5):
         await hook(store, "https://example.org", name=f"wh_{number}")
     assert await store.add(OURS, WebhookId("wh_5"), "https://example.org", "s", EVENTS, 5) is None
@@ -343,7 +343,7 @@ async def test_tenant_has_so_many_webhooks_and_sees_only_its_own(store: PgWebhoo
     assert len(await store.list_for(OURS)) == 4
 
 
-async def test_key_is_replaced_by_putting_a_new_one_before_it_and_messages_are_signed_as_ever(
+async def test_key_rotation_re_encrypts_secrets_and_keeps_signatures_valid(
     database: Database, store: Watched, there: Receiver
 ) -> None:
     _, secret = await hook(store, there.url)
@@ -358,7 +358,7 @@ async def test_key_is_replaced_by_putting_a_new_one_before_it_and_messages_are_s
     Signer(secret).verify(message.text, message.headers)
 
 
-async def test_message_whose_key_is_lost_is_not_sent_and_says_why(
+async def test_message_with_lost_encryption_key_is_not_sent_and_reports_reason(
     database: Database, store: Watched, there: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     await hook(store, there.url)
@@ -372,14 +372,14 @@ async def test_message_whose_key_is_lost_is_not_sent_and_says_why(
     assert there.messages == []
 
 
-async def test_poster_does_not_wait_longer_than_it_was_told(there: Receiver) -> None:
+async def test_poster_times_out_when_receiver_does_not_answer(there: Receiver) -> None:
     there.open.clear()
     async with GuardedPoster(address_policy(HASTY), "test") as poster:
         with pytest.raises(DownloadFailed, match="did not answer within"):
             await poster.post(there.url, b"{}", {}, 0.3)
 
 
-async def test_poster_refuses_a_name_that_leads_inside(there: Receiver) -> None:
+async def test_poster_rejects_hostname_that_resolves_to_private_address(there: Receiver) -> None:
     async with GuardedPoster(AddressPolicy(), "test") as poster:
         with pytest.raises(AddressRefused):
             await poster.post(there.url.replace("127.0.0.1", "localhost"), b"{}", {}, 5)

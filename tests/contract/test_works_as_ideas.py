@@ -32,7 +32,7 @@ async def read(*names: str) -> tuple[list[Idea], list[str]]:
 
 
 @pytest.mark.parametrize("form", ["{}", "arXiv:{}v2", "https://arxiv.org/abs/{}", "https://arxiv.org/pdf/{}.pdf"])
-async def test_preprint_is_read_from_its_record_where_full_texts_are_off(records: OutsideWorld, form: str) -> None:
+async def test_preprint_uses_abstract_when_full_text_fetching_is_off(records: OutsideWorld, form: str) -> None:
     name = form.format(ENTRY.arxiv)
     (idea,), rejected = await read(name)
     assert not rejected
@@ -44,9 +44,7 @@ async def test_preprint_is_read_from_its_record_where_full_texts_are_off(records
     assert "ASSAYER_FULL_TEXTS__FETCH" in missing.why
 
 
-async def test_work_is_read_in_full_where_full_texts_are_on(
-    records: OutsideWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_full_text_is_read_when_fetching_is_on(records: OutsideWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in reading(records).items():
         monkeypatch.setenv(f"ASSAYER_{name}", value)
     (idea,), rejected = await read(str(ENTRY.arxiv))
@@ -55,13 +53,13 @@ async def test_work_is_read_in_full_where_full_texts_are_on(
     assert len(idea.sections) > 1
 
 
-async def test_work_that_is_not_known_is_rejected_and_costs_no_other(records: OutsideWorld) -> None:
+async def test_unknown_work_is_rejected_and_other_inputs_are_read(records: OutsideWorld) -> None:
     ideas, (message,) = await read("10.9999/no-such-work", "plan.txt")
     assert [idea.source for idea in ideas] == ["plan.txt"]
     assert message.startswith("10.9999/no-such-work was not found.")
 
 
-async def test_work_is_not_looked_up_where_every_source_is_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_work_is_not_looked_up_when_all_sources_are_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
     _, (message,) = await read("2401.00001")
     assert "would have to be looked up, which is off. Run with --profile online" in message

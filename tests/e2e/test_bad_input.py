@@ -35,7 +35,7 @@ def _closed_port() -> int:
         return int(free.getsockname()[1])
 
 
-def test_unusable_files_are_each_named_with_what_is_wrong(program: Program) -> None:
+def test_each_unusable_file_is_reported_with_its_reason(program: Program) -> None:
     folder = program.home / "ideas"
     folder.mkdir(exist_ok=True)
     (folder / "binary.txt").write_bytes(bytes(range(256)) * 40)
@@ -63,7 +63,7 @@ def test_unusable_files_are_each_named_with_what_is_wrong(program: Program) -> N
     assert not (program.home / "out").exists()
 
 
-def test_idea_that_says_nothing_but_whose_it_is_is_named_and_others_are_judged(program: Program) -> None:
+def test_proposal_without_content_after_masking_is_rejected_and_others_are_evaluated(program: Program) -> None:
     folder = program.home / "call"
     folder.mkdir()
     (folder / "good.md").write_bytes(GOOD.read_bytes())
@@ -76,12 +76,12 @@ def test_idea_that_says_nothing_but_whose_it_is_is_named_and_others_are_judged(p
     assert list(reports(program.home / "judged")) == ["good"]
 
 
-def test_unknown_method_is_refused_with_those_there_are(program: Program) -> None:
+def test_unknown_method_is_rejected_with_available_methods(program: Program) -> None:
     said = "There is no method 'tarot'. Methods: review, scholareval, grapheval, innoeval, scicompanion, check."
     assert _refused(program, GOOD, "--method", "tarot") == said
 
 
-def test_cutoff_that_is_no_date_is_refused_with_an_example(program: Program) -> None:
+def test_invalid_cutoff_date_is_rejected_with_an_example(program: Program) -> None:
     said = _refused(program, GOOD, "--cutoff", "2024-02-30")
     assert said == "The cutoff '2024-02-30' is not a date. Write it as YYYY-MM-DD, for example 2024-09-30."
 
@@ -92,7 +92,7 @@ def test_cutoff_in_the_future_is_refused(program: Program) -> None:
     assert said == f"The cutoff {date} lies in the future. Give a past date or leave it out."
 
 
-def test_unknown_format_is_refused_with_those_there_are(program: Program) -> None:
+def test_unknown_format_is_rejected_with_available_formats(program: Program) -> None:
     ended = program.run("evaluate", GOOD, "--format", "docx")
     assert ended.code == 2
     assert "--format" in ended.err
@@ -105,7 +105,7 @@ def test_reports_folder_that_is_a_file_is_refused(program: Program) -> None:
     assert said == "Reports cannot be written to taken: File exists. Choose another with --out."
 
 
-def test_missing_corpus_is_refused_with_the_command_that_builds_one(program: Program) -> None:
+def test_missing_corpus_error_names_build_command(program: Program) -> None:
     said = _refused(program.having(CORPUS__PATH=program.home / "none"))
     assert said == f"There is no corpus in {program.home / 'none'}. Build one: assayer corpus build PATH."
 
@@ -118,14 +118,14 @@ def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(pr
     assert "assayer corpus build" in said
 
 
-def test_endpoint_that_is_down_is_refused_with_its_address(program: Program) -> None:
+def test_unreachable_llm_endpoint_error_names_its_address(program: Program) -> None:
     address = f"http://127.0.0.1:{_closed_port()}/v1"
     said = _refused(program.having(LLM__BASE_URL=address, LLM__MODEL="m", LLM__MAX_ATTEMPTS=NEVER))
     assert said.startswith(f"The LLM endpoint {address} is down: no connection")
     assert said.endswith("Check that it runs and that ASSAYER_LLM__BASE_URL is right.")
 
 
-def test_database_that_is_down_is_refused_with_its_address(program: Program) -> None:
+def test_unreachable_database_error_names_its_address_without_password(program: Program) -> None:
     port = _closed_port()
     url = f"postgresql://me:sesame@127.0.0.1:{port}/ideas"
     said = _refused(program.having(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1, DATABASE__PATIENCE_SECONDS=NEVER))
@@ -149,7 +149,7 @@ def test_endpoint_without_a_model_is_refused(program: Program) -> None:
         (["--model", "vllm/m", "--local-model", "nothing.gguf"], "--model and --local-model were both given."),
     ],
 )
-def test_model_that_cannot_be_reached_is_refused_with_what_is_missing(
+def test_unusable_model_option_is_rejected_with_reason(
     program: Program, options: list[str], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("ANTHROPIC_API_KEY", "AZURE_OPENAI_ENDPOINT"):
@@ -157,7 +157,7 @@ def test_model_that_cannot_be_reached_is_refused_with_what_is_missing(
     assert _refused(program, GOOD, *options).startswith(words)
 
 
-def test_misspelt_variable_is_refused_with_the_one_that_was_meant(program: Program) -> None:
+def test_misspelt_setting_is_rejected_with_a_suggestion(program: Program) -> None:
     said = _refused(program.having(LLM__MODLE="m"))
     assert said == "There is no setting ASSAYER_LLM__MODLE. Did you mean ASSAYER_LLM__MODEL?"
 
@@ -168,7 +168,7 @@ def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:
     assert "ASSAYER_LLM__PRICES='{\"m\": [2.0, 8.0]}'" in said
 
 
-def test_key_that_stops_working_ends_the_rest_and_keeps_the_reports_made_so_far(revoked: Evaluated) -> None:
+def test_revoked_api_key_stops_run_and_keeps_finished_reports(revoked: Evaluated) -> None:
     assert revoked.ended.code == 1
     (line,) = revoked.ended.err.splitlines()
     assert line.startswith("Stopped before all ideas were evaluated. The LLM endpoint http://127.0.0.1:")

@@ -60,7 +60,7 @@ def weighed(homes: Homes, model: Path, request: pytest.FixtureRequest) -> Weighe
     )
 
 
-def test_a_corpus_is_built_and_told_of_with_its_weights(weighed: Weighed) -> None:
+def test_corpus_is_built_with_lexical_weights(weighed: Weighed) -> None:
     assert (weighed.built.code, weighed.built.err) == (0, "")
     assert "24 papers" in weighed.built.out
     assert "64 dimensions, with lexical weights" in weighed.info.out
@@ -74,21 +74,21 @@ def test_a_search_keeps_to_its_cutoff(weighed: Weighed) -> None:
     assert "bee-17" not in weighed.before.out
 
 
-def test_a_night_publishes_what_it_brings_with_weights(weighed: Weighed) -> None:
+def test_nightly_update_publishes_new_paper(weighed: Weighed) -> None:
     assert (weighed.night.code, weighed.night.err) == (0, "")
     assert "1 new" in weighed.night.out
     assert "bee-50" not in weighed.found.out
     assert "bee-50" in weighed.after.out
 
 
-def test_the_other_library_is_refused_with_what_to_set(weighed: Weighed) -> None:
+def test_library_mismatch_with_corpus_is_rejected_with_required_setting(weighed: Weighed) -> None:
     refused = weighed.program.having(EMBEDDER__LIBRARY="sentence-transformers").run("corpus", "search", "moths")
     assert (refused.code, refused.out) == (2, "")
     assert "ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding" in refused.err
     assert len(refused.err.splitlines()) == 1
 
 
-def test_doctor_tells_of_both_models_and_of_one_that_lacks_its_heads(homes: Homes, model: Path, tmp_path: Path) -> None:
+def test_doctor_reports_both_models_and_missing_sparse_head(homes: Homes, model: Path, tmp_path: Path) -> None:
     gemma = small_llm_reranker(tmp_path / "gemma")
     program = homes.fresh("bge-doctor").having(
         EMBEDDER__LIBRARY="FlagEmbedding",
@@ -103,7 +103,7 @@ def test_doctor_tells_of_both_models_and_of_one_that_lacks_its_heads(homes: Home
     assert "no sparse_linear.pt" in " ".join(program.having(EMBEDDER__MODEL=bare).run("doctor").out.split())
 
 
-def test_the_packaged_model_is_not_for_flag_embedding(homes: Homes) -> None:
+def test_packaged_model_is_rejected_for_flag_embedding(homes: Homes) -> None:
     ended = homes.fresh("bge-packaged").having(EMBEDDER__LIBRARY="FlagEmbedding").run("corpus", "info")
     assert ended.code == 2
     assert "name BAAI/bge-m3" in ended.err

@@ -26,7 +26,7 @@ def test_bias_test_without_a_model_is_refused_because_there_is_no_score(program:
     assert "does not give without a language model" in ended.err
 
 
-def test_audit_finds_no_difference_of_institution_and_seniority_in_blind_mode(program: Program) -> None:
+def test_blind_bias_test_finds_no_institution_or_seniority_difference(program: Program) -> None:
     chosen = ("--attribute", "institution", "--attribute", "seniority", "--attribute", "language")
     with Simulator(latency_mean=0) as simulated:
         ended = program.asking(simulated).run("bias-test", IDEA, *chosen, "--out", "tested", "--repeats", "1")
@@ -43,7 +43,7 @@ def test_audit_finds_no_difference_of_institution_and_seniority_in_blind_mode(pr
 
 
 @pytest.mark.slow
-def test_reference_is_evaluated_again_with_answers_of_its_own(homes: Homes) -> None:
+def test_repeat_evaluation_of_reference_gets_new_llm_answers(homes: Homes) -> None:
     program = homes.fresh("bias_again")  # the module's own knows the answers of the test above
     with Simulator(latency_mean=0) as simulated:
         command = ("bias-test", IDEA, "--attribute", "seniority", "--format", "json")
@@ -65,7 +65,7 @@ def test_reference_is_evaluated_again_with_answers_of_its_own(homes: Homes) -> N
 
 
 @pytest.mark.slow
-def test_several_ideas_are_judged_blind_and_a_single_one_as_it_came(program: Program) -> None:
+def test_several_proposals_are_evaluated_blind_and_a_single_proposal_is_not(program: Program) -> None:
     first, second = _signed(program.home, "first.md"), program.home / "second.md"
     second.write_text(IDEA.read_text("utf-8"), encoding="utf-8")
     ended = program.run("evaluate", first, second, "--out", "several")
@@ -88,7 +88,7 @@ def test_several_ideas_are_judged_blind_and_a_single_one_as_it_came(program: Pro
 
 
 @pytest.mark.slow
-def test_idea_is_judged_blind_beside_one_that_cannot_be_read(program: Program) -> None:
+def test_readable_proposal_is_evaluated_blind_beside_unreadable_file(program: Program) -> None:
     folder = program.home / "call"
     folder.mkdir()
     _signed(folder, "good.md")

@@ -53,7 +53,7 @@ def _machine(homes: Homes, name: str, address: str) -> Program:
 
 
 @pytest.mark.slow
-def test_build_publishes_and_another_machine_searches(machines: Machines) -> None:
+def test_published_corpus_can_be_searched_on_another_machine(machines: Machines) -> None:
     assert (machines.built.code, machines.built.err) == (0, "")
     assert f"as number 1 in {machines.address}" in machines.built.out
     assert (machines.found.code, machines.found.err) == (0, "")
@@ -61,7 +61,7 @@ def test_build_publishes_and_another_machine_searches(machines: Machines) -> Non
 
 
 @pytest.mark.slow
-def test_night_pulls_updates_and_publishes(machines: Machines) -> None:
+def test_nightly_update_publishes_new_version(machines: Machines) -> None:
     assert (machines.night.code, machines.night.err) == (0, "")
     assert "1 new, 0 changed" in machines.night.out
     assert "publish elsewhere" in machines.night.out
@@ -69,7 +69,7 @@ def test_night_pulls_updates_and_publishes(machines: Machines) -> None:
 
 
 @pytest.mark.slow
-def test_reader_sees_what_is_there_and_pulls_it(machines: Machines) -> None:
+def test_reader_lists_and_pulls_newest_published_version(machines: Machines) -> None:
     newest = VersionStore(machines.builder.home / "corpus").current_version()
     assert f"number 2: version {newest}" in machines.told.out
     assert "none of it (" in machines.told.out
@@ -80,13 +80,13 @@ def test_reader_sees_what_is_there_and_pulls_it(machines: Machines) -> None:
 
 
 @pytest.mark.slow
-def test_doctor_says_where_the_corpus_comes_from(machines: Machines) -> None:
+def test_doctor_reports_corpus_source(machines: Machines) -> None:
     told = machines.reader.run("doctor")
     assert f"with 13 papers in {machines.address}, published" in " ".join(told.out.split())
 
 
 @pytest.mark.slow
-def test_place_that_cannot_be_reached_is_one_sentence(machines: Machines) -> None:
+def test_unreachable_corpus_source_is_reported_without_traceback(machines: Machines) -> None:
     away = machines.reader.having(CORPUS__SOURCE="s3://nobodys-bucket/corpus")
     away = away.having(CORPUS__PATH=machines.reader.home / "another")
     ended = away.run("corpus", "search", "bees")
@@ -95,7 +95,7 @@ def test_place_that_cannot_be_reached_is_one_sentence(machines: Machines) -> Non
     assert "Traceback" not in ended.err
 
 
-def test_publishing_without_a_place_says_what_to_set(homes: Homes) -> None:
+def test_publishing_without_corpus_source_names_missing_setting(homes: Homes) -> None:
     ended = homes.fresh("bucket-nowhere").run("corpus", "publish")
     assert ended.code == 2
     assert "ASSAYER_CORPUS__SOURCE" in ended.err

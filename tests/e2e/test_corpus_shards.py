@@ -29,7 +29,7 @@ def done(homes: Homes) -> Done:
     return Done(program, corpus, built, program.run("corpus", "update", more), program.run("corpus", "info"))
 
 
-def test_shards_are_built_updated_and_told_of(done: Done) -> None:
+def test_sharded_corpus_is_built_updated_and_described(done: Done) -> None:
     assert (done.built.code, done.built.err) == (0, "")
     assert "9 papers in 2 shards" in done.built.out
     assert is_sharded(done.corpus)
@@ -50,13 +50,13 @@ def test_search_passes_filters_and_shows_passages(done: Done) -> None:
     assert "Nothing found." in later.out
 
 
-def test_build_that_does_not_say_how_many_shards_is_refused(done: Done) -> None:
+def test_rebuild_of_sharded_corpus_without_shard_option_is_rejected(done: Done) -> None:
     refused = done.program.run("corpus", "build", CORPUS)
     assert refused.code == 2
     assert "is in shards" in refused.err
 
 
-def test_days_that_leave_none_are_refused(done: Done) -> None:
+def test_empty_date_range_is_rejected(done: Done) -> None:
     refused = done.program.run("corpus", "search", "bees", "--after", "2020-01-01", "--before", "2019-01-01")
     assert refused.code == 2
     assert "--after 2020-01-01 is later than --before 2019-01-01" in refused.err

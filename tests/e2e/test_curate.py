@@ -58,7 +58,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_every_paper_has_a_line_and_what_cannot_be_read_is_named(made: Curated) -> None:
+def test_every_valid_paper_gets_a_line_and_invalid_lines_are_reported(made: Curated) -> None:
     assert made.curated.code == 1
     assert "papers.jsonl:9 is not valid JSON" in made.curated.err
     lines = _lines(made.program.home / "curated.jsonl")
@@ -70,21 +70,21 @@ def test_every_paper_has_a_line_and_what_cannot_be_read_is_named(made: Curated) 
     assert "cost unknown: No price is configured for simulated" in made.curated.out
 
 
-def test_the_same_again_pays_nothing_and_gives_the_same_file(made: Curated) -> None:
+def test_repeated_run_uses_cache_and_writes_identical_file(made: Curated) -> None:
     assert made.again_answered == 0
     assert (made.program.home / "again.jsonl").read_bytes() == (made.program.home / "curated.jsonl").read_bytes()
     assert "0 calls" in made.again.out
     assert "Answered by simulated; prompts curation.classification v1" in made.again.out
 
 
-def test_candidates_differ_and_are_placed(made: Curated) -> None:
+def test_proposed_candidates_are_distinct_and_ranked(made: Curated) -> None:
     assert made.proposed.code == 0, made.proposed.err
     lines = _lines(made.program.home / "candidates.jsonl")
     assert len({line["text"] for line in lines}) == 3
     assert [line["place"] for line in lines] == [1, 2, 3]
 
 
-def test_candidates_are_scored_as_any_ideas_are(made: Curated) -> None:
+def test_candidates_are_scored_on_every_dimension(made: Curated) -> None:
     assert made.scored.code in (0, 1), made.scored.err
     lines = _lines(made.program.home / "scores.jsonl")
     assert len(lines) == 3
@@ -104,7 +104,7 @@ def test_candidates_are_scored_as_any_ideas_are(made: Curated) -> None:
         (("propose", "Why?", "--temperature", "0"), "temperature"),
     ],
 )
-def test_what_cannot_be_done_is_refused_before_anything_is_asked(
+def test_invalid_commands_are_rejected_before_any_llm_request(
     made: Curated, arguments: tuple[str, ...], said: str
 ) -> None:
     refused = Program(made.program.home).run(*arguments)

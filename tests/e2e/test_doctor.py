@@ -56,7 +56,7 @@ def nothing(program: Program) -> Program:
     return Program(program.home)
 
 
-def test_machine_with_nothing_configured_is_fit_but_told_what_is_missing(nothing: Program) -> None:
+def test_unconfigured_machine_passes_and_missing_services_are_listed(nothing: Program) -> None:
     ended = nothing.run("doctor")
     found = _findings(ended)
     assert ended.code == 0
@@ -77,7 +77,7 @@ def test_machine_with_nothing_configured_is_fit_but_told_what_is_missing(nothing
     assert {found[service][0] for service in (*SERVICES, "GROBID")} == {"absent"}
 
 
-def test_endpoint_that_answers_is_named_with_its_model(program: Program) -> None:
+def test_working_llm_endpoint_is_reported_with_its_model(program: Program) -> None:
     with Simulator(latency_mean=0) as simulated:
         ended = program.asking(simulated).run("doctor")
         found = _findings(ended)
@@ -94,7 +94,7 @@ def test_endpoint_that_answers_is_named_with_its_model(program: Program) -> None
     assert "84 papers" in found["corpus"][1]
 
 
-def test_everything_that_is_broken_is_told_at_once(program: Program) -> None:
+def test_all_broken_services_are_reported_together(program: Program) -> None:
     with Simulator(latency_mean=0, api_key="sk-right") as simulated:
         ended = (
             program.asking(simulated)
@@ -117,7 +117,7 @@ def test_everything_that_is_broken_is_told_at_once(program: Program) -> None:
     assert "sk-test" not in ended.out
 
 
-def test_services_of_the_outside_are_asked_through_their_clients(program: Program) -> None:
+def test_external_services_are_checked_through_their_clients(program: Program) -> None:
     with OutsideWorld() as world:
         world.configure("crossref", down=True)
         ended = program.having(**addresses(world)).run("doctor")
@@ -132,7 +132,7 @@ def test_services_of_the_outside_are_asked_through_their_clients(program: Progra
     assert set(asked.values()) == {1}
 
 
-async def test_mail_server_is_asked_and_sent_nothing(program: Program) -> None:
+async def test_mail_server_is_checked_without_sending_mail(program: Program) -> None:
     async with mail_post() as post:
         told = {
             "MAIL__HOST": "127.0.0.1",
@@ -154,12 +154,12 @@ async def test_mail_server_is_asked_and_sent_nothing(program: Program) -> None:
     assert not post.letters
 
 
-def test_service_that_needs_more_than_an_address_is_off_and_says_what_it_needs(program: Program) -> None:
+def test_service_with_incomplete_settings_is_absent_and_names_missing_setting(program: Program) -> None:
     found = _findings(program.having(UNPAYWALL__BASE_URL="http://127.0.0.1:9").run("doctor"))
     assert found["Unpaywall"] == ("absent", "http://127.0.0.1:9 is not used without ASSAYER_UNPAYWALL__EMAIL.")
 
 
-def test_home_that_cannot_be_used_is_broken_with_what_to_do(program: Program) -> None:
+def test_unusable_home_directory_is_reported_with_remedy(program: Program) -> None:
     blocked = program.home / "blocked"
     blocked.write_text("a file where a folder should be")
     ended = program.having(HOME=blocked).run("doctor")

@@ -36,7 +36,7 @@ def test_ideas_without_llm_get_reports_in_every_format(bare: Bare) -> None:
     assert violations(bare.program.out, expected=3) == ""
 
 
-def test_reports_without_llm_say_so_at_their_top_and_show_the_closest_papers(bare: Bare) -> None:
+def test_reports_without_llm_state_it_first_and_show_closest_papers(bare: Bare) -> None:
     assert "Made without a language model" in bare.first.out
     assert "Closest paper, not judged: [P1]" in bare.first.out
     assert "Limitations quoted" in bare.first.out
@@ -50,7 +50,7 @@ def test_reports_without_llm_say_so_at_their_top_and_show_the_closest_papers(bar
             assert "without a language model" in text
 
 
-def test_ideas_of_the_corpus_field_get_evidence_without_llm(bare: Bare) -> None:
+def test_ideas_within_corpus_field_get_evidence_without_llm(bare: Bare) -> None:
     for name in NAMES[1:]:
         report = reports(bare.program.out)[name]
         assert report["coverage"]["corpus_fit"]["level"] == "good"
@@ -62,7 +62,7 @@ def test_ideas_of_the_corpus_field_get_evidence_without_llm(bare: Bare) -> None:
         assert report["evidence"]["not_stated"] is None
 
 
-def test_idea_off_the_corpus_field_gets_no_verdict_and_no_far_off_papers(bare: Bare) -> None:
+def test_idea_outside_corpus_field_gets_neither_references_nor_closest_papers(bare: Bare) -> None:
     report = reports(bare.program.out)["coral-acoustics"]
     assert report["coverage"]["corpus_fit"]["level"] == "poor"
     assert _kinds(report) == ["no_llm", "corpus_fit"]
@@ -70,12 +70,12 @@ def test_idea_off_the_corpus_field_gets_no_verdict_and_no_far_off_papers(bare: B
     assert report["evidence"]["closest"] == []
 
 
-def test_second_run_gives_the_same_reports_but_for_usage(bare: Bare) -> None:
+def test_second_run_gives_the_same_reports_except_usage(bare: Bare) -> None:
     again = compared(bare.program.home / "again")
     assert again == {name: report for name, report in compared(bare.program.out).items() if name in again}
 
 
-def test_unusable_files_among_good_ones_cost_nothing_but_themselves(bare: Bare) -> None:
+def test_unusable_files_do_not_stop_evaluation_of_valid_files(bare: Bare) -> None:
     assert bare.again.code == 1
     assert bare.again.err.splitlines() == [
         "No report: empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
@@ -117,9 +117,7 @@ def _with_further_quotes(value: Any) -> list[dict[str, Any]]:
     return [value, *below] if value.get("further") else below
 
 
-def test_claims_keep_further_quotes_that_the_page_shows_and_the_checker_looks_up(
-    undisturbed: Evaluated, tmp_path: Path
-) -> None:
+def test_further_quotes_are_printed_on_page_and_verified_by_checker(undisturbed: Evaluated, tmp_path: Path) -> None:
     kept = {name: _with_further_quotes(item) for name, item in reports(undisturbed.program.out).items()}
     name = max(kept, key=lambda item: len(kept[item]))
     assert kept[name]
@@ -166,7 +164,7 @@ def test_idea_keeps_its_own_cutoff(undisturbed: Evaluated) -> None:
     assert found["pairwise-idea-ranking"]["cutoff"] == "2025-06-30"
 
 
-def test_spent_budget_ends_in_a_report_of_what_was_answered(budgeted: Evaluated) -> None:
+def test_exhausted_budget_produces_partial_report(budgeted: Evaluated) -> None:
     ended, program, stats = budgeted
     assert (ended.code, ended.err) == (0, "")
     assert violations(program.out, expected=1) == ""

@@ -45,7 +45,7 @@ def under_way(program: Program, answered: int, latency: float = 0.5) -> Iterator
         yield process, simulated
 
 
-def test_two_processes_write_what_one_writes(homes: Homes) -> None:
+def test_two_processes_write_the_same_reports_as_a_single_process(homes: Homes) -> None:
     program = homes.fresh("processes")
     with Simulator(latency_mean=0.02) as simulated:
         asking = program.asking(simulated)
@@ -59,7 +59,7 @@ def test_two_processes_write_what_one_writes(homes: Homes) -> None:
     assert sorted(reports(program.home / "two")) == NAMES
 
 
-def test_a_process_that_is_killed_costs_no_report_and_pays_little_twice(homes: Homes) -> None:
+def test_reports_survive_a_killed_worker_and_few_requests_are_repeated(homes: Homes) -> None:
     program = homes.fresh("processes-killed")
     with under_way(program, 10, latency=0.2) as (process, simulated):
         first, other = evaluators(process)
@@ -73,7 +73,7 @@ def test_a_process_that_is_killed_costs_no_report_and_pays_little_twice(homes: H
     assert answered - kept <= 40  # what was on its way when it was killed
 
 
-def test_killed_once_more_it_says_what_to_do(homes: Homes) -> None:
+def test_second_worker_crash_fails_run_with_instructions(homes: Homes) -> None:
     with under_way(homes.fresh("processes-killed-all"), 5) as (process, _):
         first = evaluators(process)
         first[0].kill()
@@ -85,7 +85,7 @@ def test_killed_once_more_it_says_what_to_do(homes: Homes) -> None:
     assert all("ended in the middle" in line and "Run the same command again" in line for line in err.splitlines())
 
 
-def test_ctrl_c_ends_all_of_them(homes: Homes) -> None:
+def test_ctrl_c_stops_all_workers(homes: Homes) -> None:
     with under_way(homes.fresh("processes-interrupted"), 5) as (process, _):
         started = evaluators(process)
         for pid in (*(item.pid for item in started), process.pid):  # as a terminal does
@@ -97,7 +97,7 @@ def test_ctrl_c_ends_all_of_them(homes: Homes) -> None:
     assert not any(item.is_running() for item in started)
 
 
-def test_none_outlives_its_parent(homes: Homes) -> None:
+def test_workers_stop_when_parent_is_killed(homes: Homes) -> None:
     with under_way(homes.fresh("processes-orphaned"), 5) as (process, _):
         started = evaluators(process)
         process.kill()
@@ -106,7 +106,7 @@ def test_none_outlives_its_parent(homes: Homes) -> None:
         wait_until(lambda: not any(item.is_running() for item in started))
 
 
-def test_an_endpoint_that_refuses_the_key_stops_them_before_any_idea(homes: Homes) -> None:
+def test_rejected_api_key_stops_run_before_first_evaluation(homes: Homes) -> None:
     program = homes.fresh("processes-refused")
     with Simulator(api_key="another") as simulated:
         refused = in_two(program.asking(simulated)).run("evaluate", IDEAS)
@@ -116,7 +116,7 @@ def test_an_endpoint_that_refuses_the_key_stops_them_before_any_idea(homes: Home
     assert not program.out.exists() or not list(program.out.glob("*.json"))
 
 
-def test_metrics_of_several_processes_are_refused_in_words(homes: Homes) -> None:
+def test_metrics_with_several_processes_are_rejected_with_explanation(homes: Homes) -> None:
     refused = in_two(homes.fresh("processes-metrics").having(METRICS__PORT=0)).run("evaluate", IDEAS)
     assert (refused.code, refused.out) == (2, "")
     assert "ASSAYER_EVALUATION__PROCESSES=1" in refused.err

@@ -93,9 +93,7 @@ def test_every_injected_fault_is_in_a_coverage_box(faulty: Evaluated, found: dic
     assert _by_class(met) == _by_class(injected)
 
 
-def test_every_call_that_was_lost_is_among_the_dropped_with_its_reason(
-    faulty: Evaluated, found: dict[str, Report]
-) -> None:
+def test_every_failed_llm_request_is_listed_as_dropped(faulty: Evaluated, found: dict[str, Report]) -> None:
     rows = faulty.program.rows("SELECT run_id, task FROM ledger WHERE outcome = 'failed'")
     assert rows, "No call was lost for good: choose another seed."
     for report in found.values():
@@ -105,14 +103,14 @@ def test_every_call_that_was_lost_is_among_the_dropped_with_its_reason(
         assert all(calls <= dropped[what] <= calls * LARGEST_BATCH for what, calls in lost.items())
 
 
-def test_every_call_that_was_not_lost_counts_as_answered(faulty: Evaluated, found: dict[str, Report]) -> None:
+def test_llm_calls_in_coverage_match_answered_requests_in_ledger(faulty: Evaluated, found: dict[str, Report]) -> None:
     rows = faulty.program.rows("SELECT run_id, count(*) AS calls FROM ledger WHERE outcome = 'answered' GROUP BY 1")
     assert {row["run_id"]: row["calls"] for row in rows} == {
         report["evaluation_id"]: report["coverage"]["llm_calls"] for report in found.values()
     }
 
 
-def test_ledger_holds_every_billed_token_also_those_of_unusable_answers(faulty: Evaluated) -> None:
+def test_ledger_counts_every_billed_token_including_unusable_answers(faulty: Evaluated) -> None:
     """Where a connection broke before the endpoint told what it had read, the prompt is charged for: at most as much
     beyond the simulator's own count as the calls concerned hold."""
     (row,) = faulty.program.rows("SELECT sum(prompt_tokens) AS read, sum(completion_tokens) AS written FROM ledger")
@@ -125,7 +123,7 @@ def test_ledger_holds_every_billed_token_also_those_of_unusable_answers(faulty: 
     assert 0 <= untold < max(1, broken["read"])
 
 
-def test_recovered_faults_are_those_of_calls_that_were_answered(faulty: Evaluated, found: dict[str, Report]) -> None:
+def test_recovered_faults_match_answered_requests_in_ledger(faulty: Evaluated, found: dict[str, Report]) -> None:
     rows = faulty.program.rows(
         "SELECT run_id, sum(jsonb_array_length(faults)) AS faults FROM ledger WHERE outcome = 'answered' GROUP BY 1"
     )

@@ -67,7 +67,7 @@ def test_an_idea_is_evaluated_without_a_language_model_and_without_a_corpus(grap
     assert verdict["evidence"][0]["neighbours"][0]["label"] in text
 
 
-def test_an_idea_with_a_known_id_and_another_text_is_refused_in_one_sentence(graph: Program) -> None:
+def test_known_id_with_different_text_is_rejected(graph: Program) -> None:
     first = json.loads((graph.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
     changed = {"id": first["id"], "title": "Other", "text": "A wholly other text stands here now."}
     path = _write(graph, "changed.jsonl", [changed])

@@ -37,7 +37,7 @@ def test_an_idea_gets_a_report_in_every_format_that_passes_every_check(boarded: 
 
 
 @pytest.mark.slow
-def test_every_dimension_is_judged_and_the_background_shown_by_part_of_the_idea(report: Report) -> None:
+def test_every_dimension_is_scored_and_background_quotes_are_verified(report: Report) -> None:
     assert [part["name"] for part in report["parts"]] == [*DIMENSIONS, "background"]
     assert all("value" in part["score"] for part in report["parts"][:-1])
     readings = [reading for item in report["parts"][-1]["assessments"] for reading in item["readings"]]
@@ -51,7 +51,7 @@ def test_papers_pages_and_repositories_are_cited(report: Report) -> None:
 
 
 @pytest.mark.slow
-def test_what_came_after_the_cutoff_reaches_the_advice_alone(report: Report) -> None:
+def test_papers_after_cutoff_appear_only_in_advice(report: Report) -> None:
     later = [item["label"] for item in report["references"] if item["publication_date"] > "2022-06-30"]
     assert later
     rest = {key: value for key, value in report.items() if key not in ("references", "board")}
@@ -70,7 +70,7 @@ def test_every_answer_that_was_paid_is_accounted_for_once(boarded: Boarded, repo
 
 
 @pytest.mark.slow
-def test_the_second_run_pays_nothing_and_gives_the_same_report_but_for_usage(boarded: Boarded) -> None:
+def test_second_run_uses_cache_and_gives_same_report(boarded: Boarded) -> None:
     assert boarded.again.code == 0
     assert boarded.stats_again.answered == boarded.stats.answered
     again, first = (_without_cache_hits(folder) for folder in (boarded.program.home / "again", boarded.program.out))
@@ -78,12 +78,12 @@ def test_the_second_run_pays_nothing_and_gives_the_same_report_but_for_usage(boa
 
 
 @pytest.mark.slow
-def test_the_second_run_asks_nobody_outside(boarded: Boarded) -> None:
+def test_second_run_does_not_query_external_sources(boarded: Boarded) -> None:
     assert all(boarded.outside.values())
     assert boarded.outside_again == boarded.outside
 
 
-def test_without_a_language_model_the_board_is_refused_at_once(program: Program) -> None:
+def test_innoeval_without_language_model_is_rejected(program: Program) -> None:
     ended = program.run("evaluate", TWO_IDEAS[0], "--method", "innoeval")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.splitlines() == [
@@ -100,7 +100,7 @@ def test_without_a_language_model_the_board_is_refused_at_once(program: Program)
         ("CALIBRATION", "{}", "board.toml is not a calibration of decisions: name: Field required"),
     ],
 )
-def test_a_file_of_the_board_that_cannot_be_used_ends_the_program_before_anything_is_asked(
+def test_invalid_board_file_is_rejected_before_evaluation_starts(
     program: Program, setting: str, content: str, told: str
 ) -> None:
     (program.home / "board.toml").write_text(content, "utf-8")

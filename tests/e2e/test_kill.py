@@ -22,16 +22,16 @@ def _on_their_way(kill: Kill, paid: list[Any]) -> int:
     return kill.answered - len(stored)
 
 
-def test_evaluation_started_again_ends_well_though_its_database_dies_once_more(killed: Killed) -> None:
+def test_evaluation_restarted_after_crashes_completes(killed: Killed) -> None:
     assert (killed.ended.code, killed.ended.err) == (0, "")
 
 
-def test_database_survives_the_program_and_is_used_again(killed: Killed) -> None:
+def test_database_server_survives_program_crash_and_is_reused(killed: Killed) -> None:
     assert killed.left_behind is not None
     assert killed.used == killed.left_behind
 
 
-def test_reports_are_those_of_an_undisturbed_evaluation(killed: Killed, undisturbed: Evaluated) -> None:
+def test_reports_after_crashes_match_uninterrupted_evaluation(killed: Killed, undisturbed: Evaluated) -> None:
     assert compared(killed.program.out) == compared(undisturbed.program.out)
     assert len(compared(killed.program.out)) == 2
 
@@ -40,15 +40,13 @@ def test_every_answer_is_paid_for_once(killed: Killed, undisturbed: Evaluated, p
     assert len(paid) == len({row["key"] for row in paid}) == undisturbed.stats.answered
 
 
-def test_only_calls_in_flight_at_a_kill_are_asked_again(
-    killed: Killed, undisturbed: Evaluated, paid: list[Any]
-) -> None:
+def test_only_requests_in_flight_at_crash_are_repeated(killed: Killed, undisturbed: Evaluated, paid: list[Any]) -> None:
     lost = _on_their_way(killed.with_database, paid)
     assert killed.stats.repeated_prompts == killed.stats.answered - undisturbed.stats.answered == lost
     assert 0 <= _on_their_way(killed.alone, paid) <= lost <= 2 * killed.stats.peak_in_flight
 
 
-def test_last_execution_pays_for_what_was_missing_only(killed: Killed, undisturbed: Evaluated) -> None:
+def test_final_run_pays_only_for_missing_answers(killed: Killed, undisturbed: Evaluated) -> None:
     usage = [report["usage"] for report in reports(killed.program.out).values()]
     cached, new = (sum(item[name] for item in usage) for name in ("llm_calls_cached", "llm_calls_paid"))
     assert cached + new == undisturbed.stats.answered

@@ -45,19 +45,19 @@ def nights(homes: Homes) -> Nights:
     )  # fmt: skip
 
 
-def test_night_publishes_a_version_and_says_what_has_changed(nights: Nights) -> None:
+def test_nightly_update_publishes_new_version_and_reports_changes(nights: Nights) -> None:
     assert (nights.good.code, nights.good.err) == (0, "")
     assert "1 new, 0 changed, 0 removed, 0 unchanged; 1 texts embedded. 85 papers" in nights.good.out
     assert VersionStore(nights.corpus).current_version() != nights.before
 
 
-def test_night_that_fails_says_why_in_a_sentence_and_ends_with_2(nights: Nights) -> None:
+def test_failed_nightly_update_reports_reason_and_exits_with_2(nights: Nights) -> None:
     assert (nights.bad.code, nights.bad.out) == (2, "")
     assert nights.bad.err.startswith("Error: There is no folder")
     assert len(nights.bad.err.splitlines()) == 1
 
 
-def test_history_tells_of_both(nights: Nights) -> None:
+def test_history_lists_successful_and_failed_updates(nights: Nights) -> None:
     good, bad = nights.history
     assert (good["outcome"], good["before"], good["papers"], good["unknown"]) == ("published", nights.before, 85, 1)
     assert good["usd"] == pytest.approx(good["seconds"] / 100, abs=0.001)
@@ -77,7 +77,7 @@ def test_history_fits_80_columns_with_every_cell_whole(nights: Nights) -> None:
     assert max(map(len, (header, good, bad))) <= 80
 
 
-def test_night_asks_where_the_papers_come_from_and_takes_what_has_changed_there(homes: Homes) -> None:
+def test_nightly_update_fetches_source_changes_and_applies_them(homes: Homes) -> None:
     with SimulatedDatasets() as services:
         program = homes.fresh("fetching").having(
             S2__BASE_URL=services.base_url,

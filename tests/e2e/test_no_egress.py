@@ -35,7 +35,7 @@ def test_evaluation_without_a_model_reaches_no_other_host(homes: Homes) -> None:
 
 
 @pytest.mark.parametrize("method", [pytest.param("scholareval", marks=pytest.mark.slow), "innoeval"])
-def test_evaluation_with_a_model_of_this_machine_asks_it_and_nobody_else(homes: Homes, method: str) -> None:
+def test_evaluation_with_local_model_contacts_only_that_model(homes: Homes, method: str) -> None:
     program = watched(homes.fresh(f"closed-{method}"))
     with Simulator(latency_mean=0.01) as simulated:
         asking = program.asking(simulated)
@@ -44,7 +44,7 @@ def test_evaluation_with_a_model_of_this_machine_asks_it_and_nobody_else(homes: 
 
 
 @pytest.mark.slow
-def test_a_source_that_is_on_is_seen_by_the_watch_and_refused_before_anything_is_sent(homes: Homes) -> None:
+def test_enabled_external_source_is_detected_and_blocked_by_egress_watch(homes: Homes) -> None:
     program = watched(homes.fresh("open")).having(
         S2__BASE_URL="http://192.0.2.1", S2__ATTEMPTS=1, S2__SPACING_SECONDS=0, LITERATURE__NEAR_ENOUGH=99
     )

@@ -88,7 +88,7 @@ def _ranked(program: Program, simulated: Simulator) -> Ranked:
     return Ranked(program, interrupted, answered, resumed, repeated, again, again_answered, more, more_answered, fewer)
 
 
-def test_ranking_interrupted_goes_on_from_what_was_answered(ranked: Ranked) -> None:
+def test_interrupted_ranking_resumes_from_saved_answers(ranked: Ranked) -> None:
     assert ranked.interrupted.code == 130
     assert "Answers so far are saved" in ranked.interrupted.err
     assert ranked.answered < _FIRST * _CALLS
@@ -97,7 +97,7 @@ def test_ranking_interrupted_goes_on_from_what_was_answered(ranked: Ranked) -> N
     assert ranked.repeated < ranked.answered
 
 
-def test_ranking_is_written_in_every_format_and_they_agree(ranked: Ranked) -> None:
+def test_ranking_outputs_in_all_formats_are_consistent(ranked: Ranked) -> None:
     out = ranked.program.out
     ranking = Ranking.model_validate_json((out / "ranking.json").read_text("utf-8"))
     assert ranking.judge.comparisons == _FIRST * _CALLS
@@ -112,7 +112,7 @@ def test_ranking_is_written_in_every_format_and_they_agree(ranked: Ranked) -> No
     assert "Judged blind: nothing found to mask." in ranked.resumed.out
 
 
-def test_comparisons_of_a_blind_ranking_are_refused_where_names_are_shown(ranked: Ranked) -> None:
+def test_blind_comparisons_are_rejected_in_non_blind_ranking(ranked: Ranked) -> None:
     known = ranked.program.out / "comparisons.jsonl"
     refused = ranked.program.run("rank", "6.jsonl", "--no-blind", "--known", known)
     assert refused.code == 2
@@ -120,7 +120,7 @@ def test_comparisons_of_a_blind_ranking_are_refused_where_names_are_shown(ranked
     assert "--blind" in refused.err
 
 
-def test_the_same_ranking_again_pays_nothing_and_gives_the_same_files(ranked: Ranked) -> None:
+def test_repeated_ranking_uses_cache_and_writes_identical_files(ranked: Ranked) -> None:
     assert (ranked.again.code, ranked.again_answered) == (0, 0)
     out, again = ranked.program.out, ranked.program.home / "again"
     for name in ("ranking.csv", "comparisons.jsonl"):
@@ -129,7 +129,7 @@ def test_the_same_ranking_again_pays_nothing_and_gives_the_same_files(ranked: Ra
     assert other.model_copy(update={"usage": one.usage}).model_dump_json() == one.model_dump_json()
 
 
-def test_added_ideas_keep_the_comparisons_and_labelled_ones_give_baselines(ranked: Ranked) -> None:
+def test_enlarged_ranking_reuses_comparisons_and_labels_give_baselines(ranked: Ranked) -> None:
     assert ranked.more.code == 0, ranked.more.err
     ranking = Ranking.model_validate_json((ranked.program.home / "more" / "ranking.json").read_text("utf-8"))
     assert ranking.judge.handed_in == _FIRST * _CALLS
@@ -141,7 +141,7 @@ def test_added_ideas_keep_the_comparisons_and_labelled_ones_give_baselines(ranke
     assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are between these ideas." in ranked.more.out
 
 
-def test_comparisons_of_ideas_that_are_not_ranked_now_keep_their_names(ranked: Ranked) -> None:
+def test_comparisons_keep_reference_names_of_unranked_ideas(ranked: Ranked) -> None:
     assert ranked.fewer.code == 0, ranked.fewer.err
     lines = (ranked.program.home / "fewer" / "comparisons.jsonl").read_text("utf-8").splitlines()
     named = [NamedComparison.model_validate_json(line) for line in lines]
@@ -158,19 +158,21 @@ def test_comparisons_of_ideas_that_are_not_ranked_now_keep_their_names(ranked: R
         (("6.jsonl", "--by", "charm"), "There is no dimension 'charm'"),
     ],
 )
-def test_ranking_that_cannot_be_made_is_refused_at_once(ranked: Ranked, arguments: tuple[str, ...], said: str) -> None:
+def test_ranking_without_model_or_with_unknown_dimension_is_rejected(
+    ranked: Ranked, arguments: tuple[str, ...], said: str
+) -> None:
     ended = Program(ranked.program.home).run("rank", *arguments)
     assert ended.code == 2
     assert said in ended.err
 
 
-def test_ideas_that_cannot_be_ranked_are_named(ranked: Ranked) -> None:
+def test_duplicate_ideas_are_rejected_with_their_locations(ranked: Ranked) -> None:
     twice = ranked.program.run("rank", "6.jsonl", "6.jsonl")
     assert twice.code == 2
     assert "more than once: 6.jsonl:1 (A-0), 6.jsonl:2 (A-1)" in twice.err
 
 
-def test_too_few_ideas_are_refused_with_what_was_wrong_with_the_others(ranked: Ranked) -> None:
+def test_too_few_ideas_are_rejected_with_reasons_for_unusable_lines(ranked: Ranked) -> None:
     (ranked.program.home / "few.jsonl").write_text('{"title": "Only a title"}\n[]\n', "utf-8")
     ended = ranked.program.run("rank", "few.jsonl")
     assert ended.code == 2

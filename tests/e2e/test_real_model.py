@@ -75,7 +75,7 @@ def _explains_lost_answer(ended: Ended) -> bool:
     return "gave no valid answer" in ended.err + ended.out or "cut off" in ended.err + ended.out
 
 
-async def test_short_answer_has_the_form_of_its_schema_at_the_first_attempt(model: LocalModel) -> None:
+async def test_short_answer_matches_schema_on_first_attempt(model: LocalModel) -> None:
     settings = LlmSettings.model_validate(
         {"base_url": model.base_url, "api_key": model.api_key, "model": model.name, "request_timeout_seconds": 600}
     )
@@ -88,7 +88,7 @@ async def test_short_answer_has_the_form_of_its_schema_at_the_first_attempt(mode
 
 
 @pytest.mark.slow
-def test_evaluation_ends_with_a_report_that_counts_its_answers_or_names_the_one_it_cannot_do_without(
+def test_evaluation_writes_report_with_call_counts_or_names_lost_answer(
     asking: Program,
 ) -> None:
     (asking.home / "idea.md").write_text(_FIRST, "utf-8")
@@ -103,7 +103,7 @@ def test_evaluation_ends_with_a_report_that_counts_its_answers_or_names_the_one_
 
 
 @pytest.mark.slow
-def test_ranking_ends_with_both_ideas_and_the_comparisons_that_were_lost(asking: Program) -> None:
+def test_ranking_contains_both_ideas_and_reports_lost_comparisons(asking: Program) -> None:
     file = _lines(asking, "two.jsonl", {"id": "A", "text": _FIRST}, {"id": "B", "text": _SECOND})
     ended = asking.run("rank", file, "--format", "json")
     assert ended.code in (0, 1), ended.err

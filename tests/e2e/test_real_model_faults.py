@@ -76,13 +76,13 @@ async def test_many_requests_at_once_are_all_answered_by_two_slots(model: LocalM
     assert faults == ["truncated"] * _REQUESTS
 
 
-async def test_prompt_beyond_the_context_window_is_refused_in_the_servers_words(model: LocalModel) -> None:
+async def test_prompt_exceeding_context_window_is_rejected_with_server_message(model: LocalModel) -> None:
     async with _gateway(model.base_url, model.api_key) as gateway:
         with pytest.raises(LlmError, match=r"exceeds the available context size \(1024 tokens\)"):
             await gateway.run(_WEIGHING, a_question("Corals are heard at night. " * 400), a_run())
 
 
-async def test_server_killed_in_the_middle_of_answers_counts_as_down(model: LocalModel) -> None:
+async def test_server_killed_during_answers_is_reported_as_unavailable(model: LocalModel) -> None:
     with local_model(model_file(SMALL_MODEL)) as doomed:
         async with _gateway(doomed.base_url, doomed.api_key, max_answer_tokens=500, max_attempts=2) as gateway:
             asked = [asyncio.create_task(gateway.run(_WEIGHING, a_question(f"{n}."), a_run())) for n in range(4)]
@@ -111,7 +111,7 @@ async def test_request_sent_while_the_model_loads_is_answered_later() -> None:
     assert last == "truncated"
 
 
-def test_local_model_of_a_command_says_how_long_it_takes_and_ends_with_it(homes: Homes) -> None:
+def test_local_model_command_reports_speed_and_removes_temporary_files(homes: Homes) -> None:
     small = {"LLM__MAX_ANSWER_TOKENS": 24, "LLM__REPAIR_ATTEMPTS": 0}
     program = homes.fresh("local-model").having(**small)
     temporary = program.home / "temporary"

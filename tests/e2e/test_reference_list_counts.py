@@ -40,7 +40,7 @@ def _judged(report: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["review", "scholareval", "innoeval", "scicompanion"])
-def test_text_with_and_without_a_list_is_judged_alike(homes: Homes, method: str) -> None:
+def test_reference_list_does_not_change_evaluation(homes: Homes, method: str) -> None:
     program = homes.fresh(f"listed-{method}")
     for name, text in (("with", TEXT + _listed()), ("without", TEXT)):
         (program.home / f"{name}.txt").write_text(text, "utf-8")

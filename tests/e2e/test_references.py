@@ -10,7 +10,7 @@ from tests.e2e.evaluations import TWO_IDEAS
 from tests.e2e.program import CORPUS, Program
 
 
-def test_papers_that_an_idea_does_not_name_are_listed_with_how_they_were_found(program: Program) -> None:
+def test_missing_references_are_listed_with_search_method(program: Program) -> None:
     ended = program.run("references", TWO_IDEAS[0], "--limit", "3")
     assert ended.code == 0, ended.err
     assert [line.strip()[:2] for line in ended.out.splitlines() if line.strip()[:2] in ("1.", "2.", "3.", "4.")] == [
@@ -21,7 +21,7 @@ def test_papers_that_an_idea_does_not_name_are_listed_with_how_they_were_found(p
     assert "near the idea's words" in ended.out
 
 
-def test_lines_of_json_name_papers_of_the_corpus_before_the_cutoff(program: Program) -> None:
+def test_json_lines_contain_only_ranked_papers_before_cutoff(program: Program) -> None:
     ended = program.run("references", TWO_IDEAS[0], "--json", "--cutoff", "2022-06-30")
     lines = [json.loads(line) for line in ended.out.splitlines()]
     assert [item["rank"] for item in lines] == list(range(1, len(lines) + 1))
@@ -54,7 +54,7 @@ def test_check_writes_the_corrected_list_beside_no_other_format(program: Program
         assert entry.work.year == int(known["publication_date"][:4])
 
 
-def test_a_file_that_is_no_idea_is_named(program: Program) -> None:
+def test_missing_idea_file_is_reported(program: Program) -> None:
     ended = program.run("references", "nowhere.md")
     assert ended.code == 2
     assert "nowhere.md" in ended.err

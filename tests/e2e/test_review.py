@@ -41,7 +41,9 @@ def test_review_keeps_to_its_budget(reviewed: Evaluated, report: Report) -> None
     assert reviewed.stats.repeated_answers == 0
 
 
-def test_page_prints_every_finding_and_every_passage_once(reviewed: Evaluated, report: Report) -> None:
+def test_page_prints_every_finding_and_its_evidence_under_expected_headings(
+    reviewed: Evaluated, report: Report
+) -> None:
     (page,) = reviewed.program.out.glob("*.md")
     text = page.read_text("utf-8")
     assert len(text.split()) <= 5_000

@@ -28,7 +28,7 @@ def items(program: Program, *items: dict[str, Any]) -> Path:
     return file
 
 
-def test_items_are_rewarded_and_equal_ones_paid_once(program: Program) -> None:
+def test_duplicate_items_share_a_reward_and_rerun_uses_cache(program: Program) -> None:
     with Simulator(latency_mean=0) as simulated:
         file = items(program, {**ITEM, "id": "mine"}, {**ITEM, "idea": ""}, ITEM)
         ended = program.asking(simulated).run("reward", file)
@@ -48,7 +48,7 @@ def test_items_are_rewarded_and_equal_ones_paid_once(program: Program) -> None:
     assert ended.code == again.code
 
 
-def test_pages_are_written_beside_their_lines_and_never_through_a_link(program: Program) -> None:
+def test_reward_pages_replace_symlinks_instead_of_following_them(program: Program) -> None:
     pages, secret = program.home / "pages", program.home / "secret.txt"
     pages.mkdir()
     secret.write_text("kept", "utf-8")
@@ -70,7 +70,7 @@ def test_pages_are_written_beside_their_lines_and_never_through_a_link(program: 
     assert "stored examples that a small model predicts" in (pages / "3.html").read_text("utf-8")
 
 
-def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_paid(program: Program) -> None:
+def test_unusable_pages_folder_is_rejected_before_any_llm_request(program: Program) -> None:
     (program.home / "taken").write_text("", "utf-8")
     with Simulator(latency_mean=0) as simulated:
         ended = program.asking(simulated).run("reward", items(program, ITEM), "--pages", "taken")

@@ -51,12 +51,12 @@ def resumed(homes: Homes) -> Resumed:
     return Resumed(killed, stats, report, paid)
 
 
-def test_only_the_call_in_flight_is_asked_again(resumed: Resumed) -> None:
+def test_only_request_in_flight_at_crash_is_repeated(resumed: Resumed) -> None:
     usage = resumed.report["usage"]
     assert len({row["key"] for row in resumed.paid}) == usage["llm_calls_paid"] + usage["llm_calls_cached"]
     assert resumed.stats.repeated_prompts == resumed.stats.answered - len(resumed.paid) <= 1
     assert usage["llm_calls_cached"] >= resumed.killed.answered - 1 >= 2
 
 
-def test_calls_are_as_many_as_they_should_be(resumed: Resumed) -> None:
+def test_resumed_evaluation_makes_at_most_12_paid_calls(resumed: Resumed) -> None:
     assert len(resumed.paid) <= 12

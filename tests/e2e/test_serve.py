@@ -135,18 +135,18 @@ def served(homes: Homes) -> Served:
     )
 
 
-def test_a_stop_says_what_it_waits_for(served: Served) -> None:
+def test_shutdown_message_counts_running_jobs(served: Served) -> None:
     assert "for 1 running job to finish" in " ".join(served.told_at_the_end.split())
 
 
-def test_first_start_writes_its_key_to_a_private_file_and_prints_where_it_listens(served: Served) -> None:
+def test_first_start_writes_key_to_private_file_and_prints_address(served: Served) -> None:
     assert "default" in served.first_lines[0]
     assert "ak_" not in "".join(served.first_lines)
     assert served.first_lines[1].startswith("assayer listens at http://127.0.0.1:")
     assert served.lines_again[0].startswith("assayer listens at http://127.0.0.1:")
 
 
-def test_a_killed_service_started_again_ends_every_evaluation_in_one_verdict(served: Served) -> None:
+def test_restarted_service_completes_each_interrupted_evaluation_with_a_single_verdict(served: Served) -> None:
     assert [survivor["state"] for survivor in served.survivors] == ["succeeded", "succeeded"]
     assert served.verdicts == [1, 1]
     assert all(report["parts"] for report in served.reports)
@@ -158,12 +158,12 @@ def test_only_calls_in_flight_at_the_kill_are_paid_twice(served: Served) -> None
     assert sum(report["usage"]["llm_calls_cached"] for report in served.reports) > 0
 
 
-def test_told_to_stop_it_gives_its_work_back_and_ends_well(served: Served) -> None:
+def test_stopped_service_requeues_running_job_and_exits_cleanly(served: Served) -> None:
     assert served.code == 0
     assert served.interrupted == ("queued", 0)
 
 
-def test_a_port_that_is_taken_is_said_at_once(homes: Homes) -> None:
+def test_occupied_port_is_reported(homes: Homes) -> None:
     from cluster.http_server import listening_socket
 
     program = homes.fresh("taken")
@@ -174,12 +174,12 @@ def test_a_port_that_is_taken_is_said_at_once(homes: Homes) -> None:
     assert f"127.0.0.1 port {port}" in ended.err
 
 
-def test_an_address_of_ray_and_no_ray_are_refused(homes: Homes) -> None:
+def test_ray_address_is_rejected_when_ray_is_disabled(homes: Homes) -> None:
     ended = homes.fresh("both").run("serve", "--no-ray", "--address", "127.0.0.1:6379")
     assert (ended.code, "contradict" in ended.err) == (2, True)
 
 
-def test_the_log_names_every_evaluation_and_holds_no_words_of_ideas_and_no_keys(served: Served) -> None:
+def test_log_names_every_evaluation_without_proposal_text_or_keys(served: Served) -> None:
     lines = [json.loads(line) for line in served.log.splitlines()]
     for id in served.ids:
         told = {line["message"] for line in lines if line.get("job") == id}

@@ -21,7 +21,7 @@ def _ignore_interrupts() -> None:
 
 
 @pytest.mark.skipif(not REAL_PAPERS.exists(), reason="shared/data is not beside the project")
-def test_a_build_in_the_background_ends_on_sigterm_and_publishes_nothing(tmp_path: Path) -> None:
+def test_background_corpus_build_stops_on_sigterm_and_publishes_nothing(tmp_path: Path) -> None:
     build = subprocess.Popen(
         [str(_PROGRAM), "corpus", "build", str(REAL_PAPERS)],
         env={"ASSAYER_HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"},

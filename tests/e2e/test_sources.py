@@ -50,7 +50,7 @@ def test_full_texts_from_beyond_the_corpus_are_read(topped_up: ToppedUp) -> None
     assert topped_up.stats["files"].by_status["200"] >= 1
 
 
-def test_papers_from_beyond_the_corpus_keep_the_cutoff_too(topped_up: ToppedUp) -> None:
+def test_papers_from_beyond_the_corpus_respect_cutoff(topped_up: ToppedUp) -> None:
     for report in reports(topped_up.program.out).values():
         if report["cutoff"]:
             assert all((item["publication_date"] or "9") <= report["cutoff"] for item in report["references"])
@@ -70,7 +70,7 @@ def test_cited_papers_are_marked_as_retracted_exactly_where_a_notice_exists(topp
         assert all(f'<a class="cite retracted" href="#ref-{label}"' in page for label in marked)
 
 
-def test_own_references_of_an_idea_are_looked_for_in_every_source(topped_up: ToppedUp) -> None:
+def test_reference_list_of_proposal_is_checked_in_every_source(topped_up: ToppedUp) -> None:
     found = reports(topped_up.program.out)
     (own,) = [item["own_references"] for item in found.values() if item["own_references"]]
     assert [item["outcome"] for item in own["entries"]] == ["found", "differs", "not_found"]
@@ -79,7 +79,7 @@ def test_own_references_of_an_idea_are_looked_for_in_every_source(topped_up: Top
     assert "not found in the corpus, Crossref, OpenAlex and Semantic Scholar" in page
 
 
-def test_sources_that_are_gone_cost_their_own_papers_and_are_named(topped_up: ToppedUp) -> None:
+def test_failed_sources_are_reported_and_other_sources_still_used(topped_up: ToppedUp) -> None:
     assert topped_up.second.code == 0
     assert all("is left alone" in line for line in topped_up.second.err.splitlines())
     (report,) = reports(topped_up.program.home / "second").values()

@@ -54,7 +54,7 @@ def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
         assert any(name.endswith(part) for name in inside)
 
 
-def test_wheel_brings_the_command_and_the_licence(wheel: zipfile.ZipFile) -> None:
+def test_wheel_contains_command_entry_point_and_licence(wheel: zipfile.ZipFile) -> None:
     (described,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
     assert "assayer = cluster.cli.main:main" in wheel.read(described).decode()
     assert any(name.endswith("licenses/LICENSE") for name in wheel.namelist())

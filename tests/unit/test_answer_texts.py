@@ -85,7 +85,7 @@ def test_every_text_of_every_task_is_checked_or_exempt_by_name() -> None:
     assert {name: fields for name, fields in exempt.items() if fields} == EXEMPT
 
 
-def test_every_task_has_a_question_here() -> None:
+def test_every_task_has_a_sample_question() -> None:
     assert set(all_tasks()) == {task.name for task, _ in ALL_QUESTIONS}
 
 
@@ -111,7 +111,7 @@ def _with_text(task: Task[Any, Any], honest: BaseModel, path: str, text: str) ->
 @pytest.mark.parametrize(("task", "question"), ALL_QUESTIONS, ids=lambda value: getattr(value, "name", ""))
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_a_foreign_citation_in_any_text_is_complained_about_and_never_left(
+def test_foreign_citation_in_any_text_is_reported_and_redacted(
     task: Task[Any, Any], question: BaseModel, data: st.DataObject
 ) -> None:
     paths = [path for path, role in text_fields(task.output).items() if role in CHECKED]
@@ -165,19 +165,19 @@ def test_only_the_sentence_with_the_citation_is_struck() -> None:
     assert redacted.sentences == 1
 
 
-def test_a_claim_of_which_nothing_is_left_is_left_out() -> None:
+def test_claim_without_remaining_text_is_dropped() -> None:
     redacted = scholareval.REVIEW.redacted(REVIEWING, _review("As arXiv:2301.12345 shows [P1].", "It works [P1]."))
     assert redacted is not None
     assert [claim.text for claim in redacted.value.support] == ["It works [P1]."]
 
 
-def test_a_claim_that_lost_its_citation_with_a_sentence_is_left_out_where_claims_must_cite() -> None:
+def test_claim_that_loses_its_required_citation_is_dropped() -> None:
     redacted = scholareval.REVIEW.redacted(REVIEWING, _review("Seen by Lee (2020) [P1]. It holds.", "Good [P1]."))
     assert redacted is not None
     assert [claim.text for claim in redacted.value.support] == ["Good [P1]."]
 
 
-def test_a_text_that_must_be_there_says_that_it_was_left_out() -> None:
+def test_required_text_is_replaced_by_redaction_notice() -> None:
     redacted = scholareval.REVIEW.redacted(REVIEWING, _review("Good [P1].", rationale="See Lee (2020)."))
     assert redacted is not None
     assert redacted.value.rationale == REDACTED
@@ -188,7 +188,7 @@ def test_a_text_that_must_be_there_says_that_it_was_left_out() -> None:
     assert [item.notes[0].did for item in left.value.readings] == [REDACTED, "Readers were trained."]
 
 
-def test_an_answer_with_another_fault_is_not_saved_by_striking() -> None:
+def test_redaction_returns_nothing_when_answer_has_another_fault() -> None:
     task, question = SCHOLAREVAL[2]
     assert task.redacted(question, Readings(readings=[_paper("P1", "Lee et al. (2020).")])) is None
     only = Judgement(
@@ -197,7 +197,7 @@ def test_an_answer_with_another_fault_is_not_saved_by_striking() -> None:
     assert BOARD_QUESTIONS[0][0].redacted(JUDGING, only) is None
 
 
-def test_citations_of_the_idea_are_taken_out_of_what_restates_it_without_a_complaint() -> None:
+def test_citations_copied_from_idea_are_removed_without_complaint() -> None:
     question = MethodsQuestion(idea="We follow Denison et al. (2024) and use BERT (Devlin et al., 2019).", limit=8)
     method = ProposedMethod(
         name="BERT (Devlin et al., 2019)",
@@ -211,19 +211,19 @@ def test_citations_of_the_idea_are_taken_out_of_what_restates_it_without_a_compl
     assert scholareval.METHODS.complaints(question, answer) == []
 
 
-def test_an_answer_is_cleaned_like_any_text_from_outside() -> None:
+def test_invisible_and_control_characters_are_cleaned_from_answers() -> None:
     answer = scholareval.REVIEW.cleaned(REVIEWING, _review("It w\u200borks [P\u200b1]\u202e. Rеаders \x1b[31magree."))
     assert answer is not None
     assert answer.support[0].text == "It works [P1]. Readers [31magree."
     assert scholareval.REVIEW.complaints(REVIEWING, answer) == []
 
 
-def test_a_quote_keeps_the_citations_of_its_source() -> None:
+def test_citations_inside_quotes_are_allowed() -> None:
     reading, other = (_paper(label, quote="as Lee (2020) showed") for label in ("P1", "P2"))
     assert SCHOLAREVAL[2][0].complaints(SCHOLAREVAL[2][1], Readings(readings=[reading, other])) == []
 
 
-def test_labels_come_from_what_the_question_gives() -> None:
+def test_allowed_labels_are_taken_from_the_question() -> None:
     assert Given(REVIEWING).labels == {NOTE.label}
     assert Given(PAIR).labels == set()
     assert COMPARISON.complaints(PAIR, simulated_answer(comparison_task(len(RESPECTS)), PAIR, 1)) == []

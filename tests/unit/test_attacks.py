@@ -9,7 +9,7 @@ from benchmarks.hostile.attacks.citations import as_table, attack
 
 
 @pytest.mark.parametrize("stubborn", [True, False])
-async def test_nothing_foreign_is_printed_whether_the_model_mends_its_answer_or_not(stubborn: bool) -> None:
+async def test_foreign_citations_are_never_printed_even_when_model_repeats_them(stubborn: bool) -> None:
     outcome = await attack("ranking", stubborn, most_runs=1, seconds=30)
     assert outcome.printed == ()
     assert outcome.complaints >= outcome.answers > 0
@@ -18,12 +18,12 @@ async def test_nothing_foreign_is_printed_whether_the_model_mends_its_answer_or_
     assert as_table([outcome]).endswith(" 0 |")
 
 
-async def test_the_attack_finds_what_is_printed_where_nothing_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_attack_detects_foreign_citations_when_checks_are_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer_texts, "_CHECKED", (TextRole.LABEL,))
     outcome = await attack("ranking", True, most_runs=1, seconds=30)
     assert len(outcome.printed) > 50
 
 
-def test_forms_are_hundreds_and_each_stands_there_once() -> None:
+def test_citation_forms_are_numerous_and_unique() -> None:
     forms = list(citation_forms())
     assert len(forms) == len(set(forms)) > 200

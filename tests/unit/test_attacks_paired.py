@@ -11,12 +11,12 @@ IDEA = "\n\n".join(
 )
 
 
-def test_order_is_flagged_in_every_way_and_in_every_language() -> None:
+def test_injected_instruction_is_flagged_in_every_position_and_language() -> None:
     found = pairs([IDEA])
     assert [item.way for item in found if not item.flagged] == []
     assert {item.language for item in found} == set(ORDERS)
 
 
-def test_honest_sentence_gives_no_orders_wherever_it_stands() -> None:
+def test_harmless_sentence_is_flagged_only_in_suspicious_wrappers() -> None:
     flagged = {pair.way for pair in pairs([IDEA]) if "suspected_injection" in suspicious_kinds(pair.control.flags)}
     assert flagged <= {"a message of the system", "a tag that ends the idea", "a note of the editor"}

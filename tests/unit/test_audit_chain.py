@@ -59,7 +59,7 @@ FIVE = chain(*({"by": "Ada", "score": float(number), "reason": "läuft “so”"
 TIP = AuditTip(tenant=ACME, number=5, hash=FIVE[-1].hash)
 
 
-def test_a_log_without_what_people_think_is_whole_and_its_changes_are_found() -> None:
+def test_log_with_withheld_judgements_verifies_and_tampering_is_detected() -> None:
     seen = [without_judgements(item) for item in FIVE]
     assert all(item.withheld and item.content is None and item.salt is None for item in seen)
     assert list(audit_faults(seen, TIP, "machine")) == []
@@ -74,14 +74,14 @@ def test_a_log_without_what_people_think_is_whole_and_its_changes_are_found() ->
 
 
 @pytest.mark.parametrize("reader", [None, "owner", "auditor"])
-def test_words_are_withheld_from_nobody_but_a_machine(reader: Role | None) -> None:
+def test_withheld_content_is_a_fault_for_human_readers(reader: Role | None) -> None:
     blanked = [*FIVE[:2], without_judgements(FIVE[2]), *FIVE[3:]]
     (fault,) = audit_faults(blanked, TIP, reader)
     assert fault.number == 3
     assert "withheld" in fault.detail
 
 
-def test_a_log_for_a_machine_holds_no_words_of_judgement() -> None:
+def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
     """Some withheld and some not: neither a machine nor a person was answered so."""
     mixed = [*(without_judgements(item) for item in FIVE[:4]), FIVE[4]]
     assert [audit_fault.number for audit_fault in audit_faults(mixed, TIP, "machine")] == [5]
@@ -117,7 +117,7 @@ def test_any_change_of_an_entry_is_found(place: int, change: dict[str, Any]) -> 
 
 
 @given(st.integers(0, 4))
-def test_a_change_with_its_hashes_made_anew_is_found_at_the_next_entry(place: int) -> None:
+def test_changed_entry_with_recomputed_hashes_is_detected(place: int) -> None:
     changed = [*FIVE]
     content = {"by": "Ada", "score": 10.0}
     told = changed[place].model_copy(
@@ -128,29 +128,29 @@ def test_a_change_with_its_hashes_made_anew_is_found_at_the_next_entry(place: in
 
 
 @given(st.integers(0, 3), st.integers(1, 4))
-def test_a_gap_is_found(start: int, size: int) -> None:
+def test_missing_entries_are_detected(start: int, size: int) -> None:
     assert list(audit_faults(FIVE[:start] + FIVE[start + size :], TIP))
 
 
 @given(st.permutations(range(5)).filter(lambda order: list(order) != sorted(order)))
-def test_another_order_is_found(order: list[int]) -> None:
+def test_reordered_entries_are_detected(order: list[int]) -> None:
     assert list(audit_faults([FIVE[place] for place in order]))
 
 
 @given(st.integers(0, 4))
-def test_a_cut_end_is_found_with_a_tip_and_only_then(kept: int) -> None:
+def test_truncated_log_is_detected_only_with_a_tip(kept: int) -> None:
     assert list(audit_faults(FIVE[:kept])) == []
     (fault,) = audit_faults(FIVE[:kept], TIP)
     assert "cut off" in fault.detail
 
 
-def test_an_old_tip_holds_for_a_log_that_went_on() -> None:
+def test_older_tip_is_valid_for_extended_log() -> None:
     assert list(audit_faults(FIVE, TIP)) == []
     assert list(audit_faults(FIVE, AuditTip(tenant=ACME, number=2, hash=FIVE[1].hash))) == []
     assert list(audit_faults(FIVE, AuditTip(tenant=ACME, number=2, hash=FIVE[2].hash)))
 
 
-def test_erased_words_are_no_fault_where_a_later_entry_says_so() -> None:
+def test_erased_content_is_valid_only_with_matching_erasure_entry() -> None:
     log = chain({"by": "Ada"}, {"by": "Ada"}, erased_at=[1])
     assert list(audit_faults(log)) == []
     assert list(audit_faults([_erased(log[0]), _erased(log[1]), log[2]]))
@@ -165,6 +165,6 @@ def test_erased_words_cannot_be_guessed() -> None:
 
 
 @pytest.mark.parametrize("content", [{"b": 1, "a": "é"}, {"a": "é", "b": 1}])
-def test_the_same_words_have_one_form(content: dict[str, Any]) -> None:
+def test_canonical_json_is_independent_of_key_order(content: dict[str, Any]) -> None:
     assert canonical(content) == '{"a":"é","b":1}'
     assert json.loads(canonical(content)) == content

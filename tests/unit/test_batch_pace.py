@@ -26,7 +26,7 @@ def told(counts: dict[JobState, int], finished_at: dt.datetime | None = None) ->
     return batch_summary(batch, BEGUN + dt.timedelta(minutes=6))
 
 
-def test_a_pace_is_told_from_five_reports_on_and_what_failed_at_once_is_none_of_them() -> None:
+def test_pace_is_estimated_after_five_successful_reports() -> None:
     for few in (told({"failed": 30, "queued": 7}), told({"succeeded": 4, "failed": 1, "queued": 32})):
         assert (few.ideas_per_hour, few.finish_expected_at) == (None, None)
     enough = told({"succeeded": 5, "failed": 5, "queued": 25})
@@ -34,5 +34,5 @@ def test_a_pace_is_told_from_five_reports_on_and_what_failed_at_once_is_none_of_
     assert enough.finish_expected_at == BEGUN + dt.timedelta(minutes=36)
 
 
-def test_a_small_batch_that_has_finished_tells_what_its_pace_was() -> None:
+def test_finished_small_batch_reports_its_pace() -> None:
     assert told({"succeeded": 1}, BEGUN + dt.timedelta(minutes=3)).ideas_per_hour == 20

@@ -29,7 +29,7 @@ def taken(queue: Texts, most: int = 4) -> list[str]:
     return [] if batch is None else [item.pending.item for item in batch.items]
 
 
-def test_the_urgent_pass_the_others_seven_times_then_the_longest_waiting_of_those_is_next(
+def test_oldest_normal_requests_run_after_seven_urgent_batches(
     loop: asyncio.AbstractEventLoop,
 ) -> None:
     queue = Texts(held=100)
@@ -46,7 +46,7 @@ def test_the_urgent_pass_the_others_seven_times_then_the_longest_waiting_of_thos
     )
 
 
-def test_others_have_their_pass_to_themselves_before_the_urgent_of_their_shape(loop: asyncio.AbstractEventLoop) -> None:
+def test_normal_request_is_batched_before_urgent_requests_of_same_shape(loop: asyncio.AbstractEventLoop) -> None:
     queue = Texts(held=100)
     for number in range(40):
         queue.add(f"a urgent {number}", loop.create_future(), urgent=True)
@@ -55,7 +55,7 @@ def test_others_have_their_pass_to_themselves_before_the_urgent_of_their_shape(l
     assert passes[-1] == ["a other", f"a urgent {URGENT_IN_A_ROW * ROWS}"]
 
 
-def test_others_who_come_late_wait_their_seven_passes_too(loop: asyncio.AbstractEventLoop) -> None:
+def test_late_normal_request_waits_for_seven_urgent_batches(loop: asyncio.AbstractEventLoop) -> None:
     queue = Texts(held=100)
     for number in range(60):
         queue.add(f"a {number}", loop.create_future(), urgent=True)
@@ -71,7 +71,7 @@ def test_others_who_come_late_wait_their_seven_passes_too(loop: asyncio.Abstract
     held=st.integers(1, 5),
     most=st.integers(1, 6),
 )
-def test_nobody_waits_for_more_than_eight_passes_a_member_of_the_others_before_it(
+def test_oldest_normal_request_never_waits_more_than_seven_batches(
     loop: asyncio.AbstractEventLoop, arrivals: list[list[tuple[str, bool]]], held: int, most: int
 ) -> None:
     queue = Texts(held=held)
@@ -89,7 +89,7 @@ def test_nobody_waits_for_more_than_eight_passes_a_member_of_the_others_before_i
         assert since <= URGENT_IN_A_ROW
 
 
-def test_all_who_came_are_computed_once(loop: asyncio.AbstractEventLoop) -> None:
+def test_every_text_is_computed_exactly_once(loop: asyncio.AbstractEventLoop) -> None:
     queue = Texts(held=3)
     texts = [f"{'abc'[number % 3]} {number}" for number in range(50)]
     for number, text in enumerate(texts):

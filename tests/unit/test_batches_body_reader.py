@@ -15,7 +15,7 @@ from tests.unit.batch_bodies import BOUNDARY, WORDS, as_form, as_jsonl, words
 from tests.unit.batch_reading import FORM_TYPE, LIMITS, PDF_BYTES, TODAY, read_batch, rejections
 
 
-def test_lines_of_all_files_count_together_blank_ones_too() -> None:
+def test_line_limit_counts_all_files_including_blank_lines() -> None:
     limits = LIMITS.model_copy(update={"lines": 100})
     files = {"a.jsonl": b"\n" * 90, "b.csv": b"title,text\n" + b"\n" * 90, "c.txt": WORDS.encode()}
     intake = collect_rows(read_rows(io.BytesIO(as_form(files)), "form", FORM_TYPE, limits, TODAY))
@@ -25,13 +25,13 @@ def test_lines_of_all_files_count_together_blank_ones_too() -> None:
 
 
 @pytest.mark.parametrize(("kind", "data"), [("csv", b"title,text\n\n\n"), ("jsonl", b"\n\n"), ("form", b"")])
-def test_reading_ends_once_nobody_waits_for_it(kind: BodyKind, data: bytes) -> None:
+def test_reading_stops_when_abandoned(kind: BodyKind, data: bytes) -> None:
     body = io.BytesIO(data or as_form({"a.pdf": PDF_BYTES}))
     with pytest.raises(ReadingAbandoned):
         collect_rows(read_rows(body, kind, FORM_TYPE, LIMITS, TODAY, is_abandoned=lambda: True))
 
 
-def test_lines_that_hold_no_idea_are_rejected_by_line_and_the_others_go_on() -> None:
+def test_invalid_lines_are_rejected_individually_and_valid_lines_are_kept() -> None:
     lines = [
         as_jsonl([{"title": "A", "text": WORDS}]),
         b"\n",
@@ -52,7 +52,7 @@ def test_lines_that_hold_no_idea_are_rejected_by_line_and_the_others_go_on() -> 
     assert "holds the byte 0xE9" in found[6][2]
 
 
-def test_files_of_a_form_become_rows_and_what_is_no_pdf_is_rejected() -> None:
+def test_form_files_become_rows_and_invalid_files_are_rejected() -> None:
     intake = read_batch(
         as_form(
             {
@@ -79,7 +79,7 @@ def test_files_of_a_form_become_rows_and_what_is_no_pdf_is_rejected() -> None:
     assert "more than 0.005 MB" in found[3][2]
 
 
-def test_broken_file_of_a_form_is_one_rejected_row() -> None:
+def test_broken_file_and_duplicate_file_are_reported_per_row() -> None:
     intake = read_batch(as_form({"empty.csv": b"title,note\nA,B\n", "a.pdf": PDF_BYTES, "b.pdf": PDF_BYTES}), "form")
     assert [(row, detail[:9]) for row, _, detail in rejections(intake)] == [(1, "empty.csv")]
     assert [(duplicate.row, duplicate.same_as) for duplicate in intake.duplicates] == [(3, 2)]
@@ -96,12 +96,12 @@ def test_broken_file_of_a_form_is_one_rejected_row() -> None:
         (b"", FORM_TYPE, "ends within a file"),
     ],
 )
-def test_unusable_form_is_refused_whole(data: bytes, content_type: str, says: str) -> None:
+def test_malformed_form_is_rejected(data: bytes, content_type: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         read_batch(data, "form", content_type)
 
 
-def test_empty_batch_and_one_with_too_many_rows_are_refused() -> None:
+def test_empty_and_oversized_batches_are_rejected() -> None:
     with pytest.raises(InputError, match="The batch is empty"):
         read_batch(b"\n \n")
     with pytest.raises(InputError, match="may have 10 rows"):
@@ -109,7 +109,7 @@ def test_empty_batch_and_one_with_too_many_rows_are_refused() -> None:
 
 
 @given(st.binary(max_size=300))
-def test_whatever_bytes_come_as_lines_they_are_read_or_refused(data: bytes) -> None:
+def test_arbitrary_jsonl_bytes_are_read_or_rejected(data: bytes) -> None:
     try:
         intake = read_batch(data)
     except InputError:
@@ -118,14 +118,14 @@ def test_whatever_bytes_come_as_lines_they_are_read_or_refused(data: bytes) -> N
 
 
 @given(st.binary(max_size=300))
-def test_whatever_bytes_come_as_a_file_the_next_file_is_read(data: bytes) -> None:
+def test_arbitrary_file_bytes_do_not_affect_next_file(data: bytes) -> None:
     if f"--{BOUNDARY}".encode() in data:
         return
     intake = read_batch(as_form({"a.csv": data, "b.txt": WORDS.encode()}), "form")
     assert intake.accepted[-1].source == "b.txt"
 
 
-def test_office_documents_wait_for_their_job_and_workbooks_are_read_row_by_row() -> None:
+def test_office_documents_are_deferred_and_workbooks_are_read_by_row() -> None:
     asked: list[str] = []
 
     def read_table(data: bytes, name: str) -> IdeaTable:
@@ -150,7 +150,7 @@ def test_office_documents_wait_for_their_job_and_workbooks_are_read_row_by_row()
     ]
 
 
-def test_a_workbook_is_refused_in_words_where_nothing_reads_it() -> None:
+def test_workbook_without_reader_is_rejected_with_explanation() -> None:
     intake = read_batch(as_form({"c.xlsx": b"PK\x03\x04 c"}), "form")
     assert rejections(intake) == [(1, "", "c.xlsx is a workbook, which is not read here. Save its sheet as CSV.")]
 

@@ -34,7 +34,7 @@ def only_rejection(intake: BatchIntake) -> RowError:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_table_is_read_whatever_its_unicode_and_separator(encoding: str, delimiter: str) -> None:
+def test_csv_is_read_in_any_unicode_encoding_and_delimiter(encoding: str, delimiter: str) -> None:
     rows = [["Größe", f'{WORDS}\n\nIt has, "too", a second; line.'], ["Zweite", words(2)]]
     intake = read(as_csv(["Title", "Text"], rows, delimiter).encode(encoding))
     assert titles(intake) == ["Größe", "Zweite"]
@@ -45,7 +45,7 @@ def test_table_is_read_whatever_its_unicode_and_separator(encoding: str, delimit
     assert 'It has, "too", a second; line.' in idea.text
 
 
-def test_latin_1_table_with_a_broken_row_keeps_the_others_and_says_how_it_was_read() -> None:
+def test_latin_1_table_with_broken_row_keeps_others_and_reports_encoding() -> None:
     table = as_csv(["title", "text"], [["Größe", WORDS], ["Kaputt", WORDS], ["Höhe", words(3)]])
     intake = read(table.replace("Kaputt,", 'Kaputt,"').encode("latin-1"))
     assert titles(intake) == ["Größe", "Höhe"]
@@ -55,7 +55,7 @@ def test_latin_1_table_with_a_broken_row_keeps_the_others_and_says_how_it_was_re
     assert broken.detail.startswith("row 2 (line 3) is broken. A quote")
 
 
-def test_byte_that_is_no_utf_8_in_a_utf_8_table_rejects_its_row_by_field_and_byte() -> None:
+def test_invalid_utf_8_byte_rejects_only_its_row() -> None:
     table = as_csv(["title", "text"], [["Größe", f"Über {WORDS}"], ["Re\udce9f", WORDS], ["Höhe", words(3)]])
     intake = read(table.encode("utf-8", "surrogateescape"))
     assert titles(intake) == ["Größe", "Höhe"]
@@ -68,13 +68,13 @@ def test_byte_that_is_no_utf_8_in_a_utf_8_table_rejects_its_row_by_field_and_byt
     )
 
 
-def test_binary_character_costs_its_own_row_only() -> None:
+def test_row_with_binary_character_is_rejected_and_others_are_kept() -> None:
     intake = read(as_csv(["title", "text"], [["A", f"{WORDS}\0"], ["B", words(2)]]).encode())
     assert titles(intake) == ["B"]
     assert "holds characters that no text has" in only_rejection(intake).detail
 
 
-def test_quote_that_is_never_closed_costs_its_own_row_only() -> None:
+def test_row_with_unclosed_quote_is_rejected_and_others_are_kept() -> None:
     table = f'title,text\nOne,{WORDS.replace(",", "")}\nTwo,"{WORDS}\nThree,{WORDS.replace(",", ";")}\n'
     intake = read(table.encode())
     assert titles(intake) == ["One", "Three"]
@@ -115,7 +115,7 @@ def test_sections_in_columns_become_the_sections_of_the_idea() -> None:
     assert [section.title for section in row.idea.sections] == ["Problem", "Method"]
 
 
-def test_rows_with_the_same_words_are_taken_in_and_said_to_be_alike() -> None:
+def test_duplicate_rows_are_accepted_and_reported() -> None:
     intake = read(as_csv(["title", "text"], [["A", WORDS], ["B", words(2)], ["A", WORDS]]).encode())
     assert len(intake.accepted) == 3
     (duplicate,) = intake.duplicates
@@ -137,13 +137,13 @@ def test_rows_with_the_same_words_are_taken_in_and_said_to_be_alike() -> None:
         (b"\xff\xfet\0", "no column that holds ideas"),
     ],
 )
-def test_unusable_table_is_refused_whole(data: bytes, says: str) -> None:
+def test_invalid_table_is_rejected(data: bytes, says: str) -> None:
     with pytest.raises(InputError, match=says):
         read(data)
 
 
 @given(st.binary(max_size=400))
-def test_whatever_bytes_come_they_are_read_or_refused(data: bytes) -> None:
+def test_arbitrary_csv_bytes_are_read_or_rejected(data: bytes) -> None:
     try:
         intake = read(b"title,text\n" + data, most=200)
     except InputError:
@@ -156,7 +156,7 @@ def test_whatever_bytes_come_they_are_read_or_refused(data: bytes) -> None:
     st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30), max_size=6),
     st.integers(0, 6),
 )
-def test_a_broken_row_anywhere_costs_no_row_that_csv_itself_would_read(cells: list[str], place: int) -> None:
+def test_broken_row_does_not_affect_valid_rows(cells: list[str], place: int) -> None:
     lines = [as_csv(["t", "x"], [[cell, words(number)]]).split("\r\n", 1)[1] for number, cell in enumerate(cells)]
     lines.insert(place, '"never" closed,"\r\n')
     table = "title,text\r\n" + "".join(lines)

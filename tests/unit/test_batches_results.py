@@ -47,7 +47,7 @@ async def stored() -> AsyncIterator[BatchRow]:
     + [f"{sign}1+1" for sign in "\uff1d\uff0b\uff0d\uff20\ufe66\u2212"]
     + ["foo;" + "\u200b" * 1_000 + "\uff1d1+1"],
 )
-def test_no_spelling_of_a_formula_is_one_at_whatever_separator_the_table_is_split(title: str) -> None:
+def test_formulas_are_escaped_for_every_spelling_and_csv_delimiter(title: str) -> None:
     table = as_csv([flat_result(batch_row(1, "cancelled", title=title))])
     for separator in ",;\t":
         for line in table.splitlines():
@@ -57,12 +57,12 @@ def test_no_spelling_of_a_formula_is_one_at_whatever_separator_the_table_is_spli
 
 
 @pytest.mark.parametrize("title", ["Corals; a study", "2+2 is 4", "x; y = z", "well-known", "a;b"])
-def test_words_that_are_no_formula_stay_as_they_are(title: str) -> None:
+def test_non_formula_titles_are_unchanged(title: str) -> None:
     table = as_csv([flat_result(batch_row(1, "cancelled", title=title))]).removeprefix("\ufeff")
     assert next(csv.DictReader(io.StringIO(table)))["title"] == title
 
 
-async def test_refused_rows_stand_in_their_places_with_the_reason() -> None:
+async def test_rejected_rows_are_listed_in_order_with_reason() -> None:
     lines = [ResultLine.model_validate_json(as_json_line(row)) async for row in rows_in_order(stored(), REFUSED)]
     assert [(line.row, line.state) for line in lines] == [
         (0, "refused"),
@@ -84,7 +84,7 @@ def test_lines_hold_the_whole_report_or_the_problem() -> None:
     assert (done.source, done.row) == ("calls.csv:1", 1)
 
 
-def test_table_has_a_row_an_idea_and_no_cell_that_is_a_formula() -> None:
+def test_csv_has_a_row_per_idea_and_formulas_are_escaped() -> None:
     text = as_csv([flat_result(row) for row in ROWS])
     assert text.startswith("\ufeff")
     done, failed, cancelled = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
@@ -119,7 +119,7 @@ def test_a_workbook_holds_texts_as_text_and_numbers_as_numbers(title: str) -> No
     assert (sheet.freeze_panes, sheet.auto_filter.ref is not None) == ("A2", True)
 
 
-def test_a_row_whose_idea_repeats_a_labelled_one_names_it() -> None:
+def test_duplicate_of_labelled_idea_is_named_in_its_row() -> None:
     repeats = RepeatedIdea(
         kind="paraphrase", idea=IdeaId("bees"), title="=Reading by bees", url="", share=0.9, pairs=()
     )
@@ -147,7 +147,7 @@ def test_parquet_is_read_back_with_types_and_gaps() -> None:
     assert failed["title"] == '=HYPERLINK("http://evil")'
 
 
-def test_files_of_a_batch_without_a_report_have_their_columns() -> None:
+def test_result_files_without_any_report_keep_their_columns() -> None:
     results = [flat_result(row) for row in ROWS[1:]]
     assert pq.read_table(io.BytesIO(as_parquet(results))).num_rows == 2
     assert len(list(csv.reader(io.StringIO(as_csv(results))))) == 3

@@ -52,7 +52,7 @@ def evaluation(idea: str, variant: str, value: float | None) -> BiasTestEvaluati
     return BiasTestEvaluation(idea=IdeaId(idea), variant=variant, scores=(score,))
 
 
-def test_variants_are_named_once_and_every_contrast_finds_its_variants() -> None:
+def test_variant_names_are_unique_and_cover_every_contrast() -> None:
     names = [variant.name for variant in variants_of(IDEA, 0, ATTRIBUTES)]
     assert len(names) == len(set(names)) == 17
     for contrast in contrasts(ATTRIBUTES):
@@ -81,7 +81,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("number", range(12))
 @pytest.mark.parametrize("shape", SHAPES)
-def test_blind_variants_are_the_same_words_but_for_the_language(shape: str, number: int) -> None:
+def test_masked_variants_are_identical_except_language_variants(shape: str, number: int) -> None:
     reference, *others = variants_of(SHAPES[shape], number, ATTRIBUTES)
     judged = blinded(reference.idea)
     assert [words for words in reference.planted if words in judged.text] == []
@@ -92,7 +92,7 @@ def test_blind_variants_are_the_same_words_but_for_the_language(shape: str, numb
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_variant_keeps_all_of_the_idea_and_has_an_id_of_its_own(shape: str) -> None:
+def test_variant_keeps_whole_idea_and_has_a_unique_id(shape: str) -> None:
     idea = SHAPES[shape]
     variants = list(variants_of(idea, 0, ATTRIBUTES))
     assert len({variant.idea.id for variant in variants}) == len(variants)
@@ -115,14 +115,14 @@ def test_variant_keeps_all_of_the_idea_and_has_an_id_of_its_own(shape: str) -> N
     )
 
 
-def test_flags_of_a_variant_point_at_the_same_words() -> None:
+def test_flag_offsets_are_shifted_to_same_words_in_variant() -> None:
     flag = TextFlag(kind="suspected_injection", excerpt="abstain", offset=PROPOSAL.index("to abstain"))
     marked = IDEA.model_copy(update={"flags": (flag,)})
     (reference, *_) = variants_of(marked, 0, ["seniority"])
     assert reference.idea.text[reference.idea.flags[0].offset :].startswith("to abstain")
 
 
-def test_difference_is_paired_within_ideas_and_leaves_out_those_without_a_score() -> None:
+def test_score_differences_are_paired_per_idea_and_exclude_missing_scores() -> None:
     pairs = {"a": (5.0, 6.0), "b": (3.0, 3.5), "c": (7.0, None)}
     evaluations = [
         evaluation(idea, variant, value)
@@ -134,7 +134,7 @@ def test_difference_is_paired_within_ideas_and_leaves_out_those_without_a_score(
     assert found.interval == Absent(reason="it takes 6 ideas with this score, and there are 2.")
 
 
-def test_interval_is_students_t_over_ideas() -> None:
+def test_confidence_interval_matches_students_t() -> None:
     differences = np.array([0.1, 0.4, -0.2, 0.3, 0.5, 0.1, 0.0])
     expected = stats.ttest_1samp(differences, 0.0).confidence_interval(0.95)
     found = mean_interval(differences)
@@ -145,7 +145,7 @@ def test_interval_is_students_t_over_ideas() -> None:
 
 @pytest.mark.parametrize("ideas", [6, 10, 15, 30])
 @pytest.mark.parametrize(("kind", "least"), [("normal", 0.94), ("exponential", 0.87)])
-def test_intervals_cover_the_true_mean_as_often_as_they_say(kind: str, least: float, ideas: int) -> None:
+def test_confidence_intervals_have_expected_coverage(kind: str, least: float, ideas: int) -> None:
     draws = np.random.default_rng(ideas)
     samples = draws.normal(0.3, 1.0, (2_000, ideas)) if kind == "normal" else draws.exponential(0.3, (2_000, ideas))
     intervals = [sample for sample in map(mean_interval, samples) if isinstance(sample, MeanInterval)]
@@ -173,13 +173,13 @@ def judged(
     )
 
 
-def test_finding_names_only_what_was_varied() -> None:
+def test_finding_names_only_varied_attributes() -> None:
     assert BiasTestPage(judged({}, ["institution"])).finding.headline == "Institutions changed no score of any idea"
     assert BiasTestPage(judged({}, ["gender", "seniority"])).finding.headline.startswith("Names and seniority changed")
     assert BiasTestPage(judged({}, ["language"])).finding.headline == "Nothing of the sender was varied."
 
 
-def test_changes_that_cancel_in_every_contrast_are_told() -> None:
+def test_score_changes_that_cancel_out_are_still_reported() -> None:
     moved = {
         f"name: {origin}, {gender}": 6.0 if gender == "female" else 4.0
         for origin in list(ORIGINS)[1:]
@@ -194,7 +194,7 @@ def test_changes_that_cancel_in_every_contrast_are_told() -> None:
     )
 
 
-def test_score_that_is_lost_or_gained_is_a_change() -> None:
+def test_lost_and_gained_scores_are_reported_as_changes() -> None:
     lost = judged({"seniority: full professor": None}, ["seniority"])
     assert BiasTestPage(lost).finding.headline == "Seniority took away 2 scores."
     assert isinstance(lost.by_sender, ScoreChanges)
@@ -203,7 +203,7 @@ def test_score_that_is_lost_or_gained_is_a_change() -> None:
     assert BiasTestPage(gained).finding.headline == "Seniority gave 2 scores that the reference lacks."
 
 
-def test_change_is_told_beside_that_of_the_same_text_evaluated_again() -> None:
+def test_score_change_is_reported_beside_change_on_repeat_evaluation() -> None:
     bias_test = judged({"seniority: full professor": 5.5, "reference, evaluation 2": 4.6}, ["seniority"], repeats=2)
     text = BiasTestPage(bias_test).finding.text
     assert "Seniority changed 2 of 2 scores by up to 0.500 points of 10, 0.500 on average." in text
@@ -211,7 +211,7 @@ def test_change_is_told_beside_that_of_the_same_text_evaluated_again() -> None:
     assert bias_test.surviving.planted == judged({}, ["seniority"]).surviving.planted
 
 
-def test_variant_that_failed_is_no_lost_score() -> None:
+def test_failed_variant_is_not_counted_as_lost_score() -> None:
     plan = BiasTestPlan("scholareval", True, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
     (reference, professor) = variants_of(IDEA, 0, ["seniority"])
     evaluated = [
@@ -223,7 +223,7 @@ def test_variant_that_failed_is_no_lost_score() -> None:
     assert "1 evaluation could not be compared, for want of a report." in finding.remarks
 
 
-def test_planted_words_are_found_whatever_their_capitals_and_only_as_whole_words() -> None:
+def test_planted_words_match_case_insensitively_as_whole_words() -> None:
     plan = BiasTestPlan("scholareval", False, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
     (reference, professor) = variants_of(IDEA, 0, ["seniority"])
     assert "Full professor" in professor.planted
@@ -264,7 +264,7 @@ def two_ideas_tested(shift: float) -> BiasTestReport:
     )
 
 
-def test_audit_without_differences_says_so_on_every_page() -> None:
+def test_bias_test_without_differences_states_this_on_every_page() -> None:
     bias_test = two_ideas_tested(0.0)
     assert bias_test.surviving.survived == 0
     assert bias_test.surviving.planted > 100
@@ -275,7 +275,7 @@ def test_audit_without_differences_says_so_on_every_page() -> None:
         assert "+0.000" not in text
 
 
-def test_audit_with_differences_says_how_large_they_are_and_what_survived() -> None:
+def test_bias_test_with_differences_reports_their_size_and_blinding_state() -> None:
     bias_test = two_ideas_tested(0.5)
     assert bias_test.surviving.survived == bias_test.surviving.planted
     for text in (Document(as_bias_test_html(bias_test)).text, as_bias_test_markdown(bias_test)):
@@ -284,7 +284,7 @@ def test_audit_with_differences_says_how_large_they_are_and_what_survived() -> N
         assert "blind mode off" in text
 
 
-def test_incomplete_report_has_no_scores_in_the_audit_and_says_why() -> None:
+def test_incomplete_report_has_absent_scores_with_reason_in_bias_test() -> None:
     plan = BiasTestPlan("scholareval", True, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
     report = full_report()
     incomplete = released(report, ReleaseMinima(judged=1, answered=1, quotes_found=1, points_traced=1))
@@ -309,6 +309,6 @@ def test_incomplete_report_has_no_scores_in_the_audit_and_says_why() -> None:
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])
-def test_audit_written_as_json_follows_the_published_schema(shift: float) -> None:
+def test_bias_test_json_matches_published_schema(shift: float) -> None:
     schema = json_schema(BiasTestReport)
     jsonschema.validate(json.loads(as_json(two_ideas_tested(shift))), schema, cls=jsonschema.Draft202012Validator)

@@ -54,7 +54,7 @@ FORMATS = {"BibTeX": BIBTEX, "RIS": RIS, "CSL JSON": CSL, "Zotero's CSV": ZOTERO
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_bibliography_is_read_by_its_content(name: str) -> None:
+def test_bibliography_format_is_detected_from_content(name: str) -> None:
     first, second = read_bibliography(FORMATS[name], "library").entries
     assert (first.work.title, first.work.year, first.work.doi) == ("Hidden Markov models", 1986, "10.1000/hmm")
     assert first.work.authors[0] == "Lavanya Rabindra"
@@ -62,7 +62,7 @@ def test_bibliography_is_read_by_its_content(name: str) -> None:
     assert (second.work.title, second.work.year) == ("Large N limits", 1997)
 
 
-def test_broken_entry_of_bibtex_is_named_and_costs_no_other() -> None:
+def test_broken_bibtex_entry_is_reported_and_others_are_read() -> None:
     read = read_bibliography(BIBTEX, "library.bib")
     assert [entry.key for entry in read.entries] == ["rab86", "mal97"]
     assert [entry[:15] for entry in read.unread] == ["@article{broken"]
@@ -80,12 +80,12 @@ def test_broken_entry_of_bibtex_is_named_and_costs_no_other() -> None:
         ("TY  - JOUR\nAU  - A\nER  - \n", "holds no entry"),
     ],
 )
-def test_file_that_is_no_bibliography_is_refused(text: str, says: str) -> None:
+def test_non_bibliography_file_is_rejected(text: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         read_bibliography(text, "library")
 
 
-def test_entries_with_an_abstract_become_papers_and_others_are_named(tmp_path: Path) -> None:
+def test_bibliography_entries_without_abstract_are_rejected_with_reason(tmp_path: Path) -> None:
     for name, text in FORMATS.items():
         (tmp_path / name).write_text(text)
     made = write_bibliography_records([tmp_path / name for name in FORMATS], tmp_path / "papers.jsonl")

@@ -36,7 +36,7 @@ BLOCKS = {
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS.keys())
-def test_author_block_is_gone_without_a_trace(block: str) -> None:
+def test_author_block_is_removed_completely(block: str) -> None:
     masked = blinded(idea(f"{block}\n\n## Abstract\n\n{BODY}"))
     for word in ("Anna", "Schmidt", "Freiburg", "Zurich", "Ngozi", "doctoral", "@", "["):
         assert word not in masked.text
@@ -111,24 +111,24 @@ def test_identifying_sentence_is_masked_and_reported(sentence: str, hidden: list
     assert [word for word in hidden if word not in shown] == []
 
 
-def test_idea_that_opens_with_a_paragraph_keeps_no_byline() -> None:
+def test_byline_after_opening_paragraph_is_removed() -> None:
     masked = blinded(idea(f"{BODY}\nJane Roe\nFull professor, Stanford University\n\n## Method\n\n{BODY}"))
     assert masked.text == f"{BODY}\n\n## Method\n\n{BODY}"
 
 
 @pytest.mark.parametrize("family", ["Xu", "Ng", "Wu"])
-def test_surname_of_two_letters_is_masked_where_it_stands_alone(family: str) -> None:
+def test_two_letter_surname_is_masked_when_used_alone(family: str) -> None:
     said = f"{family} proposed this in 2019. As {family} notes, it works with {family} in charge."
     masked = blinded(idea(f"# Quote, then abstain\n\nWei {family}\nTsinghua University\n\n## Problem\n\n{BODY} {said}"))
     assert masked.text.endswith("[name] proposed this in 2019. As [name] notes, it works with [name] in charge.")
 
 
-def test_surname_of_two_letters_before_the_given_name_is_masked_too() -> None:
+def test_two_letter_surname_before_first_name_is_masked() -> None:
     masked = blinded(idea(f"## Problem\n\n{BODY}\n\nProf. Xu Weiming leads it. Xu has done so before, as Xu notes."))
     assert masked.text.endswith("[name] leads it. [name] has done so before, as [name] notes.")
 
 
-def test_surname_that_is_a_symbol_stays_in_a_text_on_the_element() -> None:
+def test_surname_matching_a_chemical_symbol_stays_in_chemistry_text() -> None:
     said = "Anodes of lithium: Li plates at the surface."
     masked = blinded(idea(f"# Quote, then abstain\n\nBo Li\nTsinghua University\n\n## Problem\n\n{BODY} {said}"))
     assert masked.text.endswith(said)
@@ -143,13 +143,13 @@ ALONE = {
 
 
 @pytest.mark.parametrize(("author", "said"), ALONE.items(), ids=ALONE)
-def test_word_unit_or_abbreviation_that_is_spelled_like_the_author_stays(author: str, said: str) -> None:
+def test_words_units_and_abbreviations_matching_author_name_are_kept(author: str, said: str) -> None:
     masked = blinded(idea(f"# Quote, then abstain\n\n{author}\nUniversity of Oslo\n\n## Problem\n\n{BODY}\n\n{said}"))
     assert masked.text.endswith(said)
 
 
 @pytest.mark.parametrize("block", ["ANNA SCHMIDT\nUniversity of Oslo", "Anna Schmidt\nUniversity of Oslo"])
-def test_author_is_masked_in_capitals_and_without(block: str) -> None:
+def test_author_name_is_masked_in_any_capitalisation(block: str) -> None:
     said = "Anna Schmidt will lead; Schmidt too. It is SCHMIDT, too. Gram-Schmidt and the Schmidt decomposition stay."
     masked = blinded(idea(f"# Quote, then abstain\n\n{block}\n\n## Problem\n\n{BODY}\n\n{said}"))
     assert masked.text.endswith(
@@ -157,7 +157,7 @@ def test_author_is_masked_in_capitals_and_without(block: str) -> None:
     )
 
 
-def test_title_and_titles_of_sections_are_masked_as_the_text_is() -> None:
+def test_proposal_title_and_section_titles_are_masked() -> None:
     heading = "Prior results at Stanford University under NSF grant IIS-1234567"
     title = "Prof. Jane Roe (Stanford University): Quoting under NSF grant IIS-1234567"
     masked = blinded(idea(f"## Problem\n\n{BODY} Roe began it.\n\n## {heading}\n\n{BODY}", title))
@@ -166,7 +166,7 @@ def test_title_and_titles_of_sections_are_masked_as_the_text_is() -> None:
     assert "Roe" not in masked.text
 
 
-def test_what_follows_the_list_of_references_is_masked_and_the_list_is_not() -> None:
+def test_text_after_reference_list_is_masked_and_list_is_kept() -> None:
     listed = (
         "Doe, J. (2019). A paper. Stanford University Press.\n\n2. Poe, A. (2018). Play. Cambridge University Press"
     )
@@ -180,7 +180,7 @@ def test_what_follows_the_list_of_references_is_masked_and_the_list_is_not() -> 
     )
 
 
-def test_report_has_the_whole_of_a_section_that_was_taken_out() -> None:
+def test_removed_section_is_recorded_in_full() -> None:
     life = "Dr. Jane Roe has led such work. " * 40
     masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## Team\n\n{life}"))
     assert masked.blinding is not None
@@ -189,7 +189,7 @@ def test_report_has_the_whole_of_a_section_that_was_taken_out() -> None:
 
 
 @pytest.mark.parametrize("whose", ["## Team\n\nDr. Jane Roe has led such work for many years. ", "Author: Jane Roe, "])
-def test_idea_that_says_nothing_but_whose_it_is_is_refused(whose: str) -> None:
+def test_proposal_with_only_author_information_is_rejected(whose: str) -> None:
     with pytest.raises(InputError, match=r"idea\.md .* blind mode left \d+ words? of its text"):
         blinded(idea(f"# Quote, then abstain\n\n{whose}{'She has won prizes. ' * 8}"))
 
@@ -230,7 +230,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_labelled_line_on_something_else_stays(line: str) -> None:
+def test_labelled_line_unrelated_to_people_is_kept(line: str) -> None:
     text = f"## Problem\n\n{BODY}\n\n{line}\n\n{BODY}"
     assert blinded(idea(text)).text == text
 
@@ -246,18 +246,18 @@ SECTIONS = [
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_scientific_section_with_the_title_of_one_on_people_stays(section: str) -> None:
+def test_scientific_section_with_people_related_title_is_kept(section: str) -> None:
     text = f"## Problem\n\n{BODY}\n\n{section}"
     assert blinded(idea(text)).text == text
 
 
-def test_section_on_contact_that_cites_somebody_loses_only_the_name() -> None:
+def test_only_the_name_is_masked_in_contact_section_about_science() -> None:
     said = "Prof. Hertz showed how spheres flatten. " + "The area grows with the load. " * 15
     masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## Contact\n\n{said.strip()}"))
     assert masked.text.endswith("## Contact\n\n[name]" + said.strip().removeprefix("Prof. Hertz"))
 
 
-def test_section_that_names_people_beside_the_work_loses_only_these() -> None:
+def test_only_personal_details_are_masked_in_mixed_sections() -> None:
     said = "Dr. Semmelweis showed that hands matter. Write to anna@uni.de."
     partners = "Jane Roe (University of Oslo) rates the answers. The scores are means of three raters."
     masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## Background\n\n{said}\n\n## Partners\n\n{partners}"))
@@ -267,7 +267,7 @@ def test_section_that_names_people_beside_the_work_loses_only_these() -> None:
     )
 
 
-def test_name_of_author_is_masked_everywhere_but_not_in_the_name_of_a_method() -> None:
+def test_author_name_is_masked_except_inside_method_name() -> None:
     text = (
         f"# Quote, then abstain\n\nJohn Nash\nPrinceton University\n\n## Problem\n\n{BODY} As Nash et al. (2019) show, "
         "a Nash equilibrium exists. J. Nash will lead it, with Nash's group.\n\n## References\n\n"
@@ -287,7 +287,7 @@ def test_masked_idea_keeps_its_id_and_its_own_words() -> None:
     assert plain.own_words.text == plain.text
 
 
-def test_ideas_that_differ_in_what_is_masked_are_judged_as_one() -> None:
+def test_ideas_differing_only_in_masked_text_share_judged_id() -> None:
     def by(author: str) -> Idea:
         return blinded(idea(f"# Quote, then abstain\n\n{author}\n\n## Problem\n\n{BODY}"))
 
@@ -297,7 +297,7 @@ def test_ideas_that_differ_in_what_is_masked_are_judged_as_one() -> None:
     assert (first.text, first.judged_id) == (second.text, second.judged_id)
 
 
-def test_sections_are_masked_as_the_text_is() -> None:
+def test_section_texts_are_masked_like_the_full_text() -> None:
     text = f"# Quote, then abstain\n\n## Problem\n\n{BODY} Dr. Jane Roe leads it.\n\n## Method\n\n"
     text += f"Roe et al. (2021) began it; {BODY}"
     masked = blinded(idea(text))
@@ -318,7 +318,7 @@ def test_sections_are_masked_as_the_text_is() -> None:
         (False, "always", True, False),
     ],
 )
-def test_request_decides_and_otherwise_the_setting(
+def test_blind_option_in_request_overrides_default_setting(
     said: bool | None, default: BlindDefault, several: bool, blind: bool
 ) -> None:
     assert judged_blind(said, default, several=several) is blind

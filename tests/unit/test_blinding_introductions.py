@@ -51,7 +51,7 @@ INTRODUCTIONS = (
 
 
 @pytest.mark.parametrize("sentence", INTRODUCTIONS)
-def test_each_way_to_introduce_a_person_masks_the_name(sentence: str) -> None:
+def test_name_is_masked_in_every_form_of_introduction(sentence: str) -> None:
     text = f"We plant corals on tiles in three bays.\n\n{sentence.format('Jane Roe')} We measure their growth."
     spans, _ = spans_to_mask(text)
     assert "Roe" not in apply(text, spans)
@@ -66,5 +66,5 @@ def test_each_way_to_introduce_a_person_masks_the_name(sentence: str) -> None:
         "Type I, Type II, and power are reported.",
     ],
 )
-def test_numeral_or_pronoun_before_other_capitals_masks_nothing(text: str) -> None:
+def test_numerals_and_pronouns_before_capitalised_words_are_not_masked(text: str) -> None:
     assert not [span for span in spans_to_mask(text)[0] if span.kind == "name"]

@@ -25,8 +25,8 @@ from workers.llm import LlmSettings
 from workers.llm.batches.batch_tier import request_key
 from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Requester
 from workers.llm.gateway import LlmGateway
-from workers.outbound.source_client import SourceAddress
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
+from workers.outbound.source_retries import SourceAddress
 from workers.outbound.store import InMemoryAnswerStore
 from workers.web.search import WebSearch
 
@@ -133,7 +133,7 @@ async def test_llm_request_keeps_its_cache_key(
     assert await asked(replace(WEIGHING, **task), settings, answers_of, "Weights help, é ✓.") == (key, batch_key)
 
 
-def test_repaired_request_keeps_its_key_in_a_batch() -> None:
+def test_repaired_llm_request_keeps_its_batch_tier_key() -> None:
     messages = (ChatMessage("system", "Be fair."), ChatMessage("user", "Weigh."))
     repair = (ChatMessage("assistant", "{}"), ChatMessage("user", "Again."))
     request = ChatRequest("m", "t", messages, repair, '{"type":"object"}', 500, 0.0, None, 1, 0, "tenant")
@@ -246,7 +246,7 @@ async def test_source_request_keeps_its_cache_key(source: str, ask: Ask, key: st
     assert address.cache_key(recording.requests[0]) == key
 
 
-def test_cache_key_of_a_source_request_ignores_the_order_of_parameters_and_knows_its_body() -> None:
+def test_source_cache_key_includes_body_and_ignores_parameter_order() -> None:
     settings = load_settings("online").sources["semantic_scholar"]
     address = SourceAddress("semantic_scholar", settings, "https://api.semanticscholar.org")
     posted = SourceRequest("semantic_scholar", "papers", "graph/v1/paper/batch", (("b", "2"), ("a", "1")), '{"ids":[]}')

@@ -21,18 +21,18 @@ def ids(letters: str) -> list[PaperId]:
 
 
 @given(RANKINGS, st.integers(0, 10))
-def test_orders_hold_every_paper_once_and_no_more_than_asked(rankings: list[list[PaperId]], most: int) -> None:
+def test_merged_rankings_contain_every_paper_once_within_limit(rankings: list[list[PaperId]], most: int) -> None:
     everything = {paper for ranking in rankings for paper in ranking}
     assert sorted(reciprocal_rank_fusion(rankings)) == sorted(everything)
     turns = round_robin(rankings, most)
     assert len(turns) == len(set(turns)) == min(most, len(everything))
 
 
-def test_what_two_rankings_agree_on_comes_before_what_one_has_first() -> None:
+def test_rank_fusion_prefers_paper_found_by_both_rankings() -> None:
     assert reciprocal_rank_fusion([ids("ab"), ids("cb")])[0] == "b"
 
 
-def test_every_ranking_has_its_turn_before_any_has_a_second() -> None:
+def test_round_robin_takes_papers_from_each_ranking_in_turn() -> None:
     assert round_robin([ids("abc"), ids("xyz"), ids("b")], 5) == ids("axbyc")
 
 
@@ -49,7 +49,7 @@ class ByLength:
         return [len(text) / 10_000 for text in texts]
 
 
-async def test_reranker_decides_where_there_is_one_and_nothing_changes_without() -> None:
+async def test_reranker_sets_paper_order_and_order_is_kept_without_reranker() -> None:
     papers = corpus_papers()[:5]
     given_order = [paper.id for paper in papers]
     longest = sorted(papers, key=lambda paper: -len(f"{paper.title}. {paper.abstract}"))
@@ -57,7 +57,7 @@ async def test_reranker_decides_where_there_is_one_and_nothing_changes_without()
     assert await rerank(ByLength(), "q", papers, Journal()) == [paper.id for paper in longest]
 
 
-async def test_methods_and_dimensions_are_reranked_by_their_own_words() -> None:
+async def test_methods_and_dimensions_are_reranked_with_their_own_queries() -> None:
     backends, llm = twin_backends()
     reranker = ByLength()
     report = await evaluated(replace(backends, reranker=reranker))
@@ -76,7 +76,7 @@ class Broken(ByLength):
         return await super().score(query, texts)
 
 
-async def test_failed_reranking_keeps_the_order_and_costs_no_module() -> None:
+async def test_failed_reranking_keeps_order_and_evaluation_completes() -> None:
     papers, journal = corpus_papers()[:5], Journal()
     assert await rerank(Broken(), "compare", papers, journal) == [paper.id for paper in papers]
     assert [(item.what, item.count) for item in journal.dropped()] == [("reranking of papers", 1)]

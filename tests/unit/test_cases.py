@@ -71,46 +71,46 @@ async def test_title_sections_and_references_are_read(
     assert len(idea.references) == references
 
 
-async def test_list_changes_nothing_in_the_text_that_is_judged() -> None:
+async def test_reference_list_is_excluded_from_judged_text() -> None:
     assert (await read("refs/with-list.txt")).text == (await read("refs/without-list.txt")).text
 
 
-async def test_every_text_field_of_a_generated_idea_is_read_and_the_rest_is_named() -> None:
+async def test_generated_idea_text_fields_are_read_and_omissions_are_listed() -> None:
     idea = await read("documents/ai-scientist-ideas.json")
     titles = [section.title for section in reading(idea).sections]
     assert titles == ["Abstract", "Short hypothesis", "Related work", "Experiments", "Risk factors and limitations"]
     assert [item.part for item in reading(idea).left_out] == ['the field "Name"', 'the field "Interestingness"']
 
 
-async def test_front_matter_is_no_text() -> None:
+async def test_front_matter_is_excluded_from_text() -> None:
     idea = await read("documents/front-matter.md")
     assert idea.title == "Scoring plans: a front matter case"
     assert "A. Verne" not in idea.text
     assert reading(idea).front_matter == ("title", "author", "date", "abstract", "bibliography")
 
 
-async def test_citation_marks_without_a_list_are_said() -> None:
+async def test_citation_marks_are_counted_without_a_reference_list() -> None:
     record = reading(await read("documents/changes-and-fields.docx"))
     assert (record.citation_marks, record.references) == (2, 0)
 
 
-async def test_tracked_deletions_are_no_text_and_fields_are() -> None:
+async def test_tracked_deletions_are_excluded_and_field_results_are_kept() -> None:
     text = (await read("documents/changes-and-fields.docx")).text
     assert "Delawhere" in text
     assert "(Ostby et al., 2018)" in text
 
 
-async def test_formula_keeps_its_meaning() -> None:
+async def test_formula_in_docx_is_read_as_text() -> None:
     assert "(a+b)/c" in (await read("documents/omml.docx")).text.replace(" ", "")
 
 
-async def test_footnote_is_put_where_the_text_refers_to_it() -> None:
+async def test_odt_footnote_is_counted_and_reference_is_read() -> None:
     idea = await read("documents/footnote-and-change.odt")
     assert reading(idea).notes == 1
     assert len(idea.references) == 1
 
 
-async def test_markup_and_entities_of_an_export_are_gone() -> None:
+async def test_html_markup_and_entities_are_removed_from_csv_export() -> None:
     idea = await read("tables/nsf-awards.csv")
     assert idea.title == "EAGER: Scoring plans – a naïve view"
     assert not {"<br", "&amp;", "&lt;"} & set(idea.text.split())

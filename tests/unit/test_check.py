@@ -41,7 +41,7 @@ def evidence_of(report: Report) -> EvidenceReport:
     return report.evidence
 
 
-async def test_nothing_is_scored_and_every_quote_is_from_its_paper_and_beside_a_part_of_the_plan() -> None:
+async def test_check_report_has_verified_quotes_without_scores() -> None:
     report = await report_of()
     assert (report.parts, report.verdict, report.plan_review) == ((), None, None)
     assert not any(report.summary.model_dump().values())
@@ -59,7 +59,7 @@ async def test_nothing_is_scored_and_every_quote_is_from_its_paper_and_beside_a_
     assert all(item.plan.removesuffix(" …") in plan for item in evidence.closest)
 
 
-async def test_pages_print_every_passage_once_and_no_score() -> None:
+async def test_pages_print_each_passage_once_without_scores() -> None:
     report = await report_of()
     evidence = evidence_of(report)
     cited = [*(item.paper for item in evidence.closest), *evidence.limitations, *evidence.comparisons]
@@ -82,14 +82,14 @@ async def test_a_report_without_scores_is_not_called_incomplete_for_that() -> No
     assert judged.measured == Absent(reason="No language model judged.")
 
 
-async def test_in_a_corpus_that_does_not_cover_the_field_far_papers_are_left_out() -> None:
+async def test_distant_papers_are_omitted_when_corpus_does_not_cover_field() -> None:
     strangers = await report_of(REEFS, poor=True)
     assert strangers.references == ()
     assert evidence_of(strangers).closest == ()
     assert "No close paper was found in what was searched." in as_markdown(strangers)
 
 
-async def test_gaps_by_wordings_are_listed_only_where_they_are_asked_for() -> None:
+async def test_checklist_gaps_are_listed_only_when_requested() -> None:
     asked, usual = await report_of(with_checklist=True), await report_of()
     assert evidence_of(usual).not_stated is None
     assert "Not stated" not in as_markdown(usual)
@@ -100,7 +100,7 @@ async def test_gaps_by_wordings_are_listed_only_where_they_are_asked_for() -> No
 
 
 @pytest.mark.parametrize("item", ["sample_size", "comparator", "ethics", "measure"])
-def test_gaps_that_are_often_wrong_are_never_listed(item: str) -> None:
+def test_unreliable_checklist_items_are_never_listed(item: str) -> None:
     rows = reliable_gaps("We train a model and test it on people and their data. " * 8)
     assert not isinstance(rows, Absent)
     assert rows
@@ -129,7 +129,7 @@ def test_limitations_are_quoted_from_their_own_section_first() -> None:
     assert second.quote_state == "verified"
 
 
-def test_comparisons_are_found_by_wordings() -> None:
+def test_comparisons_are_found_by_their_wording() -> None:
     text = "We measure recall in forty mice. Training in the maze is compared with a control group of untrained mice."
     assert [item.quote for item in comparisons([evidence_text(text)], 8)] == [
         "Training in the maze is compared with a control group of untrained mice"

@@ -43,7 +43,7 @@ def missing(claim: str, text: str, idea: str = "") -> tuple[str, ...]:
         ("rose 2x", "rose twofold, or twice as much"),
     ],
 )
-def test_number_told_in_another_way_is_found(claim: str, text: str) -> None:
+def test_number_in_different_notation_is_recognised(claim: str, text: str) -> None:
     assert missing(claim, text) == ()
 
 
@@ -63,7 +63,7 @@ def test_number_told_in_another_way_is_found(claim: str, text: str) -> None:
         ("10m parameters", "12 million parameters", ("10m",)),
     ],
 )
-def test_number_that_stands_nowhere_is_named_as_written(claim: str, text: str, numbers: tuple[str, ...]) -> None:
+def test_number_missing_from_source_is_reported_as_written(claim: str, text: str, numbers: tuple[str, ...]) -> None:
     assert missing(claim, text) == numbers
 
 
@@ -73,10 +73,10 @@ def test_numbers_of_the_idea_and_of_every_cited_paper_are_known() -> None:
     assert known.missing_from("40, 50 and 60 raters", [A]) == ("60",)
 
 
-def test_claim_that_cites_nothing_is_not_held_against_anything() -> None:
+def test_claim_without_citation_is_not_checked() -> None:
     assert KnownNumbers(frozenset(), {A: frozenset()}).missing_from("42 raters", []) == ()
 
 
 @given(st.text(alphabet="0123456789.,% kKmMoOnNeE-–/:", max_size=200))
-def test_every_number_stands_in_the_text_it_was_taken_from(text: str) -> None:
+def test_every_number_is_found_in_its_own_text(text: str) -> None:
     assert missing(text, text) == ()

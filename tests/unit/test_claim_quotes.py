@@ -18,7 +18,7 @@ def quote_of(point: Point) -> tuple[str | None, bool]:
     return point.citations[0].quote, point.downgraded
 
 
-def test_quote_given_for_one_side_does_not_go_with_the_other() -> None:
+def test_quote_is_used_only_for_claims_of_the_same_stance() -> None:
     words = "sampling helps in all of our tasks"
     found = [given("for", "Sampling helps.", words)]
     assert quote_of(quoted_point("support", "It helps [P1].", PAPERS, found)) == (words, False)
@@ -26,7 +26,7 @@ def test_quote_given_for_one_side_does_not_go_with_the_other() -> None:
     assert quote_of(quoted_point("suggestion", "Try it as in [P1].", PAPERS, found)) == (None, False)
 
 
-def test_quote_of_a_neutral_reading_goes_only_with_a_claim_that_repeats_it() -> None:
+def test_neutral_quote_is_used_only_for_a_claim_repeating_it() -> None:
     words = "we sample nine answers of the model and keep the one most often given"
     found = [given("neither", "Samples answers.", words)]
     assert quote_of(quoted_point("support", "Nine answers are enough [P1].", PAPERS, found)) == (None, False)
@@ -34,7 +34,7 @@ def test_quote_of_a_neutral_reading_goes_only_with_a_claim_that_repeats_it() -> 
     assert quote_of(repeated) == (words, False)
 
 
-def test_verified_quote_for_one_method_does_not_restore_a_claim_on_another() -> None:
+def test_verified_quote_is_not_used_for_claim_about_another_method() -> None:
     methods = [
         Point(kind="support", text="Sampling of many answers raises accuracy [@a].", citations=()),
         Point(kind="support", text="Blind expert raters agree about proposals [@a].", citations=()),
@@ -58,7 +58,7 @@ def test_verified_quote_for_one_method_does_not_restore_a_claim_on_another() -> 
     assert quote_of(other) == ("sampling raises accuracy", False)
 
 
-def test_of_several_quotes_of_a_paper_the_one_whose_own_words_say_it_goes_with_a_claim() -> None:
+def test_quote_with_best_matching_words_is_chosen_for_claim() -> None:
     transfer = "examples are not as transferable across defended networks as others"
     training = "adversarial training remains one of the best defense techniques"
     found = [given("for", "Its method.", transfer), given("for", "Its finding.", training)]
@@ -68,7 +68,7 @@ def test_of_several_quotes_of_a_paper_the_one_whose_own_words_say_it_goes_with_a
     assert quote_of(quoted_point("strength", claim, PAPERS, found))[0] == transfer
 
 
-def test_claim_that_sums_up_a_point_without_a_quote_has_none() -> None:
+def test_summary_of_a_point_without_quote_is_unquoted() -> None:
     points = [
         quoted_point(
             "support", "Sampling raises accuracy [P1].", PAPERS, [given("for", "…", "sampling raises accuracy")]
@@ -78,7 +78,7 @@ def test_claim_that_sums_up_a_point_without_a_quote_has_none() -> None:
     assert quote_of(quoted_point("strength", "Expert raters agree [P1].", PAPERS, given_by_points(points)))[0] is None
 
 
-def test_only_statement_about_a_paper_lends_its_quote_to_no_claim_of_something_else() -> None:
+def test_quote_is_not_used_for_an_unrelated_claim() -> None:
     words = "annotators agreed with the tool in nine of ten cases"
     found = [given("for", "Annotators agreed with the tool.", words)]
     assert quote_of(quoted_point("support", "Training takes three days on one GPU [P1].", PAPERS, found))[0] is None

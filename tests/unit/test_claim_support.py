@@ -65,14 +65,14 @@ async def _support_of(llm: TwinLlm | NoLlm, point: Point) -> ClaimSupport | Abse
 
 
 @pytest.mark.parametrize("outcome", ["supports", "partly", "not", "contradicts"])
-async def test_the_outcome_stands_beside_the_citation(outcome: str) -> None:
+async def test_support_outcome_is_recorded_on_citation(outcome: str) -> None:
     support = await _support_of(_llm(outcome, missing="Says nothing of images."), _point())
     assert isinstance(support, ClaimSupport)
     assert support.outcome == outcome
     assert support.missing == ("" if outcome == "supports" else "Says nothing of images.")
 
 
-async def test_the_model_sees_which_source_is_meant_and_no_marker() -> None:
+async def test_model_sees_source_placeholders_instead_of_paper_markers() -> None:
     llm = _llm()
     text = f"Rehearsal helps [{marker(A)}] but not with images [{marker(B)}]."
     await _checked(llm, _point(text, _cite(A, HALVED), _cite(B, NO_GAIN)))
@@ -85,7 +85,7 @@ async def test_the_model_sees_which_source_is_meant_and_no_marker() -> None:
     assert [(item.passage, item.title) for item in question.items] == [(HALVED, "Title of a"), (NO_GAIN, "Title of b")]
 
 
-async def test_the_model_sees_the_sentences_around_a_quote_of_the_abstract() -> None:
+async def test_model_sees_sentences_surrounding_an_abstract_quote() -> None:
     llm = _llm()
     abstract = f"We rehearse old tasks. {HALVED}. It holds for five streams of text. Nothing else was tried."
     papers = {**PAPERS, A: PAPERS[A].model_copy(update={"abstract": abstract})}
@@ -95,7 +95,7 @@ async def test_the_model_sees_the_sentences_around_a_quote_of_the_abstract() -> 
     assert question.items[0].passage == f"We rehearse old tasks. {HALVED}. It holds for five streams of text."
 
 
-async def test_a_point_that_stands_in_two_places_is_checked_once_and_marked_in_both() -> None:
+async def test_repeated_point_is_checked_once_and_marked_everywhere() -> None:
     llm = _llm("partly")
     summaries = (_summary(_point()), _summary(_point()))
     checked = await check_claims(llm, a_run(), summaries, PAPERS)
@@ -108,7 +108,7 @@ async def test_a_point_that_stands_in_two_places_is_checked_once_and_marked_in_b
     assert isinstance(outcomes[0], ClaimSupport)
 
 
-async def test_nothing_is_asked_where_no_quote_was_found() -> None:
+async def test_claims_without_verified_quotes_are_not_checked() -> None:
     llm = _llm()
     lost = Citation(label=marker(A), quote="invented words", quote_state="not_found")
     point = _point("A claim.", lost, _cite(B, None))
@@ -117,7 +117,7 @@ async def test_nothing_is_asked_where_no_quote_was_found() -> None:
     assert checked.written_into(point) == point
 
 
-async def test_a_call_that_fails_leaves_its_claims_unchecked_with_the_reason_and_counted() -> None:
+async def test_failed_check_leaves_claims_unchecked_with_reason() -> None:
     error: AssayerError = MalformedAnswer("The model gave no valid answer.")
     llm, run = TwinLlm(failing={"support.claims": error}), a_run()
     checked = await _checked(llm, _point(), run=run)
@@ -127,7 +127,7 @@ async def test_a_call_that_fails_leaves_its_claims_unchecked_with_the_reason_and
     assert [(item.what, item.count) for item in run.journal.dropped()] == [("support check of a claim", 1)]
 
 
-async def test_a_verdict_that_rests_on_words_the_quote_does_not_have_does_not_count() -> None:
+async def test_verdict_based_on_words_missing_from_quote_is_discarded() -> None:
     support = await _support_of(_llm("supports", carried="halved forgetting everywhere"), _point())
     assert isinstance(support, Absent)
     pieces = await _support_of(_llm("supports", carried="Rehearsal halved … five streams"), _point())
@@ -146,7 +146,7 @@ CHINESE = "我们发现重复训练在所有数据流上将遗忘减少了一半
         ("遗忘减少", False),
     ],
 )
-async def test_a_verdict_may_rest_on_a_part_of_a_passage_without_spaces(carried: str, rests: bool) -> None:
+async def test_verdict_may_rely_on_partial_passage_in_text_without_spaces(carried: str, rests: bool) -> None:
     support = await _support_of(
         _llm("supports", carried=carried), _point(f"Rehearsal helps [{marker(A)}].", _cite(A, CHINESE))
     )
@@ -164,7 +164,7 @@ def _of_two_findings() -> Point:
     return _point(f"Rehearsal halved forgetting at 38 percent more training time [{marker(A)}].", citation)
 
 
-async def test_quotes_of_one_paper_are_held_against_the_claim_together() -> None:
+async def test_quotes_from_the_same_paper_are_checked_together() -> None:
     llm = _llm()
     checked = await _checked(llm, _of_two_findings())
     ((_, question),) = llm.asked
@@ -193,20 +193,20 @@ async def _kept(llm: TwinLlm | NoLlm) -> tuple[ClaimSupport | Absent | None, lis
         (HALVED, []),
     ],
 )
-async def test_of_further_quotes_those_stay_on_which_the_check_relied(carried: str, kept: list[str]) -> None:
+async def test_only_further_quotes_used_by_the_check_are_kept(carried: str, kept: list[str]) -> None:
     support, found = await _kept(_llm("supports", carried=carried))
     assert isinstance(support, ClaimSupport)
     assert found == kept
 
 
 @pytest.mark.parametrize("carried", [f"{HALVED} {COST}", f"{HALVED} … words of no passage"])
-async def test_words_that_run_from_one_quote_into_the_next_are_those_of_none(carried: str) -> None:
+async def test_words_spanning_two_quotes_are_not_accepted_as_evidence(carried: str) -> None:
     support, found = await _kept(_llm("supports", carried=carried))
     assert isinstance(support, Absent)
     assert found == []
 
 
-async def test_a_claim_that_says_nothing_of_the_paper_is_not_blamed() -> None:
+async def test_claim_that_asserts_nothing_about_paper_is_left_unrated() -> None:
     support = await _support_of(_llm("nothing_claimed"), _point())
     assert isinstance(support, Absent)
     assert "nothing of this paper" in support.reason

@@ -51,7 +51,7 @@ async def test_claim_is_waited_for_until_its_holder_releases_it() -> None:
         assert await waiting is None
 
 
-async def test_value_that_the_holder_writes_is_found_by_all_who_wait_and_one_who_goes_away_disturbs_nobody() -> None:
+async def test_waiter_gets_value_written_by_holder_despite_cancelled_waiter() -> None:
     claims = InMemoryClaims()
     await claims.claim("k", "other", SECONDS)
     work = Work(claims, "me")
@@ -64,7 +64,7 @@ async def test_value_that_the_holder_writes_is_found_by_all_who_wait_and_one_who
         assert await waiting == "written"
 
 
-async def test_store_that_is_gone_is_told_to_all_who_wait() -> None:
+async def test_store_failure_is_raised_to_every_waiter() -> None:
     class Gone(InMemoryClaims):
         async def unclaimed(self, keys: Sequence[str]) -> list[str]:
             raise StorageError("No store.")

@@ -33,7 +33,7 @@ def _waited_for(annotation: Any) -> str:
     return re.sub(r"collections\.abc\.Awaitable\[(.*)\]", r"\1", str(annotation))
 
 
-def test_methods_of_both_clients_have_the_same_names_parameters_and_words() -> None:
+def test_sync_and_async_clients_have_matching_methods_and_docstrings() -> None:
     sync, awaited = _public(Client), _public(AsyncClient)
     assert sync.keys() == awaited.keys() == {"close", "each", "evaluate"}
     for name in ("each", "evaluate"):
@@ -41,7 +41,7 @@ def test_methods_of_both_clients_have_the_same_names_parameters_and_words() -> N
         assert sync[name].__doc__ == awaited[name].__doc__, name
 
 
-def test_methods_of_namespaces_show_the_parameters_and_words_of_their_calls() -> None:
+def test_namespace_methods_have_matching_signatures_and_docstrings() -> None:
     sync, awaited = Client(KEYED, "ak_x"), AsyncClient(KEYED, "ak_x")
     groups = {name: group for name, group in vars(sync).items() if isinstance(group, Namespace)}
     assert {"evaluations", "batches", "rankings", "rewards", "members"} <= groups.keys()
@@ -65,14 +65,14 @@ def test_coroutine_that_suspends_is_refused_by_the_synchronous_client() -> None:
         finish(Suspending())
 
 
-def test_client_needs_nothing_of_the_service() -> None:
+def test_client_import_does_not_load_service_packages() -> None:
     heavy = ("assayer", "orchestrator", "numpy", "starlette", "fastapi", "uvicorn", "asyncpg", "ray", "torch", "faiss")
     program = f"import sys, assayer_client; print([name for name in {heavy} if name in sys.modules])"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert ended.stdout.strip() == "[]"
 
 
-def test_message_signed_with_the_secret_is_read_and_any_other_is_refused() -> None:
+def test_correctly_signed_webhook_message_is_accepted_and_forgeries_are_rejected() -> None:
     import datetime as dt
 
     from standardwebhooks import Webhook
@@ -97,7 +97,7 @@ def test_message_signed_with_the_secret_is_read_and_any_other_is_refused() -> No
             verified(*forged, secret)
 
 
-def test_pauses_grow_to_a_limit_and_never_undercut_what_the_service_asks_for() -> None:
+def test_retry_pauses_are_capped_and_respect_retry_after() -> None:
     from assayer_client import ApiProblem
     from assayer_client.retries import next_poll, pause
 

@@ -17,14 +17,14 @@ def entry(path: str, mode: str = "100644", size: int = 10) -> TreeEntry:
 
 
 @pytest.mark.parametrize("name", ["a/b", "hugging-face/transformers", "x/.github", "a/b.c_d-e", "A1/..."])
-def test_name_of_a_repository_passes(name: str) -> None:
+def test_valid_repository_name_is_accepted(name: str) -> None:
     assert checked_repository_name(name) == name
 
 
 @pytest.mark.parametrize(
     "name", ["", "a", "a/", "/b", "a/..", "a/.", "a/b/c", "-a/b", "a b/c", "a/b?x", "a/b\n", "../b", "a/%2e%2e", "ä/b"]
 )
-def test_anything_else_is_no_name_of_a_repository(name: str) -> None:
+def test_invalid_repository_name_is_rejected(name: str) -> None:
     with pytest.raises(InputError):
         checked_repository_name(name)
 
@@ -56,7 +56,7 @@ def test_readme_and_shallow_sources_are_chosen_and_links_left_out() -> None:
 
 
 @pytest.mark.parametrize("path", ["../x.py", "a/../../x.py", "..", "/etc/x.py", "a//x.py", "./x.py"])
-def test_path_that_leads_elsewhere_is_never_read(path: str) -> None:
+def test_unsafe_path_is_never_selected(path: str) -> None:
     choice = select_files([entry(path)], 9, 1_000)
     assert choice.sources == []
     assert choice.left_out == [path]

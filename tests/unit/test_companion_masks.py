@@ -89,14 +89,12 @@ def _without_a_mask(row: TrajectoryTokens) -> TrajectoryTokens:
     return TrajectoryTokens(row.prompt, row.completion, (1,) * len(row.completion))
 
 
-def test_the_mask_is_what_was_sampled(walked: Walked) -> None:
+def test_loss_mask_covers_exactly_the_sampled_tokens(walked: Walked) -> None:
     assert [tuple(map(bool, row.mask)) for row in walked.rows] == [tuple(walked.own(row)) for row in walked.rows]
     assert [0 in row.mask for row in walked.rows] == [True] * 3 + [False] * 3
 
 
-def test_injected_tokens_have_exactly_no_gradient_and_written_ones_what_grpo_gives_them(
-    tmp_path: Path, walked: Walked
-) -> None:
+def test_injected_tokens_have_zero_gradient_and_sampled_tokens_follow_grpo(tmp_path: Path, walked: Walked) -> None:
     gradients = _gradients(tmp_path, walked.rows)
     assert largest_leak([walked.own(row) for row in walked.rows], gradients) == 0.0
     for number, row in enumerate(walked.rows):
@@ -106,14 +104,14 @@ def test_injected_tokens_have_exactly_no_gradient_and_written_ones_what_grpo_giv
 
 
 @pytest.mark.parametrize("leaking", [_shifted, _with_a_token_of_the_prompt, _without_a_mask])
-def test_planted_leak_is_seen(
+def test_deliberate_mask_leak_is_detected(
     tmp_path: Path, walked: Walked, leaking: Callable[[TrajectoryTokens], TrajectoryTokens]
 ) -> None:
     rows = [leaking(walked.rows[0]), *walked.rows[1:]]
     assert largest_leak([walked.own(row) for row in rows], _gradients(tmp_path, rows)) > 0.0
 
 
-def test_a_rollout_with_fewer_calls_leaves_the_mean_as_it_is(tmp_path: Path, walked: Walked) -> None:
+def test_missing_call_does_not_change_gradient_mean(tmp_path: Path, walked: Walked) -> None:
     blank = TrajectoryTokens((END,), (END,), (0,))
     rows = [*walked.rows[:2], blank, *walked.rows[3:]]
     gradients = _gradients(tmp_path, rows)

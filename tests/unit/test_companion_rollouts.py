@@ -67,7 +67,7 @@ def plan(tmp_path: Path) -> CompanionTraining:
     return tiny_training(tmp_path, "none", GrpoSettings())
 
 
-async def test_the_policy_walks_the_loop_and_its_score_and_graph_are_rewarded(plan: CompanionTraining) -> None:
+async def test_rollout_follows_evaluation_loop_and_rewards_score_and_graph(plan: CompanionTraining) -> None:
     sky, sea, *_ = await _walked(plan, EDITS)
     assert isinstance(sea.reward, TrajectoryReward)
     assert (sea.reward.accuracy, round(sea.reward.structure, 3)) == (1.0, round((1 / 6 + 1 + 5 / 6) / 3, 3))
@@ -79,13 +79,13 @@ async def test_the_policy_walks_the_loop_and_its_score_and_graph_are_rewarded(pl
     assert all(call.mask == (1, 1) for call in sea.calls)
 
 
-async def test_every_rollout_is_a_sample_of_its_own(plan: CompanionTraining) -> None:
+async def test_rollouts_of_an_idea_are_sampled_independently(plan: CompanionTraining) -> None:
     walked = await _walked(plan, chance(TOKENIZER, seed=1), times=8)
     of_first = {tuple(call.completion for call in item.calls) for item in walked[:8]}
     assert len(of_first) > 4
 
 
-async def test_what_is_put_between_two_answers_is_not_the_policys(plan: CompanionTraining) -> None:
+async def test_tokens_inserted_between_repaired_answers_are_masked(plan: CompanionTraining) -> None:
     drawn = random.Random(2)  # noqa: S311 - an answer that is drawn is no secret
     usable = chance(TOKENIZER, seed=3)
 
@@ -105,7 +105,7 @@ async def test_what_is_put_between_two_answers_is_not_the_policys(plan: Companio
     assert all(isinstance(item.reward, TrajectoryReward) for item in walked)
 
 
-async def test_rollout_that_cannot_be_scored_has_no_reward_and_says_why(plan: CompanionTraining) -> None:
+async def test_unscored_rollout_has_absent_reward_with_reason(plan: CompanionTraining) -> None:
     judged = _always(queries=ANSWERS["queries"][0], step=BROKEN, judging=BROKEN)
     for item in await _walked(plan, judged):
         assert isinstance(item.reward, Absent)
@@ -113,7 +113,7 @@ async def test_rollout_that_cannot_be_scored_has_no_reward_and_says_why(plan: Co
         assert len(item.calls) == 3
 
 
-async def test_lost_step_is_the_policys_own_and_the_rollout_goes_on(plan: CompanionTraining) -> None:
+async def test_rollout_continues_after_a_lost_step(plan: CompanionTraining) -> None:
     walked = await _walked(plan, _always(queries=BROKEN, step=BROKEN, judging=ANSWERS["judging"][3]))
     assert all(isinstance(item.reward, TrajectoryReward) and item.reward.structure == 0 for item in walked)
 
@@ -123,7 +123,7 @@ class _Unreadable(MemoryCorpus):
         raise CorpusError("The corpus is damaged.")
 
 
-async def test_literature_that_fails_is_no_low_reward(plan: CompanionTraining) -> None:
+async def test_failed_literature_search_makes_reward_absent(plan: CompanionTraining) -> None:
     walked = await _walked(plan, EDITS, literature=_Unreadable(PAPERS, HashingEmbedder()))
     assert [item.reward for item in walked] == [Absent(reason="The corpus is damaged.")] * 4
     assert all(len(item.calls) == 1 for item in walked)
@@ -135,13 +135,13 @@ class _Silent(MemoryCorpus):
         return await never
 
 
-async def test_literature_that_never_answers_costs_the_reward_and_not_the_training(plan: CompanionTraining) -> None:
+async def test_literature_timeout_makes_reward_absent_without_stopping_training(plan: CompanionTraining) -> None:
     hasty = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=64, seconds=0.5)})
     walked = await _walked(hasty, EDITS, literature=_Silent(PAPERS, HashingEmbedder()))
     assert [item.reward for item in walked] == [Absent(reason="it took longer than 0.5 s.")] * 4
 
 
-async def test_prompt_that_is_too_long_costs_the_reward(plan: CompanionTraining) -> None:
+async def test_overlong_prompt_makes_reward_absent(plan: CompanionTraining) -> None:
     short = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=5)})
     for item in await _walked(short, EDITS):
         assert isinstance(item.reward, Absent)
@@ -149,7 +149,7 @@ async def test_prompt_that_is_too_long_costs_the_reward(plan: CompanionTraining)
         assert item.calls == ()
 
 
-def test_rows_are_filled_up_with_such_as_nothing_is_learned_in(plan: CompanionTraining) -> None:
+def test_missing_calls_are_padded_with_masked_rows(plan: CompanionTraining) -> None:
     call = TrajectoryTokens((1, 2), (3, END), (1, 1))
     rows = rows_of(CompanionRollout(tiny_ideas(plan)[0], (call,), Absent(reason="none")), 3, END)
     assert rows[0] == call
@@ -157,7 +157,7 @@ def test_rows_are_filled_up_with_such_as_nothing_is_learned_in(plan: CompanionTr
 
 
 @pytest.mark.parametrize(("asked", "steps", "most"), [("together", 3, 5), ("apart", 3, 10), ("apart", 1, 4)])
-def test_calls_of_a_rollout_are_reckoned(plan: CompanionTraining, asked: str, steps: int, most: int) -> None:
+def test_number_of_calls_per_rollout_is_calculated(plan: CompanionTraining, asked: str, steps: int, most: int) -> None:
     loop = plan.loop.model_copy(update={"asked": asked, "steps": steps})
     assert plan.model_copy(update={"loop": loop}).calls(judged=1) == most
 
@@ -178,7 +178,7 @@ LINE = '{"title": "A title", "text": "TEXT", "scores": {"overall": 5}, "known_un
         (LINE.replace("word ", ""), "line 1"),
     ],
 )
-def test_idea_at_fault_is_named(plan: CompanionTraining, lines: str, told: str) -> None:
+def test_invalid_training_idea_is_reported_with_its_line(plan: CompanionTraining, lines: str, told: str) -> None:
     plan.data.file.write_text(lines)
     with pytest.raises(InputError) as refused:
         tiny_ideas(plan)

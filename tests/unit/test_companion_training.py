@@ -47,7 +47,7 @@ def test_policy_learns_from_trajectories_of_the_loop(tmp_path: Path, model: Path
     assert curve.judge == "known scores, and the structure of the final graph"
 
 
-def test_parts_of_the_reward_are_told_apart_and_every_trajectory_has_a_line(tmp_path: Path, model: Path) -> None:
+def test_reward_components_are_recorded_and_every_trajectory_is_logged(tmp_path: Path, model: Path) -> None:
     plan = tiny_training(tmp_path, model, QUICK, checkpoint_every=1)
     curve = train_companion(plan, tiny_literature(), FixedClock())
     for point in curve.points:
@@ -66,7 +66,7 @@ def test_parts_of_the_reward_are_told_apart_and_every_trajectory_has_a_line(tmp_
 
 
 @pytest.mark.slow
-def test_training_stops_where_no_rollout_has_a_reward_for_long(tmp_path: Path, model: Path) -> None:
+def test_training_stops_after_too_many_unrewarded_steps(tmp_path: Path, model: Path) -> None:
     too_long = LoopRollouts(most_prompt_tokens=1, most_steps_unrewarded=2)
     plan = tiny_training(tmp_path, model, QUICK, rollouts=too_long)
     with pytest.raises(PartUnavailable, match="No rollout had a reward in 2 steps"):
@@ -106,7 +106,7 @@ def _read(tmp_path: Path, text: str) -> TrainingPlan:
     return read_policy_training(file)
 
 
-def test_file_says_which_method_is_trained(tmp_path: Path) -> None:
+def test_configuration_file_selects_training_method(tmp_path: Path) -> None:
     plan = _read(tmp_path, CONFIGURATION + "[loop]\ndimensions = 'venue.toml'\n")
     assert isinstance(plan, CompanionTraining)
     assert (plan.corpus, plan.data.file) == (tmp_path / "corpus", tmp_path / "ideas.jsonl")
@@ -124,13 +124,13 @@ def test_file_says_which_method_is_trained(tmp_path: Path) -> None:
         (CONFIGURATION + "[rollouts]\nrepairs = 9\n", "rollouts.repairs: Input should be less"),
     ],
 )
-def test_field_at_fault_is_named(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InputError) as refused:
         _read(tmp_path, text)
     assert told in str(refused.value)
 
 
-def test_deployed_file_has_the_figures_of_the_paper() -> None:
+def test_deployed_scicompanion_configuration_matches_the_paper() -> None:
     plan = read_policy_training(DEPLOYED / "scicompanion.toml")
     assert isinstance(plan, CompanionTraining)
     assert plan.policy.lora is not None

@@ -28,7 +28,7 @@ async def test_an_item_that_fails_leaves_its_siblings_alone() -> None:
     assert second.error.reason == "the LLM gave no valid answer"
 
 
-async def test_a_spent_budget_is_a_failure_of_the_item() -> None:
+async def test_exhausted_budget_is_returned_as_item_failure() -> None:
     async def work() -> int:
         raise BudgetExhausted("spent")
 
@@ -46,7 +46,7 @@ async def test_a_spent_budget_is_a_failure_of_the_item() -> None:
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_error_that_every_other_item_would_meet_stops_everything(error: AssayerError) -> None:
+async def test_error_affecting_every_item_is_raised(error: AssayerError) -> None:
     async def work(item: int) -> int:
         if item == 2:
             raise error
@@ -56,7 +56,7 @@ async def test_error_that_every_other_item_would_meet_stops_everything(error: As
         await gather_settled([1, 2], work)
 
 
-async def test_a_defect_costs_its_item_and_is_named() -> None:
+async def test_internal_error_fails_its_item_with_reason() -> None:
     async def work() -> int:
         raise Defect("assayer failed to ask a source.")
 

@@ -28,7 +28,7 @@ def _found(line: str, affiliation: str = "", name: str = "Ada Byron", email: str
         "Write to <ada@example.org>, please.",
     ],
 )
-def test_a_reviewer_is_found_however_they_are_written(line: str) -> None:
+def test_reviewer_is_recognised_in_every_name_format(line: str) -> None:
     assert _found(line) == ["name"]
 
 
@@ -43,11 +43,11 @@ def test_a_reviewer_is_found_however_they_are_written(line: str) -> None:
         "Contact: x.ada@example.org",
     ],
 )
-def test_others_are_not_taken_for_the_reviewer(line: str) -> None:
+def test_similar_names_are_not_mistaken_for_the_reviewer(line: str) -> None:
     assert _found(line) == []
 
 
-def test_who_is_cited_with_a_middle_name_has_no_conflict() -> None:
+def test_citing_the_reviewer_in_references_is_not_a_conflict() -> None:
     """The reference list is parted from the text of a proposal when the proposal is read."""
     text = f"{BODY}\n\n## References\n\n[1] Ada Lovelace Byron. Notes on the engine. 1843."
     assert _found(text) == ["name"]
@@ -85,9 +85,9 @@ def test_a_university_is_found_under_its_other_names(affiliation: str, written: 
         ("Turin", "University of Milan"),
     ],
 )
-def test_another_institution_is_not_taken_for_it(affiliation: str, written: str) -> None:
+def test_different_institution_is_not_mistaken_for_reviewer_affiliation(affiliation: str, written: str) -> None:
     assert _found(f"Authors: Grace Hopper, {written}", affiliation) == []
 
 
-def test_a_university_in_the_text_alone_is_no_conflict() -> None:
+def test_university_mentioned_only_in_text_is_not_a_conflict() -> None:
     assert _found("Data of the city of Turin and of its university are used.", "University of Turin") == []

@@ -15,7 +15,7 @@ _MOMENTS = st.datetimes(dt.datetime(2026, 1, 1), dt.datetime(2026, 12, 31), time
 
 @given(st.lists(st.floats(0, 1)))
 @example([0.0, 0.049, 0.05, 0.35, 1.0])
-def test_bars_hold_each_score_once_by_the_rule_of_the_tables_filter(scores: list[float]) -> None:
+def test_histogram_counts_each_score_in_the_same_range_as_table_filter(scores: list[float]) -> None:
     bars = distribution(scores)
     assert max(bar.height for bar in bars) == bool(scores)
     for bar in bars:
@@ -26,7 +26,9 @@ def test_bars_hold_each_score_once_by_the_rule_of_the_tables_filter(scores: list
 
 
 @given(st.lists(st.tuples(_MOMENTS, st.none() | st.floats(0, 1e6)), min_size=1, max_size=60))
-def test_each_stretch_of_time_counts_what_ended_in_it(points: list[tuple[dt.datetime, float | None]]) -> None:
+def test_time_buckets_count_evaluations_that_finished_within_them(
+    points: list[tuple[dt.datetime, float | None]],
+) -> None:
     ended, values = [at for at, _ in points], [value for _, value in points]
     plot = over_time(ended, values)
     known = [(at, value) for at, value in points if value is not None]
@@ -43,7 +45,7 @@ def test_each_stretch_of_time_counts_what_ended_in_it(points: list[tuple[dt.date
         assert 0 <= mark.x < 1
 
 
-def test_what_has_no_value_is_left_out_and_never_counts_as_zero() -> None:
+def test_missing_values_are_omitted_instead_of_counted_as_zero() -> None:
     plot = over_time([BEGAN, BEGAN + dt.timedelta(hours=1)], [None, 3.0])
     assert plot is not None
     assert [(mark.proposals, mark.median) for mark in plot.marks] == [(1, 3.0)]
@@ -58,7 +60,7 @@ def ranked(count: int, cut: int | None = None) -> RankSeries:
     return RankSeries(ranks, lows, highs, bands, [], [], cut)
 
 
-def test_few_ranks_have_a_mark_each_and_many_share_marks_that_are_pages_of_the_table() -> None:
+def test_rank_curve_groups_many_ranks_into_marks_linked_to_pages() -> None:
     few, many = rank_curve(ranked(70, cut=35)), rank_curve(ranked(5_000))
     assert few is not None
     assert many is not None
@@ -72,7 +74,7 @@ def test_few_ranks_have_a_mark_each_and_many_share_marks_that_are_pages_of_the_t
     assert abs(sum(mark.width for mark in many.marks) - 1) < 1e-9
 
 
-def test_marks_of_ranks_do_not_grow_without_end() -> None:
+def test_rank_curve_has_a_bounded_number_of_marks() -> None:
     curve = rank_curve(ranked(60_001))
     assert curve is not None
     assert len(curve.marks) <= 200

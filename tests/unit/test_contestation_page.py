@@ -24,7 +24,7 @@ def _technical(page: ContestationPage) -> str:
     return "\n".join(f"{line.name}: {line.text}" for item in page.technical for line in item.lines)
 
 
-def test_digests_and_measures_stand_in_the_technical_part_only() -> None:
+def test_technical_details_appear_only_in_technical_section() -> None:
     what, page = contestation_of(full_report(), "ev_1"), _page()
     fit = what.corpus_fit
     assert not isinstance(fit, Absent)
@@ -35,20 +35,20 @@ def test_digests_and_measures_stand_in_the_technical_part_only() -> None:
         assert word not in _plain(page)
 
 
-def test_a_source_is_named_once_with_all_that_it_was_asked_for() -> None:
+def test_source_is_listed_once_with_all_its_operations() -> None:
     names = [line.name for section in _page().sections for line in section.lines]
     assert names.count("The corpus") == 1
     asked = next(line.text for item in _page().sections for line in item.lines if line.name == "The corpus")
     assert asked == "asked 19 times: paper search, passage search, similar papers"
 
 
-def test_one_moment_is_told_and_it_says_of_what() -> None:
+def test_start_time_appears_only_in_technical_section_with_label() -> None:
     page, begun = _page(), full_report().usage.started_at
     assert f"{begun:%H:%M}" not in _plain(page)
     assert f"Evaluation begun: {begun:%Y-%m-%d %H:%M} UTC" in _technical(page)
 
 
-def test_every_question_to_a_language_model_has_words_that_people_can_read() -> None:
+def test_every_llm_task_has_a_human_readable_description() -> None:
     names = {name for name in all_tasks() if not name.startswith(("ranking.", "curation.", "corpus."))}
     assert len(names) > 20
     assert names == QUESTIONS.keys()

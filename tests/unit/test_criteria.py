@@ -62,7 +62,7 @@ def test_criteria_are_read_from_toml(tmp_path: Path) -> None:
         (("question =", "asks ="), "asks"),
     ],
 )
-def test_faulty_file_is_refused_with_its_place(change: tuple[str, str], message: str) -> None:
+def test_invalid_criteria_file_is_rejected_with_location(change: tuple[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         criteria_of(TOML.replace(*change), "call.toml")
 
@@ -80,7 +80,7 @@ def test_total_is_the_weighted_mean_with_the_least_certainty() -> None:
     assert (score.value, score.certainty) == (7.0, "low")
 
 
-def test_total_of_a_report_is_that_of_its_own_criteria() -> None:
+def test_report_total_uses_call_criteria() -> None:
     report = full_report()
     judged = report.model_copy(update={"parts": (*report.parts, criteria_part(_judged(10, 10)))})
     assert score_of(judged) == 1.0
@@ -100,7 +100,7 @@ def test_review_shows_each_criterion_once_with_its_answer(render: object) -> Non
 
 def _answer(*points: tuple[str, str | None]) -> CriteriaAnswer:
     entries = [
-        CriterionAnswer(label=label, answer="It names two.", point=point, certainty="low", score=50)
+        CriterionAnswer(label=label, answer="It names two.", point=point, certainty="low", score=5)
         for label, point in points
     ]
     return CriteriaAnswer(criteria=entries)
@@ -122,7 +122,7 @@ def test_answers_must_cover_each_criterion_and_name_shown_findings() -> None:
     assert "[F1] weakness: No user is named." in user.content
 
 
-def test_editor_is_asked_for_criteria_only_where_a_call_has_some() -> None:
+def test_editor_prompt_contains_criteria_only_when_call_defines_them() -> None:
     _, without = tasks.EDITOR.messages(EDITING)
     shown = EDITING.model_copy(update={"criteria": shown_criteria((IMPACT,))})
     _, user = tasks.EDITOR_BY_CRITERIA.messages(shown)
@@ -130,7 +130,7 @@ def test_editor_is_asked_for_criteria_only_where_a_call_has_some() -> None:
     assert "criteria" not in without.content
 
 
-def test_example_is_a_valid_file_of_criteria() -> None:
+def test_example_criteria_file_is_valid() -> None:
     criteria = load_criteria(Path(__file__).parents[2] / "examples" / "call-criteria.toml")
     assert [criterion.name for criterion in criteria] == ["Impact", "Feasibility", "Open results"]
 
@@ -165,7 +165,7 @@ def _edited(question: BaseModel) -> EditedReviewByCriteria:
     )
 
 
-async def test_editor_of_a_review_answers_each_criterion_with_evidence_that_the_report_holds() -> None:
+async def test_review_editor_answers_each_criterion_with_evidence_from_report() -> None:
     backends, llm = twin_backends(
         scripted={tasks.EDITOR_BY_CRITERIA.name: _edited, "support.claims": supported("supports")}
     )

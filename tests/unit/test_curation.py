@@ -83,7 +83,7 @@ async def test_a_new_idea_gets_a_question_that_does_not_leak() -> None:
     assert not found.leakage.leaks
 
 
-async def test_a_question_that_leaks_is_asked_again_once_and_shown() -> None:
+async def test_leaking_question_is_retried_with_feedback() -> None:
     llm = _paper_script([LEAKING, CLEAN])
     found = await _curated(llm)
     assert (found.question, found.attempts) == (CLEAN, 2)
@@ -93,7 +93,7 @@ async def test_a_question_that_leaks_is_asked_again_once_and_shown() -> None:
     assert "superpixels" in again.refused[0].repeated
 
 
-async def test_a_question_that_leaks_twice_is_absent_with_the_words_that_leak() -> None:
+async def test_question_leaking_twice_is_absent_with_leaked_words() -> None:
     llm = _paper_script([LEAKING, LEAKING, CLEAN])
     found = await _curated(llm)
     assert isinstance(found.question, Absent)
@@ -105,7 +105,7 @@ async def test_a_question_that_leaks_twice_is_absent_with_the_words_that_leak() 
 
 
 @pytest.mark.parametrize(("kind", "says"), [("survey", "this is a survey"), ("evaluation", "an evaluation")])
-async def test_no_question_is_asked_of_other_kinds_unless_they_are_wanted(kind: str, says: str) -> None:
+async def test_question_is_generated_only_for_requested_paper_kinds(kind: str, says: str) -> None:
     said = _NEW_IDEA.model_copy(update={"kind": kind})
     llm = _paper_script([CLEAN], said)
     found = await _curated(llm)
@@ -124,9 +124,7 @@ async def test_no_question_is_asked_of_other_kinds_unless_they_are_wanted(kind: 
         (BudgetExhausted("The budget is spent."), "The budget is spent."),
     ],
 )
-async def test_a_kind_that_is_not_told_is_absent_and_so_is_the_question(
-    kind: KindAnswer | Exception, says: str
-) -> None:
+async def test_unclassified_paper_has_neither_kind_nor_question(kind: KindAnswer | Exception, says: str) -> None:
     found = await _curated(_paper_script([CLEAN], kind))
     assert isinstance(found.kind, Absent)
     assert says in found.kind.reason
@@ -156,7 +154,7 @@ async def _proposed(texts: Sequence[str | Exception]) -> ProposedCandidates:
     return await propose_candidates(RESEARCH_QUESTION, _proposals(texts), a_run(), options)
 
 
-async def test_every_candidate_is_drawn_for_itself() -> None:
+async def test_candidates_are_sampled_independently() -> None:
     llm = _proposals([_PLAN.format(n=n) for n in range(4)])
     found = await propose_candidates(RESEARCH_QUESTION, llm, a_run(), _OPTIONS)
     assert [candidate.number for candidate in found.candidates] == [1, 2, 3, 4]
@@ -165,7 +163,7 @@ async def test_every_candidate_is_drawn_for_itself() -> None:
     assert {data.question for _, data in llm.asked if isinstance(data, ProposalQuestion)} == {CLEAN}
 
 
-async def test_lost_and_repeated_candidates_are_told_apart() -> None:
+async def test_lost_and_duplicate_candidates_are_recorded_separately() -> None:
     lost = MalformedAnswer("No JSON came.")
     said: list[str | Exception] = [_PLAN.format(n=1), lost, _PLAN.format(n=1).upper(), _PLAN.format(n=2)]
     found = await _proposed(said)
@@ -215,19 +213,19 @@ async def _placed(by: BestBy, llm: _Scripted, count: int = 5, seed: int = 0) -> 
 
 
 @pytest.mark.parametrize("by", ["comparisons", "scores"])
-async def test_the_best_candidate_comes_first_whoever_was_proposed_first(by: BestBy) -> None:
+async def test_best_candidate_is_first_regardless_of_proposal_order(by: BestBy) -> None:
     placed = await _placed(by, _judge())
     assert [item.number for item in placed] == [5, 4, 3, 2, 1]
     assert [item.place for item in placed] == [1, 2, 3, 4, 5]
 
 
-async def test_a_candidate_without_scores_has_no_place_and_says_why() -> None:
+async def test_candidate_without_scores_is_unranked_with_reason() -> None:
     placed = await _placed("scores", _judge(lost=[4]))
     assert [item.number for item in placed] == [5, 3, 2, 1, 4]
     assert placed[-1].place == Absent(reason="There is no score of novelty.")
 
 
-async def test_a_candidate_of_which_no_comparison_was_answered_has_no_place_and_comes_last() -> None:
+async def test_candidate_without_answered_comparisons_is_unranked_and_last() -> None:
     placed = await _placed("comparisons", _judge(lost=[4]))
     assert [item.number for item in placed] == [5, 3, 2, 1, 4]
     assert [item.place for item in placed[:-1]] == [1, 2, 3, 4]
@@ -237,7 +235,7 @@ async def test_a_candidate_of_which_no_comparison_was_answered_has_no_place_and_
     assert absent.reason.endswith("the LLM declined to answer.")
 
 
-async def test_level_candidates_keep_a_drawn_order_that_the_seed_decides() -> None:
+async def test_tied_candidates_are_ordered_by_seed() -> None:
     orders = {
         tuple(item.number for item in await _placed("scores", _judge(level=True), seed=seed)) for seed in range(5)
     }
@@ -247,7 +245,7 @@ async def test_level_candidates_keep_a_drawn_order_that_the_seed_decides() -> No
     assert [item.number for item in again] == [item.number for item in shuffled(_candidates(5)[::-1], 3)]
 
 
-async def test_scores_are_given_for_each_dimension_and_lost_ones_are_absent() -> None:
+async def test_every_dimension_is_scored_and_lost_scores_are_absent() -> None:
     idea = parse_idea(_PLAN.format(n=4), "plan.md")
     found = await score_idea(idea, DIMENSIONS, _judge(), a_run(), _OPTIONS)
     assert [(score.dimension, score.score) for score in found.scores] == [
@@ -266,7 +264,7 @@ def _lines(path: Path, *records: object) -> Path:
     return path
 
 
-def test_papers_are_read_line_by_line_and_what_cannot_be_used_is_named(tmp_path: Path) -> None:
+def test_papers_are_read_by_line_and_invalid_lines_are_reported(tmp_path: Path) -> None:
     abstract = " ".join(["word"] * 30)
     good = {"id": "a", "title": "A title", "abstract": abstract, "venue": "V"}
     path = _lines(
@@ -285,7 +283,7 @@ def test_papers_are_read_line_by_line_and_what_cannot_be_used_is_named(tmp_path:
     assert "as " + f"{path}:1 has" in read.rejected[2]
 
 
-def test_curated_lines_are_read_as_questions_and_those_without_one_passed_over(tmp_path: Path) -> None:
+def test_curated_lines_become_questions_and_lines_without_question_are_skipped(tmp_path: Path) -> None:
     with_question = {"id": "a", "kind": "new_idea", "question": CLEAN}
     without = {"id": "b", "kind": "survey", "question": {"reason": "this is a survey"}}
     read = read_questions(_lines(tmp_path / "curated.jsonl", with_question, without, json.dumps(CLEAN), {"id": "c"}))

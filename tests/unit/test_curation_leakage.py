@@ -21,7 +21,7 @@ _ABSTRACT = _PROBLEM + _METHOD + _RESULTS
 _LIMITS = LeakageLimits()
 
 
-def test_an_abstract_comes_apart_into_problem_and_method_without_its_results() -> None:
+def test_abstract_is_split_into_problem_and_method_without_results() -> None:
     parts = abstract_parts(_ABSTRACT)
     assert parts.found_by_wording
     assert "by hand" in parts.problem
@@ -31,7 +31,7 @@ def test_an_abstract_comes_apart_into_problem_and_method_without_its_results() -
     assert "91 percent" not in parts.problem + parts.method
 
 
-def test_of_an_abstract_that_proposes_nothing_all_but_the_first_sentence_is_its_method() -> None:
+def test_abstract_without_proposal_wording_treats_later_sentences_as_method() -> None:
     parts = abstract_parts("Cells touch in images. Heat diffuses over superpixels. Cuts follow the temperatures.")
     assert parts == ("Cells touch in images. ", "Heat diffuses over superpixels.  Cuts follow the temperatures.", False)
     assert abstract_parts("Heat diffuses over superpixels.").method == "Heat diffuses over superpixels."
@@ -57,14 +57,14 @@ def test_a_question_in_the_words_of_the_problem_does_not_leak(question: str) -> 
         ("Could cells be outlined by annealed seeds and temperature?", {"annealed", "seeds", "temperature"}),
     ],
 )
-def test_a_question_that_inflects_the_words_of_the_method_leaks_and_names_them(question: str, words: set[str]) -> None:
+def test_question_with_inflected_method_words_leaks(question: str, words: set[str]) -> None:
     found = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
     assert found.leaks
     assert words <= set(found.repeated)
     assert found.share >= _LIMITS.share
 
 
-def test_a_turn_of_phrase_of_the_method_leaks_in_a_long_question() -> None:
+def test_method_phrase_in_a_long_question_leaks() -> None:
     question = (
         "How can touching cells of one colour in microscope images, whose outlines experts draw by hand and whose "
         "neighbours segmentation confuses, be counted if we cut where temperatures part and have no labels?"
@@ -75,18 +75,18 @@ def test_a_turn_of_phrase_of_the_method_leaks_in_a_long_question() -> None:
     assert found.leaks
 
 
-def test_a_name_that_the_paper_coins_leaks_by_itself() -> None:
+def test_name_coined_by_paper_leaks_on_its_own() -> None:
     found = measure_leakage("How would SplitFlow count touching cells by hand?", _TITLE, _ABSTRACT, _LIMITS)
     assert found.leaks
     assert found.names == ("SplitFlow",)
 
 
-def test_a_name_that_the_problem_uses_is_nobodys_secret() -> None:
+def test_name_already_used_in_problem_does_not_leak() -> None:
     abstract = "BERT forgets rare words. We propose to train BERT on glosses drawn from a dictionary."
     assert measure_leakage("Why does BERT forget rare words?", "Rare Words", abstract, _LIMITS).names == ()
 
 
-def test_what_a_title_says_the_paper_is_about_is_no_method() -> None:
+def test_topic_stated_in_title_is_not_counted_as_method() -> None:
     abstract = "We propose to freeze gradients while counting rare birds. Birds are counted by freezing twice."
     question = "How can rare birds be counted when few have been seen?"
     assert not measure_leakage(question, "Freezing Gradients for Counting Rare Birds by Night", abstract, _LIMITS).leaks
@@ -94,7 +94,7 @@ def test_what_a_title_says_the_paper_is_about_is_no_method() -> None:
 
 
 @given(st.text(max_size=400), st.text(max_size=80), st.text(max_size=400))
-def test_any_text_can_be_measured(question: str, title: str, abstract: str) -> None:
+def test_leakage_is_measured_for_any_text(question: str, title: str, abstract: str) -> None:
     found = measure_leakage(question, title, abstract, _LIMITS)
     assert 0 <= found.share <= 1
     assert found.leaks == bool(found.names or found.share >= _LIMITS.share or found.longest_run >= _LIMITS.run)

@@ -19,7 +19,7 @@ from assayer.curation.tasks import CLASSIFICATION, PROPOSAL, QUESTION, SCORING, 
 from tests.unit.curation_questions import ABSTRACT, CLEAN, DIMENSIONS, TITLE
 
 
-def test_a_score_beside_the_rubric_is_refused() -> None:
+def test_score_outside_rubric_and_missing_entries_are_rejected() -> None:
     entry = {"speaks_for": "a", "speaks_against": "b", "reason": "c"}
     entries = [{"label": f"D{number}", **entry, "score": 3} for number in (1, 2, 3)]
     task = scoring_task(DIMENSIONS)
@@ -34,7 +34,7 @@ def test_a_score_beside_the_rubric_is_refused() -> None:
     assert "There is no entry for dimension D2." in task.check(question, twice)
 
 
-def test_a_score_of_another_dimensions_scale_is_refused() -> None:
+def test_score_outside_scale_of_its_dimension_is_rejected() -> None:
     wide = DIMENSIONS[0].model_copy(
         update={
             "name": "wide",
@@ -73,7 +73,7 @@ def test_a_question_in_the_wrong_form_is_complained_about(text: str, complaint: 
     assert complaint in " ".join(QUESTION.check(asked, answer))
 
 
-def test_a_candidate_must_be_more_than_the_question() -> None:
+def test_candidate_that_repeats_question_or_is_too_short_is_rejected() -> None:
     long = f"{CLEAN[:-1]}{' and so on' * 20}?"
     answer = ProposalAnswer(problem="p", gap="g", bridge="b", title="A plan", idea=long)
     assert "question itself" in " ".join(PROPOSAL.check(ProposalQuestion(question=long), answer))
@@ -82,7 +82,7 @@ def test_a_candidate_must_be_more_than_the_question() -> None:
     )
 
 
-def test_candidates_are_answers_of_their_own_to_one_question() -> None:
+def test_candidate_requests_have_distinct_cache_keys() -> None:
     messages = PROPOSAL.messages(ProposalQuestion(question=CLEAN))
     keys = {proposal_task(number, "fast", 0.8).key("m", {}, messages) for number in range(1, 11)}
     assert len(keys) == 10
@@ -90,7 +90,7 @@ def test_candidates_are_answers_of_their_own_to_one_question() -> None:
     assert proposal_task(3, "fast", 0.8).tier == "fast"
 
 
-def test_dimensions_of_ones_own_take_the_place_of_the_three(tmp_path: Any) -> None:
+def test_custom_dimensions_replace_the_default_dimensions(tmp_path: Any) -> None:
     path = tmp_path / "own.toml"
     path.write_text(
         '[[dimension]]\nname = "thrift"\ntitle = "Thrift"\nquestion = "How little does the plan need of it all?"\n'

@@ -25,11 +25,13 @@ WINDOWS = st.builds(Window, after=st.none() | DAYS, before=st.none() | DAYS)
         (None, Window(before=DAY), False),
     ],
 )
-def test_a_window_includes_both_its_days_and_nothing_undated(day: dt.date | None, window: Window, inside: bool) -> None:
+def test_date_window_includes_both_end_days_and_excludes_undated_items(
+    day: dt.date | None, window: Window, inside: bool
+) -> None:
     assert admits(window, day) is inside
 
 
-def test_results_keep_their_order_and_undated_ones_stay_where_the_asker_wants_them() -> None:
+def test_filtered_results_keep_order_and_undated_items_only_on_request() -> None:
     found = [("b", DAY), ("undated", None), ("late", dt.date(2022, 1, 1)), ("a", DAY)]
     window = Window.until(DAY)
     assert [name for name, _ in within(found, window, lambda item: item[1])] == ["b", "a"]

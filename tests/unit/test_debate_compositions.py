@@ -9,7 +9,7 @@ from assayer.methods.debate.composition import COMPOSITIONS, composition
 from assayer.methods.debate.options import DebateOptions
 
 
-def test_the_thirteen_hold_what_the_paper_says_of_three_of_them() -> None:
+def test_built_in_compositions_match_the_paper() -> None:
     numbered = [*COMPOSITIONS.values()]
     assert len(numbered) == 13
     sizes = {(item.moderators, item.analysts, item.critics, item.evaluators) for item in numbered}
@@ -20,7 +20,7 @@ def test_the_thirteen_hold_what_the_paper_says_of_three_of_them() -> None:
     assert DebateOptions().composition_called() == numbered[10]
 
 
-def test_an_unknown_composition_is_refused_with_those_that_are_known() -> None:
+def test_unknown_composition_is_rejected_with_available_names() -> None:
     with pytest.raises(InputError, match=r"no composition 'jury'.*two-analysts-evaluator") as refused:
         composition("jury")
     assert refused.value.field == "judge"
@@ -45,6 +45,6 @@ def _file(folder: Path, text: str) -> DebateOptions:
         ("name = ", "is not valid TOML"),
     ],
 )
-def test_a_file_that_cannot_be_used_says_where_it_is_wrong(tmp_path: Path, text: str, complaint: str) -> None:
+def test_invalid_composition_file_is_rejected_with_location(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         _file(tmp_path, text).composition_called()

@@ -53,7 +53,7 @@ STOPPED = [
 
 
 @pytest.mark.parametrize(("guard", "idea"), STOPPED)
-def test_what_says_nothing_or_courts_its_judges_is_stopped(guard: str, idea: str) -> None:
+def test_placeholder_copied_or_manipulative_ideas_are_stopped(guard: str, idea: str) -> None:
     stop = stopped_by(ITEM.model_copy(update={"idea": idea}))
     assert stop is not None
     assert (stop.name, stop.leakage) == (guard, guard == "copied_abstract")

@@ -20,7 +20,7 @@ async def _judged(llm: ScriptedSeats, chosen: Composition = PAIR, item: RewardIt
     return await judge_by_debate(item, chosen, llm, a_run())
 
 
-async def test_agreement_in_the_first_round_is_the_verdict_and_costs_three_calls() -> None:
+async def test_first_round_agreement_decides_verdict_with_three_calls() -> None:
     reward = await _judged(ScriptedSeats())
     assert (reward.value, reward.decided_in_round, reward.judge) == (1, 1, "two-analysts-evaluator")
     assert (reward.calls, reward.prompt_tokens, reward.completion_tokens, reward.cost_usd) == (3, 300, 30, 0.003)
@@ -30,7 +30,7 @@ async def test_agreement_in_the_first_round_is_the_verdict_and_costs_three_calls
     assert reward.reason == "All seats agreed in round 1 that it matches. So I say match."
 
 
-async def test_everybody_sees_what_was_said_before_and_not_what_is_said_beside_them() -> None:
+async def test_seats_see_earlier_turns_but_not_parallel_turns() -> None:
     llm = ScriptedSeats({("analyst", 1): "mm", ("analyst", 2): "nm", ("evaluator", 1): "nm"})
     reward = await _judged(llm)
     assert reward.value == 1
@@ -50,7 +50,7 @@ async def test_everybody_sees_what_was_said_before_and_not_what_is_said_beside_t
     ]
 
 
-async def test_seats_of_one_role_are_asked_for_answers_of_their_own() -> None:
+async def test_seats_of_the_same_role_are_sampled_separately() -> None:
     llm = ScriptedSeats()
     await _judged(llm)
     assert [(task.sample, task.temperature, task.tier) for task, _ in llm.asked] == [
@@ -92,7 +92,7 @@ async def test_a_guard_decides_before_any_call() -> None:
 
 @pytest.mark.parametrize("field", ["question", "abstract"])
 @pytest.mark.parametrize("text", [" \n", "word " * 10_000])
-async def test_an_item_that_nobody_can_judge_is_absent(field: str, text: str) -> None:
+async def test_item_with_empty_or_overlong_text_gets_absent_reward(field: str, text: str) -> None:
     llm = ScriptedSeats()
     reward = await _judged(llm, item=ITEM.model_copy(update={field: text}))
     assert isinstance(reward.value, Absent)

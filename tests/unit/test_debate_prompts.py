@@ -43,7 +43,7 @@ CASES = pytest.mark.parametrize(
 )
 
 
-def test_the_only_seat_of_a_role_is_asked_as_the_settings_say() -> None:
+def test_single_seat_of_a_role_uses_default_task_settings() -> None:
     chosen = composition("two-analysts-evaluator").model_copy(update={"temperature": 0.4})
     second, only = seat_task(chosen, Seat("analyst", 2)), seat_task(chosen, Seat("evaluator", 1))
     assert (second.sample, second.temperature) == (1, 0.4)
@@ -52,7 +52,7 @@ def test_the_only_seat_of_a_role_is_asked_as_the_settings_say() -> None:
 
 @CASES
 @pytest.mark.parametrize("seed", range(5))
-def test_simulated_answers_make_a_turn(role: DebateRole, question: DebateQuestion, seed: int) -> None:
+def test_simulated_answers_produce_valid_turns(role: DebateRole, question: DebateQuestion, seed: int) -> None:
     answer = simulated_answer(DEBATE_TASKS[role], question, seed)
     spoken = spoken_turn(ITEM, question.round, Seat(role, 1), answer)
     assert spoken.ballot in (("go_on", "halt") if role == "moderator" else ("match", "no_match"))

@@ -78,7 +78,7 @@ def _uniform(chosen: Composition, vote: Ballot) -> dict[tuple[int, Seat], Ballot
 
 
 @given(_tables())
-def test_stopping_early_gives_the_full_debates_verdict(case: tuple[Composition, Table]) -> None:
+def test_early_stopping_gives_the_same_verdict_as_full_debate(case: tuple[Composition, Table]) -> None:
     debate = _held(*case)
     assert debate.outcome is not None
     assert debate.outcome.vote == _full_verdict(*case)
@@ -86,7 +86,7 @@ def test_stopping_early_gives_the_full_debates_verdict(case: tuple[Composition, 
 
 
 @given(_tables(lost=True), st.data())
-def test_a_verdict_stands_whatever_lost_and_unheard_seats_would_have_said(
+def test_verdict_does_not_depend_on_lost_or_unheard_ballots(
     case: tuple[Composition, Table], data: st.DataObject
 ) -> None:
     chosen, table = case
@@ -123,13 +123,13 @@ def test_a_debate_goes_on_only_while_both_verdicts_are_possible(case: tuple[Comp
 
 @pytest.mark.parametrize("chosen", COMPOSITIONS.values(), ids=lambda item: item.name)
 @pytest.mark.parametrize("vote", VOTES)
-def test_where_all_seats_agree_at_least_a_quarter_of_the_calls_is_saved(chosen: Composition, vote: Ballot) -> None:
+def test_unanimous_debate_saves_at_least_a_quarter_of_calls(chosen: Composition, vote: Ballot) -> None:
     debate = _held(chosen, _uniform(chosen, vote))
     assert debate.outcome == DebateOutcome("match" if vote == "match" else "no_match", 1, "agreed")
     assert len(debate.ballots) <= 0.75 * chosen.most_calls
 
 
-def test_seats_of_a_role_speak_side_by_side_and_roles_one_after_another() -> None:
+def test_seats_of_a_role_speak_in_parallel_and_roles_in_sequence() -> None:
     debate = Debate(composition("moderator-two-analysts-critic-evaluator"))
     script: tuple[tuple[Ballot, ...], ...] = (("go_on",), ("match", "match"), ("no_match",), ("match",))
     order: list[tuple[Seat, ...]] = []
@@ -146,7 +146,7 @@ def test_seats_of_a_role_speak_side_by_side_and_roles_one_after_another() -> Non
     assert (debate.round, debate.speaking) == (2, (Seat("moderator", 1),))
 
 
-def test_an_evaluator_settles_a_split_and_overrules_no_majority() -> None:
+def test_evaluator_breaks_ties_but_cannot_overrule_a_majority() -> None:
     split = Debate(_DEFAULT, ("match", "no_match", "match"))
     assert split.outcome is None
     assert split.heard(["no_match", "match"]).heard(["match"]).outcome == DebateOutcome("match", 2, "evaluators")
@@ -167,7 +167,7 @@ def test_a_lost_answer_leaves_the_verdict_open_unless_it_could_not_change_it() -
     assert Debate(composition("moderator-analyst-critic")).heard(["lost"]).outcome == DebateOutcome(None, 1, "lost")
 
 
-def test_ballots_that_are_not_a_seats_to_cast_are_refused() -> None:
+def test_invalid_ballots_are_rejected() -> None:
     with pytest.raises(ValueError, match="2 seats speak next, and 1 ballots"):
         Debate(_DEFAULT).heard(["match"])
     with pytest.raises(ValueError, match="analyst 1 cannot cast 'halt'"):

@@ -49,7 +49,7 @@ ENCODINGS = {name: ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", *
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_text_in_a_known_encoding_is_read_right(name: str) -> None:
+def test_text_in_known_encodings_is_decoded_correctly(name: str) -> None:
     for encoding in ENCODINGS[name]:
         assert decode_text(TEXTS[name].encode(encoding), "a.txt") == TEXTS[name], encoding
 
@@ -66,7 +66,7 @@ def test_encoding_of_a_large_file_is_recognised_and_the_file_rewound(name: str) 
         assert file.read().decode(recognised).removeprefix("\ufeff") == text, encoding
 
 
-def test_encoding_that_is_not_known_is_refused_with_what_to_do() -> None:
+def test_unknown_encoding_is_rejected_with_advice() -> None:
     vietnamese = (
         "Đa\u0301nh gia\u0301 đê\u0300 xuâ\u0301t: ca\u0301c cơ quan đo\u0323c nghi\u0300n kê\u0301 hoa\u0323ch"
     )
@@ -76,24 +76,24 @@ def test_encoding_that_is_not_known_is_refused_with_what_to_do() -> None:
         decode_text(vietnamese.encode("cp1258"), "a.txt")
 
 
-def test_bytes_without_order_mark_that_are_no_text_are_refused() -> None:
+def test_binary_data_is_rejected() -> None:
     with pytest.raises(InputError, match="holds binary data"):
         decode_text(b"Plans \0\0\1\0 and more \0 of them", "a.txt")
 
 
-def test_declared_encoding_is_used_for_what_is_not_utf_8() -> None:
+def test_declared_encoding_is_used_only_for_non_utf_8_text() -> None:
     assert decode_text("Příliš".encode("cp1250"), "a.html", "windows-1250") == "Příliš"
     assert decode_text("Příliš".encode(), "a.html", "windows-1250") == "Příliš"
 
 
-def test_encodings_have_names_that_people_know() -> None:
+def test_encodings_are_shown_with_familiar_names() -> None:
     assert [encoding_name(item) for item in ("cp1252", "mac_roman", "gb18030", "utf-8-sig")] == [
         "Windows-1252", "Mac Roman", "GB18030", "UTF-8",
     ]  # fmt: skip
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+def test_arbitrary_bytes_are_decoded_or_rejected(data: bytes) -> None:
     try:
         decode_text(data, "a.txt")
     except InputError:

@@ -34,7 +34,7 @@ def services() -> dict[str, Any]:
     return found
 
 
-def test_what_one_part_says_of_another_is_so(services: dict[str, Any]) -> None:
+def test_compose_dependencies_volumes_and_secrets_are_consistent(services: dict[str, Any]) -> None:
     whole = read("compose.yaml")
     used: dict[str, set[str]] = {"volumes": set(), "secrets": set()}
     for service in services.values():
@@ -52,7 +52,7 @@ def test_what_one_part_says_of_another_is_so(services: dict[str, Any]) -> None:
     assert {kind: set(whole[kind]) for kind in used} == used
 
 
-def test_service_is_the_image_of_this_repository_confined_and_set_as_it_understands(services: dict[str, Any]) -> None:
+def test_service_container_is_sandboxed_and_uses_valid_command_and_settings(services: dict[str, Any]) -> None:
     ours = services["assayer"]
     assert ours["image"] == OURS
     assert (DEPLOY / ours["build"]["context"] / ours["build"]["dockerfile"]) == DEPLOY / ".." / "deploy" / "Dockerfile"
@@ -69,7 +69,7 @@ def test_service_is_the_image_of_this_repository_confined_and_set_as_it_understa
     assert "/data" in (DEPLOY / "Dockerfile").read_text("utf-8")
 
 
-def test_with_gpus_it_is_the_other_variant_of_the_image(services: dict[str, Any]) -> None:
+def test_gpu_override_uses_cuda_image_variant(services: dict[str, Any]) -> None:
     (over,) = read("compose.gpu.yaml")["services"].items()
     assert over[0] == "assayer"
     assert over[1]["image"] == f"{OURS}-cuda"
@@ -82,7 +82,7 @@ def test_with_gpus_it_is_the_other_variant_of_the_image(services: dict[str, Any]
     assert over[1]["environment"] == {"ASSAYER_CORPUS__DEVICE": "cuda"}
 
 
-def test_prometheus_asks_as_beside_the_service_but_where_it_is_here(services: dict[str, Any]) -> None:
+def test_compose_prometheus_configuration_differs_only_in_target_and_credentials(services: dict[str, Any]) -> None:
     beside, here = read("prometheus/prometheus.yaml"), read("prometheus/compose.yaml")
     (one,) = beside["scrape_configs"]
     one["authorization"] = {"credentials_file": f"/run/secrets/{services['prometheus']['secrets'][0]}"}
@@ -90,7 +90,7 @@ def test_prometheus_asks_as_beside_the_service_but_where_it_is_here(services: di
     assert here == beside
 
 
-def test_grafana_finds_its_dashboard_and_its_figures(services: dict[str, Any]) -> None:
+def test_grafana_finds_its_data_source_and_dashboard(services: dict[str, Any]) -> None:
     (source,) = read("grafana/provisioning/datasources/prometheus.yaml")["datasources"]
     port = services["prometheus"]["ports"][0].rpartition(":")[2]
     assert source["url"] == f"http://prometheus:{port}"
@@ -105,7 +105,7 @@ def test_grafana_finds_its_dashboard_and_its_figures(services: dict[str, Any]) -
     assert str(Path(home).parent) == provider["options"]["path"]
 
 
-def test_keys_of_the_machine_stay_out_of_repository_and_image() -> None:
+def test_local_secrets_are_excluded_from_repository_and_image() -> None:
     (own,) = (item["path"] for item in read("compose.yaml")["services"]["assayer"]["env_file"])
     assert f"/deploy/{own}" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
     first, *allowed = [
@@ -123,7 +123,9 @@ def test_keys_of_the_machine_stay_out_of_repository_and_image() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_service_is_pinned_limited_restarted_and_looked_after(services: dict[str, Any], name: str) -> None:
+def test_service_has_pinned_image_memory_limit_restart_policy_and_health_check(
+    services: dict[str, Any], name: str
+) -> None:
     service = services[name]
     assert re.fullmatch(r"[a-z/]+:v?\d+\.\d+(?:\.\d+)?(-[a-z]+)?", service["image"])
     assert service["mem_limit"]
@@ -139,7 +141,7 @@ def test_port_is_open_to_this_machine_only(services: dict[str, Any], name: str) 
     assert all(port.startswith("127.0.0.1:") for port in services[name]["ports"])
 
 
-def test_grobid_reaps_its_converters_and_fits_its_memory(services: dict[str, Any]) -> None:
+def test_grobid_uses_init_process_and_fits_its_memory_limit(services: dict[str, Any]) -> None:
     grobid = services["grobid"]
     assert grobid["init"] is True
     assert grobid["ulimits"] == {"core": 0}
@@ -152,7 +154,7 @@ def test_grobid_reaps_its_converters_and_fits_its_memory(services: dict[str, Any
     )
 
 
-def test_grobids_settings_are_changed_where_its_own_file_has_them(services: dict[str, Any], tmp_path: Path) -> None:
+def test_grobid_start_command_edits_its_configuration_file(services: dict[str, Any], tmp_path: Path) -> None:
     """Runs the container's own command on lines of its own file, in place of the server a script that says hello."""
     if shutil.which("sed") is None:
         pytest.skip("no sed on this machine")
@@ -196,7 +198,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[HTTPServer]:
         thread.join()
 
 
-def test_health_check_of_grobid_tells_alive_from_not(services: dict[str, Any], server: HTTPServer) -> None:
+def test_grobid_health_check_succeeds_only_when_service_is_alive(services: dict[str, Any], server: HTTPServer) -> None:
     if shutil.which("bash") is None:
         pytest.skip("no bash on this machine")
     test = services["grobid"]["healthcheck"]["test"][1:]

@@ -38,7 +38,7 @@ def parses(arguments: list[str]) -> bool:
     return bool(command.make_context(arguments[0], arguments[1:]).params)
 
 
-def test_timer_starts_the_service_of_its_name_every_night_and_makes_up_for_one_that_was_missed() -> None:
+def test_nightly_timer_is_persistent_and_has_a_matching_service() -> None:
     timer = unit("assayer-corpus.timer")
     assert timer["Timer"]["OnCalendar"].endswith("03:00:00")
     assert timer["Timer"]["Persistent"] == "yes"
@@ -46,7 +46,7 @@ def test_timer_starts_the_service_of_its_name_every_night_and_makes_up_for_one_t
     assert (SYSTEMD / "assayer-corpus.service").is_file()
 
 
-def test_service_runs_a_command_that_there_is() -> None:
+def test_systemd_service_runs_an_existing_command() -> None:
     program, *arguments = unit("assayer-corpus.service")["Service"]["ExecStart"].split()
     assert Path(program).name == "assayer"
     assert arguments[0] == "corpus"
@@ -54,7 +54,7 @@ def test_service_runs_a_command_that_there_is() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not there")
-def test_units_are_what_systemd_understands(tmp_path: Path) -> None:
+def test_systemd_units_are_valid(tmp_path: Path) -> None:
     """The program named in the units is replaced by an existing program; systemd reports unknown settings on
     standard error."""
     for path in SYSTEMD.iterdir():
@@ -71,12 +71,12 @@ def test_units_are_what_systemd_understands(tmp_path: Path) -> None:
     assert (told.returncode, ours) == (0, [])
 
 
-def test_job_is_valid_and_runs_one_at_a_time(job: dict[str, Any]) -> None:
+def test_kubernetes_job_is_valid_and_forbids_concurrent_runs(job: dict[str, Any]) -> None:
     kubernetes_validate.validate(job, _KUBERNETES, strict=True)
     assert job["spec"]["concurrencyPolicy"] == "Forbid"
 
 
-def test_job_runs_a_command_that_there_is_and_may_do_little_else(job: dict[str, Any]) -> None:
+def test_kubernetes_job_runs_an_existing_command_with_restricted_permissions(job: dict[str, Any]) -> None:
     pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     program, group, *arguments = container["command"]

@@ -21,14 +21,14 @@ def job() -> dict[str, Any]:
     return found
 
 
-def test_its_command_is_one_of_the_program(job: dict[str, Any]) -> None:
+def test_corpus_build_job_runs_an_existing_command(job: dict[str, Any]) -> None:
     program, group, name, *arguments = job["entrypoint"].split()
     assert (program, group) == ("assayer", "corpus")
     command = get_command(app).commands[name]  # type: ignore[attr-defined] # of a group
     assert command.make_context(name, arguments).params["shards"] == 16
 
 
-def test_its_pods_are_what_kubernetes_understands_and_see_the_same_files(job: dict[str, Any]) -> None:
+def test_corpus_build_pods_are_valid_and_mount_the_same_volumes(job: dict[str, Any]) -> None:
     cluster = job["rayClusterSpec"]
     groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
     for group in groups:
@@ -38,7 +38,7 @@ def test_its_pods_are_what_kubernetes_understands_and_see_the_same_files(job: di
     assert all(item == seen[0] for item in seen)
 
 
-def test_its_pods_have_the_memory_that_the_plan_asks_for(job: dict[str, Any]) -> None:
+def test_corpus_build_pods_have_the_planned_memory(job: dict[str, Any]) -> None:
     """A shard for every processor at once, and on the head also who deals the papers out."""
     asked = CapacityRequest(papers=200_000_000, model="specter2", profile="gpu-1", shards=16)
     planned = {figure.name: figure.value for figure in plan_capacity(asked, planning_constants()).memory}

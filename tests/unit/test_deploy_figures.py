@@ -74,7 +74,7 @@ def _scenarios() -> list[dict[str, Any]]:
     return tests
 
 
-def test_alerts_are_tried_on_figures_that_the_program_tells_by_their_labels() -> None:
+def test_alert_scenarios_use_exact_labels_of_exported_metrics() -> None:
     known = {**OF_PROMETHEUS, **metric_labels()}
     for scenario in _scenarios():
         for item in scenario["input_series"]:
@@ -83,7 +83,7 @@ def test_alerts_are_tried_on_figures_that_the_program_tells_by_their_labels() ->
             assert labels == known[selector.name] | {"job", "instance"}, item["series"]
 
 
-def test_every_alert_is_seen_to_fire_in_one_of_the_scenarios() -> None:
+def test_every_alert_fires_in_a_test_scenario() -> None:
     expected = [
         sample["labels"]
         for scenario in _scenarios()
@@ -93,7 +93,7 @@ def test_every_alert_is_seen_to_fire_in_one_of_the_scenarios() -> None:
     assert sorted(expected) == sorted(f'{{alertname="{rule["alert"]}"}}' for rule in rules())
 
 
-def test_alerts_fire_on_what_they_are_for_and_not_on_a_service_that_is_well() -> None:
+def test_alerts_fire_on_faults_and_stay_silent_on_healthy_service() -> None:
     promtool = os.environ.get("ASSAYER_TEST_PROMTOOL") or shutil.which("promtool")
     if promtool is None:
         pytest.skip("promtool is not installed (Debian's package prometheus has it)")
@@ -107,7 +107,7 @@ def test_alerts_fire_on_what_they_are_for_and_not_on_a_service_that_is_well() ->
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_every_alert_has_a_name_of_its_own_a_severity_and_says_what_to_do() -> None:
+def test_every_alert_has_unique_name_severity_and_action() -> None:
     names = [rule["alert"] for rule in rules()]
     assert len(names) == len(set(names)) > 8
     for rule in rules():
@@ -115,7 +115,7 @@ def test_every_alert_has_a_name_of_its_own_a_severity_and_says_what_to_do() -> N
         assert rule["annotations"].keys() == {"summary", "action"}
 
 
-def test_what_an_alert_says_names_only_labels_that_its_expression_keeps() -> None:
+def test_alert_summaries_use_only_labels_available_in_their_expression() -> None:
     for rule in rules():
         for label in re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]):
             assert label in rule["expr"] or rule["expr"].startswith("up"), rule["alert"]
@@ -127,7 +127,7 @@ def test_names_follow_the_conventions_of_prometheus() -> None:
         assert "milliseconds" not in name
 
 
-def test_no_two_panels_lie_on_each_other() -> None:
+def test_dashboard_panels_do_not_overlap() -> None:
     dashboard = json.loads((DEPLOY / "grafana" / "assayer.json").read_text("utf-8"))
     cells = [
         (x, y)

@@ -39,7 +39,7 @@ def test_image_has_all_packages_and_extras_that_exist() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_variant_is_made_of_its_own_stages_on_one_pinned_image(variant: str) -> None:
+def test_each_variant_uses_its_own_stages_on_a_pinned_base_image(variant: str) -> None:
     for stage in ("packages", "image"):
         *own, (base) = lineage(stage, variant)
         assert re.fullmatch(r"python:3\.13-slim-\w+", base)
@@ -54,14 +54,14 @@ def test_every_stage_is_used() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_variant_installs_what_is_locked_and_nothing_else(variant: str) -> None:
+def test_variant_installs_only_locked_packages(variant: str) -> None:
     install = STAGES[f"packages-{variant}"][1]
     assert f"--no-deps --require-hashes -r requirements.lock -r requirements-{variant}.lock" in install
     assert install.count("pip install") == 2, "torch with CUDA's libraries, and what is locked"
     assert "pip install --no-cache-dir --no-deps ./client . && pip check" in STAGES["packages"][1]
 
 
-def test_image_holds_no_sources_and_runs_as_nobody_in_particular() -> None:
+def test_image_contains_only_installed_packages_and_runs_as_unprivileged_user() -> None:
     base, steps = STAGES["image"]
     assert base == "system-${VARIANT}"
     assert re.findall(r"(?m)^COPY .*$", steps) == ["COPY --from=packages /opt/assayer /opt/assayer"]

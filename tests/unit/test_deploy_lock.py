@@ -60,7 +60,7 @@ def test_every_package_is_pinned_in_a_version_that_the_project_accepts(variant: 
 
 
 @pytest.mark.parametrize("name", ["requirements.lock", *(f"requirements-{variant}.lock" for variant in VARIANTS)])
-def test_every_package_has_hashes_and_no_place_to_be_fetched_from(name: str) -> None:
+def test_every_locked_package_has_hashes_and_is_not_fetched_from_a_url(name: str) -> None:
     lock = _lock(name)
     entries, pinned = re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:], _pinned(lock)
     assert len(entries) == len(pinned) > 0
@@ -69,7 +69,7 @@ def test_every_package_has_hashes_and_no_place_to_be_fetched_from(name: str) -> 
     assert not ELSEWHERE & pinned.keys()
 
 
-def test_builds_of_faiss_are_of_one_version_and_each_variant_has_one() -> None:
+def test_each_variant_pins_a_faiss_build_of_the_same_version() -> None:
     builds = [_pinned(_lock(f"requirements-{variant}.lock")) for variant in VARIANTS]
     assert [list(build) for build in builds] == [["faiss-cpu"], ["faiss-gpu"]]
     assert len({version for build in builds for version in build.values()}) == 1

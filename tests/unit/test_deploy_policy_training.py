@@ -10,7 +10,7 @@ FILES = sorted((Path(__file__).parents[2] / "deploy" / "policy-training").glob("
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_configuration_is_read_and_its_head_says_what_was_not_tried(file: Path) -> None:
+def test_training_configurations_are_valid_and_state_they_are_untested(file: Path) -> None:
     plan = read_policy_training(file)
     assert (plan.grpo.loss, plan.grpo.scale_rewards) == ("dr_grpo", "none")
     assert plan.folder.is_relative_to(file.parent)
@@ -18,7 +18,7 @@ def test_configuration_is_read_and_its_head_says_what_was_not_tried(file: Path) 
     assert any("Not tried" in line for line in head)
 
 
-def test_scicompanion_has_the_figures_of_its_paper() -> None:
+def test_scicompanion_configuration_matches_its_paper() -> None:
     plan = read_policy_training(next(file for file in FILES if file.stem == "scicompanion"))
     assert plan.policy.lora is not None
     assert (plan.policy.lora.rank, plan.policy.lora.alpha) == (128, 256)

@@ -121,7 +121,7 @@ def test_pages_name_only_tests_that_exist() -> None:
     assert faults == []
 
 
-def test_pages_import_only_what_exists() -> None:
+def test_code_examples_import_only_existing_names() -> None:
     line = re.compile(r"^from ((?:assayer_client|assayer|cluster|index|orchestrator|workers)[\w.]*) import (.+)$", re.M)
     found = [(page, module, names) for page, _, text in _pages() for module, names in line.findall(text)]
     assert ("docs/run/backup.md", "cluster.postgres.programs", "PostgresPrograms") in found

@@ -88,12 +88,12 @@ def test_docstrings_stand_alone(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", PRODUCT)
-def test_variables_say_what_they_hold(package: str) -> None:
+def test_variable_names_are_descriptive(package: str) -> None:
     listed = faults(package, vague_names)
     assert not listed, "\n".join(listed)
 
 
-def test_dependent_first_line_and_vague_name_are_found() -> None:
+def test_dependent_docstring_and_vague_variable_name_are_detected() -> None:
     source = '"""Of a module."""\n\n\ndef first(one: int) -> int:\n    """Return it."""\n    return one\n'
     tree = ast.parse(source)
     assert list(dependent_docstrings(tree)) == ["line 1: the docstring begins with 'Of'"]

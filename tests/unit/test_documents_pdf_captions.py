@@ -32,5 +32,5 @@ def line(text: str, style: TextStyle = BODY, page: int = 0) -> PdfLine:
     ],
     ids=["to its last line", "in the type of the text", "mention", "with its page", "lines of a table"],
 )
-def test_captions_in_a_type_of_their_own_are_taken_out(lines: list[PdfLine], left: list[int]) -> None:
+def test_captions_in_a_different_font_are_removed(lines: list[PdfLine], left: list[int]) -> None:
     assert without_captions(lines, BODY) == [lines[place] for place in left]

@@ -7,14 +7,14 @@ from workers.embedding.settings import EmbedderSettings
 BGE = "Represent this sentence for searching relevant passages: "
 
 
-def test_a_usual_model_is_asked_as_it_was_trained_under_its_own_name() -> None:
+def test_known_model_uses_its_trained_profile_and_own_name() -> None:
     settings = EmbedderSettings(model="BAAI/bge-base-en-v1.5")
     assert settings.profile == EmbeddingProfile("cls", BGE, "", 512)
     assert settings.name == "BAAI/bge-base-en-v1.5"
     assert EmbedderSettings(model="/models/e5-large-v2/").profile.query_prefix == "query: "
 
 
-def test_another_model_is_left_to_its_own_configuration() -> None:
+def test_unknown_model_uses_default_profile() -> None:
     settings = EmbedderSettings(model="somebody/something")
     assert settings.profile == EmbeddingProfile()
     assert settings.name == "somebody/something"
@@ -29,23 +29,23 @@ def test_another_model_is_left_to_its_own_configuration() -> None:
         (EmbedderSettings(precision="float32", threads=1, memo=0), "all-MiniLM-L6-v2"),
     ],
 )
-def test_name_says_what_is_set_otherwise_than_usual_if_it_changes_vectors(changed: EmbedderSettings, name: str) -> None:
+def test_embedder_name_includes_only_settings_that_change_vectors(changed: EmbedderSettings, name: str) -> None:
     assert changed.name == name
 
 
-def test_flag_embedding_needs_a_model_of_its_kind_named() -> None:
+def test_flag_embedding_requires_an_explicit_model() -> None:
     with pytest.raises(ValidationError, match="name BAAI/bge-m3"):
         EmbedderSettings(library="FlagEmbedding")
     chosen = EmbedderSettings(library="FlagEmbedding", model="BAAI/bge-m3")
     assert chosen.name == EmbedderSettings(model="BAAI/bge-m3").name == "BAAI/bge-m3"
 
 
-def test_every_known_model_is_known_whole() -> None:
+def test_every_known_model_profile_is_complete() -> None:
     assert all(None not in usage for usage in EMBEDDING_PROFILES.values())
 
 
 @pytest.mark.parametrize("place", ["allenai/", "/models/", ""])
-def test_the_parts_of_an_adapted_model_lie_beside_each_other(place: str) -> None:
+def test_adapter_paths_are_resolved_beside_the_base_model(place: str) -> None:
     parts = AdapterNames(f"{place}specter2_base", f"{place}specter2_adhoc_query", f"{place}specter2")
     assert adapters_of(f"{place}specter2") == parts
     assert adapters_of(f"{place}specter2_base") is None

@@ -27,7 +27,7 @@ CODED: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("order", [ORDER, GERMAN])
 @pytest.mark.parametrize("code", CODED)
-def test_encoded_order_is_flagged_with_its_words_and_the_text_stays(code: str, order: str) -> None:
+def test_encoded_instruction_is_flagged_and_text_is_unchanged(code: str, order: str) -> None:
     text = f"We study coral reefs in three bays.\n{CODED[code](order)}\nWe measure growth."
     clean, flags = sanitise(text)
     found = [flag for flag in flags if flag.kind == "suspected_injection"]
@@ -49,10 +49,10 @@ def test_encoded_order_is_flagged_with_its_words_and_the_text_stays(code: str, o
         "x 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1",
     ],
 )
-def test_codes_without_an_order_stay_quiet(honest: str) -> None:
+def test_harmless_encoded_text_is_not_flagged(honest: str) -> None:
     assert sanitise(honest)[1] == ()
 
 
-def test_runs_are_read_up_to_a_bound_of_each_kind() -> None:
+def test_number_of_decoded_runs_is_limited() -> None:
     run = base64.b64encode(b"We measure the growth of corals.").decode()
     assert len(list(encoded_texts(f"{run} " * 1_000))) == 50

@@ -36,14 +36,14 @@ def _settings(max_usd: float | None = 5.0) -> Settings:
     )
 
 
-async def test_a_board_model_without_a_price_is_told_when_the_engine_opens() -> None:
+async def test_unpriced_board_model_is_rejected_when_engine_opens() -> None:
     with pytest.raises(ConfigurationError, match="price of model 'second-model' is not known"):
         async with open_engine(_settings(), (INNOEVAL,)):
             raise AssertionError("The engine must not open.")
 
 
 @pytest.mark.parametrize("job", [RunRequest(max_usd=1.0), RunRequest(limits=Limits(max_usd=1.0))])
-async def test_a_board_model_without_a_price_is_told_before_a_job_with_a_budget_begins(job: RunRequest) -> None:
+async def test_unpriced_board_model_is_rejected_before_a_budgeted_job_starts(job: RunRequest) -> None:
     engine = Engine(
         settings=_settings(None),
         backends=UNUSED,

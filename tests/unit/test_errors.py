@@ -21,7 +21,7 @@ def test_every_error_survives_pickling(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_every_error_is_drawn_in_the_module_docstring_and_has_a_reason_of_its_own(name: str) -> None:
+def test_every_error_is_documented_and_has_a_distinct_reason(name: str) -> None:
     assert name in (errors.__doc__ or "")
     if name not in ("AssayerError", "LlmError"):
         assert getattr(errors, name).reason != AssayerError.reason
@@ -33,6 +33,6 @@ def test_faults_survive_pickling() -> None:
     assert copy.faults == (fault,)
 
 
-def test_an_error_without_words_is_told_by_its_class() -> None:
+def test_error_without_message_is_described_by_its_class() -> None:
     assert said_by(TimeoutError()) == "TimeoutError"
     assert said_by(LlmError("It failed.", "Wait.")) == "It failed. Wait."

@@ -30,14 +30,14 @@ def made(
     return found
 
 
-def test_few_evaluations_of_ones_own_prove_nothing() -> None:
+def test_too_few_own_evaluations_fall_back_to_typical_costs() -> None:
     found = made(100, own(*[9.0] * 9))
     assert (found.basis, found.evaluations, found.calls, found.prompt_tokens) == ("typical", 0, 6_000, 20_000_000)
     assert (found.cost_usd, found.high_cost_usd) == (40.0, 50.0)
     assert isinstance(found.cut_short, Absent)
 
 
-def test_ones_own_evaluations_go_before_typical_ones() -> None:
+def test_own_evaluations_take_precedence_over_typical_costs() -> None:
     found = made(100, own(*[0.1] * 18, 1.0, 1.0))
     assert (found.basis, found.evaluations, found.calls) == ("own", 20, 1_000)
     assert found.cost_usd == pytest.approx(19.0)
@@ -45,26 +45,26 @@ def test_ones_own_evaluations_go_before_typical_ones() -> None:
     assert found.high_cost_usd > 10 * 0.1 * 2
 
 
-def test_limit_of_an_idea_bounds_the_cost_and_tells_whom_it_cuts_short() -> None:
+def test_cost_limit_per_idea_bounds_estimate_and_reports_share_cut_short() -> None:
     found = made(100, own(*[0.1] * 15, *[1.0] * 5), max_usd=0.5)
     assert found.cost_usd == pytest.approx(100 * (15 * 0.1 + 5 * 0.5) / 20)
     assert found.cut_short == 0.25
     assert made(100, [], max_usd=0.3).high_cost_usd == pytest.approx(30.0)
 
 
-def test_unknown_price_of_one_call_is_no_cost_of_nothing() -> None:
+def test_unknown_price_of_an_evaluation_makes_cost_absent() -> None:
     found = made(100, own(*[0.1] * 19, None))
     assert isinstance(found.cost_usd, Absent)
     assert "1 of your last 20" in found.cost_usd.reason
     assert found.prompt_tokens == 100_000
 
 
-def test_method_that_nobody_measured_is_told_so() -> None:
+def test_unmeasured_method_has_unknown_estimate_until_enough_evaluations() -> None:
     assert estimate(5, own(*[0.1] * 9), UNKNOWN, QueuePace()) == UNKNOWN
     assert isinstance(estimate(5, own(*[0.1] * 10), UNKNOWN, QueuePace()), CostEstimate)
 
 
-def test_time_is_of_what_waits_and_of_the_new_ideas() -> None:
+def test_estimated_time_includes_queued_and_new_ideas() -> None:
     found = made(90, [], pace=QueuePace(ended=61, seconds=1_800, waiting=30))
     assert found.hours == pytest.approx(120 / 120)
     assert isinstance(made(90, [], pace=QueuePace(ended=9, seconds=60)).hours, Absent)
@@ -72,7 +72,7 @@ def test_time_is_of_what_waits_and_of_the_new_ideas() -> None:
 
 
 @given(st.integers(1, 10_000), st.lists(st.floats(0, 50), min_size=10, max_size=40), st.floats(0.01, 60))
-def test_no_estimate_is_above_the_limits_or_below_its_likely_cost(ideas: int, costs: list[float], limit: float) -> None:
+def test_cost_estimate_never_exceeds_its_limits(ideas: int, costs: list[float], limit: float) -> None:
     found = made(ideas, own(*costs), max_usd=limit)
     assert isinstance(found.cost_usd, float)
     assert isinstance(found.high_cost_usd, float)
@@ -85,7 +85,7 @@ def llm(**prices: Price) -> LlmSettings:
     return LlmSettings(base_url="http://localhost/v1", model="big", fast_model="small", prices=prices)
 
 
-def test_typical_cost_is_of_the_settings_models() -> None:
+def test_typical_cost_uses_prices_of_configured_models() -> None:
     known = typical_evaluations(llm(big=Price(10, 40), small=Price(1, 4)))
     cheap = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)))
     assert known.keys() <= METHOD_DESCRIPTIONS.keys()
@@ -97,14 +97,14 @@ def test_typical_cost_is_of_the_settings_models() -> None:
     assert other.cost_usd < one.cost_usd < one.high_cost_usd
 
 
-def test_without_a_price_there_is_no_cost_and_without_a_model_none_is_paid() -> None:
+def test_missing_price_makes_cost_absent_and_missing_model_makes_it_zero() -> None:
     missing = typical_evaluations(llm(small=Price(1, 4)))[scholareval.METHOD].cost_usd
     assert isinstance(missing, Absent)
     assert "big" in missing.reason
     assert {typical_evaluation.cost_usd for typical_evaluation in typical_evaluations(None).values()} == {0.0}
 
 
-def test_a_board_costs_by_its_size_and_the_models_that_answer_for_it() -> None:
+def test_board_cost_depends_on_its_size_and_models() -> None:
     prices = {"big": Price(10, 40), "small": Price(1, 4), "dear": Price(100, 400)}
     usual = typical_evaluations(llm(**prices))[INNOEVAL]
     board = typical_board(llm(**prices), BoardOptions())
@@ -121,7 +121,7 @@ def test_a_board_costs_by_its_size_and_the_models_that_answer_for_it() -> None:
     assert "unheard" in unpriced.cost_usd.reason
 
 
-def test_a_service_that_is_set_to_another_board_expects_what_that_takes() -> None:
+def test_estimate_uses_the_configured_board_size() -> None:
     usual = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)))[INNOEVAL]
     control = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)), BoardOptions(board=0))[INNOEVAL]
     assert control.prompt_tokens < usual.prompt_tokens

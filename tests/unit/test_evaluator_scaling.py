@@ -19,21 +19,21 @@ def _all(load: EvaluatorLoad) -> float:
     return wanted_evaluators(load, PLACES, PATIENCE, takes_interactive=True, takes_batch=True)
 
 
-def test_batch_evaluators_go_when_nothing_waits_and_nothing_runs() -> None:
+def test_batch_evaluators_scale_to_zero_when_idle() -> None:
     assert _batch(EvaluatorLoad(3, (0.0, 0.0, 0.0), EMPTY)) == 0
 
 
-def test_interactive_jobs_count_at_once_where_they_are_taken_and_not_elsewhere() -> None:
+def test_interactive_jobs_add_evaluators_only_where_they_are_accepted() -> None:
     load = EvaluatorLoad(1, (8.0,), QueueDepth(interactive=WaitingJobs(8, 0.0)))
     assert _all(load) == 2
     assert _batch(load) == 1
 
 
-def test_queue_that_nobody_can_see_leaves_what_is_in_hand() -> None:
+def test_unknown_queue_depth_keeps_capacity_for_running_jobs() -> None:
     assert _all(EvaluatorLoad(2, (8.0, 4.0), None)) == 1.5
 
 
-def test_evaluators_that_have_not_told_count_like_the_others_and_without_any_word_stay() -> None:
+def test_silent_evaluators_are_counted_at_the_average_load() -> None:
     assert _all(EvaluatorLoad(4, (8.0, 8.0), EMPTY)) == 4
     assert _all(EvaluatorLoad(4, (), EMPTY)) == 4
 
@@ -41,7 +41,9 @@ def test_evaluators_that_have_not_told_count_like_the_others_and_without_any_wor
 @given(
     st.lists(st.floats(0, 8), max_size=6).map(tuple), st.integers(0, 10_000), st.floats(0, 1e6), st.integers(0, 10_000)
 )
-def test_more_waiting_never_wants_fewer(in_hand: tuple[float, ...], jobs: int, age: float, more: int) -> None:
+def test_more_waiting_jobs_never_reduce_evaluators(
+    in_hand: tuple[float, ...], jobs: int, age: float, more: int
+) -> None:
     few, many = (
         _batch(EvaluatorLoad(len(in_hand), in_hand, QueueDepth(batch=WaitingJobs(number, age))))
         for number in (jobs, jobs + more)

@@ -26,7 +26,7 @@ def lags_above_a_second() -> float:
     return counts["+Inf"] - counts["1.0"]
 
 
-async def test_work_that_holds_the_loop_is_measured_and_logged() -> None:
+async def test_blocked_event_loop_is_measured_and_logged() -> None:
     before, said, log = lags_above_a_second(), Said(), logging.getLogger("orchestrator.event_loop_lag")
     log.addHandler(said)
     watching = asyncio.create_task(watch_event_loop())

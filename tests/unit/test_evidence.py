@@ -17,20 +17,20 @@ SHOWN = Evidence(label="P1", paper_id=PaperId("a"), title="A reader", year=2021,
 
 
 @given(st.text(min_size=1))
-def test_any_paper_id_survives_as_a_marker(paper: str) -> None:
+def test_paper_id_survives_marker_round_trip(paper: str) -> None:
     text = f"Shown in [{marker(PaperId(paper))}]."
     (found,) = MARKER.findall(text)
     assert paper_of(found) == paper
 
 
-def test_labels_become_markers_and_labels_of_another_prompt_again() -> None:
+def test_labels_are_converted_to_markers_and_relabelled() -> None:
     papers = labelled([PaperId("a"), PaperId("b")])
     text = canonical("Seen [P1], confirmed [P2; P1].", papers)
     assert text == "Seen [@a], confirmed [@b][@a]."
     assert relabel(text, {PaperId("a"): "P9", PaperId("b"): "P4"}) == "Seen [P9], confirmed [P4][P9]."
 
 
-def test_links_and_markers_of_a_model_do_not_get_through() -> None:
+def test_links_and_markers_written_by_model_are_removed() -> None:
     text = canonical("See https://example.com/x and [@b] [P1].", labelled([PaperId("a")]))
     assert text == "See (link removed) and (@b] [@a]."
     assert plain("as [P3] says at www.example.com") == "as (another paper) says at (link removed)"
@@ -47,7 +47,7 @@ def test_links_and_markers_of_a_model_do_not_get_through() -> None:
         "doi: 10.1/x",
     ],
 )
-def test_no_form_of_address_gets_through(address: str) -> None:
+def test_links_in_any_form_are_removed(address: str) -> None:
     assert plain(f"see {address} there") == "see (link removed) there"
 
 
@@ -68,13 +68,13 @@ def test_brackets_that_only_look_like_citations_are_complained_about(bracket: st
         ("58%", "not_found"),
     ],
 )
-def test_only_words_that_stand_in_the_source_are_verified(quote: str, state: str) -> None:
+def test_quote_is_verified_only_when_found_in_source(quote: str, state: str) -> None:
     quoted = check_quote(quote, SHOWN)
     assert quoted is not None
     assert quoted.state == state
 
 
-def test_an_empty_quote_is_no_quote() -> None:
+def test_empty_quote_is_ignored() -> None:
     assert check_quote(' "" ', SHOWN) is None
 
 
@@ -87,7 +87,7 @@ def test_a_point_whose_quotes_were_not_found_is_downgraded() -> None:
     assert not point("support", "No quote at all in [P2].", papers, quotes).downgraded
 
 
-def test_an_address_is_kept_in_words_of_the_source_and_nowhere_else() -> None:
+def test_url_is_kept_only_in_verified_quote() -> None:
     words = "The code that we used is at https://example.org/code for everybody"
     longer = SHOWN.model_copy(update={"text": f"{SOURCE} {words}."})
     found, invented = check_quote(words, longer), check_quote(words, SHOWN)
@@ -107,5 +107,5 @@ def test_an_address_is_kept_in_words_of_the_source_and_nowhere_else() -> None:
         ("", False),
     ],
 )
-def test_a_text_that_ends_in_the_middle_of_a_sentence_breaks_off(text: str, broken: bool) -> None:
+def test_text_ending_mid_sentence_is_marked_as_broken_off(text: str, broken: bool) -> None:
     assert SHOWN.model_copy(update={"text": text}).breaks_off is broken

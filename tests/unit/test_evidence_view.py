@@ -38,7 +38,7 @@ def _shown(*further: FurtherQuote) -> list[QuotedWords]:
     return list(wanted.quotes[at : at + 1 + len(further)])
 
 
-def test_further_quotes_follow_the_first_with_its_source_and_the_outcome_stands_behind_the_last() -> None:
+def test_further_quotes_share_the_source_and_outcome_follows_the_last() -> None:
     shown = _shown(FurtherQuote(quote=SECOND, place="abstract"), FurtherQuote(quote=THIRD))
     assert [item.words for item in shown[1:]] == [SECOND, THIRD]
     assert len({item.label for item in shown}) == 1
@@ -46,5 +46,5 @@ def test_further_quotes_follow_the_first_with_its_source_and_the_outcome_stands_
     assert [item.support for item in shown] == ["", "", "with the quotes above, supports the claim"]
 
 
-def test_an_only_quote_has_the_outcome_beside_it() -> None:
+def test_single_quote_shows_its_outcome() -> None:
     assert [item.support for item in _shown()] == ["supports the claim"]

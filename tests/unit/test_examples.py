@@ -46,18 +46,18 @@ def test_references_exist_and_are_older_than_the_citing_paper(records: dict[str,
             assert records[reference]["publication_date"] < record["publication_date"]
 
 
-def test_citation_counts_are_those_of_the_corpus(records: dict[str, Record]) -> None:
+def test_citation_counts_match_references_within_corpus(records: dict[str, Record]) -> None:
     cited = Counter(reference for record in records.values() for reference in record["references"])
     assert {id_: record["citation_count"] for id_, record in records.items()} == {id_: cited[id_] for id_ in records}
 
 
-def test_nothing_in_the_corpus_is_suspicious(records: dict[str, Record]) -> None:
+def test_sanitiser_flags_nothing_in_example_corpus(records: dict[str, Record]) -> None:
     for record in records.values():
         texts = [record["title"], record["abstract"], *(section["text"] for section in record.get("sections", []))]
         assert all(sanitise(text) == (text, ()) for text in texts)
 
 
-async def test_example_ideas_are_read_whole(records: dict[str, Record]) -> None:
+async def test_example_ideas_are_read_with_all_sections(records: dict[str, Record]) -> None:
     ideas, rejected = await read_ideas([EXAMPLES / "ideas"])
     assert not rejected
     assert [Path(idea.source).name for idea in ideas] == [
@@ -70,7 +70,7 @@ async def test_example_ideas_are_read_whole(records: dict[str, Record]) -> None:
         assert not idea.flags
 
 
-async def test_cutoff_of_the_ranking_idea_hides_papers_of_the_corpus(records: dict[str, Record]) -> None:
+async def test_cutoff_of_ranking_idea_excludes_a_corpus_paper(records: dict[str, Record]) -> None:
     (idea,), _ = await read_ideas([EXAMPLES / "ideas" / "pairwise-idea-ranking.json"])
     assert idea.cutoff is not None
     later = [id_ for id_, record in records.items() if record["publication_date"] > idea.cutoff.isoformat()]

@@ -55,7 +55,7 @@ def record(data: Any, folder: Path) -> PaperRecord:
     return found.record
 
 
-def test_snapshot_of_arxiv_on_kaggle_is_read(tmp_path: Path) -> None:
+def test_arxiv_snapshot_from_kaggle_is_read(tmp_path: Path) -> None:
     found = record(KAGGLE, tmp_path)
     assert (found.id, found.title, found.abstract) == (
         "arxiv:0704.0001",
@@ -69,14 +69,14 @@ def test_snapshot_of_arxiv_on_kaggle_is_read(tmp_path: Path) -> None:
     assert (found.identifiers.arxiv, found.identifiers.doi) == ("0704.0001", "10.1103/xrevd.76.013009")
 
 
-def test_paper_of_semantic_scholars_api_is_read(tmp_path: Path) -> None:
+def test_semantic_scholar_api_paper_is_read(tmp_path: Path) -> None:
     found = record(API, tmp_path)
     assert (found.id, found.title, found.authors) == ("CorpusId:9", "Scores of plans", ("Ada Verne",))
     assert str(found.publication_date) == "2021-12-31"
     assert (found.identifiers.s2, found.identifiers.arxiv) == ("a" * 40, "2101.00001")
 
 
-def test_work_of_crossrefs_api_is_read(tmp_path: Path) -> None:
+def test_crossref_api_work_is_read(tmp_path: Path) -> None:
     found = record(CROSSREF, tmp_path)
     assert (found.id, found.title, found.abstract) == ("doi:10.9999/yy", "Scores of plans: A study", ABSTRACT)
     assert found.authors == ("Ada Verne", "The Group")
@@ -108,7 +108,7 @@ def test_ingest_reads_the_same_exports(tmp_path: Path) -> None:
         ({"id": "a", "title": "T"}, "Line 1: abstract is missing."),
     ],
 )
-def test_record_that_cannot_be_used_says_which_export_it_seems_to_be(data: Any, says: str, tmp_path: Path) -> None:
+def test_unusable_record_error_names_the_likely_export_format(data: Any, says: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         record(data, tmp_path)
     assert says in str(caught.value)

@@ -52,7 +52,9 @@ def s2(*papers: Paper, **others: object) -> InMemorySource:
 
 
 @pytest.mark.parametrize(("fit", "near", "asked"), [(POOR, 0.1, True), (GOOD, 0.999, True), (GOOD, 0.1, False)])
-async def test_poor_fit_or_far_answers_bring_in_remote_sources(fit: CorpusFit, near: float, asked: bool) -> None:
+async def test_remote_sources_are_searched_when_corpus_fit_or_similarity_is_poor(
+    fit: CorpusFit, near: float, asked: bool
+) -> None:
     source = s2(a_paper("other", "semantic_scholar"))
     literature = a_literature(a_run(CUTOFF), [a_paper(str(number)) for number in range(8)], [source], fit, near=near)
     await literature.fit("the idea", WINDOW)
@@ -62,7 +64,7 @@ async def test_poor_fit_or_far_answers_bring_in_remote_sources(fit: CorpusFit, n
     assert [hit.similarity for hit in hits] == sorted((hit.similarity for hit in hits), reverse=True)
 
 
-async def test_corpus_that_ends_long_before_the_cutoff_is_topped_up_with_what_is_newer() -> None:
+async def test_outdated_corpus_is_supplemented_with_newer_remote_papers() -> None:
     early = dt.date(2023, 1, 31)
     source = s2(a_paper("older", "semantic_scholar", dt.date(2022, 1, 1)), a_paper("newer", "semantic_scholar"))
     local = [a_paper(str(number), day=early) for number in range(8)]
@@ -72,7 +74,7 @@ async def test_corpus_that_ends_long_before_the_cutoff_is_topped_up_with_what_is
     assert [hit.paper.id for hit in hits if hit.paper.source != "corpus"] == ["semantic_scholar-newer"]
 
 
-async def test_record_of_a_corpus_paper_joins_it_under_the_corpus_id() -> None:
+async def test_remote_record_of_a_corpus_paper_is_merged_under_corpus_id() -> None:
     ours = a_paper("1", citation_count=None, abstract="Quotes of generated reviews are …")
     theirs = a_paper("1", "semantic_scholar", citation_count=40)
     literature = a_literature(a_run(CUTOFF), [ours], [s2(theirs)])
@@ -82,7 +84,7 @@ async def test_record_of_a_corpus_paper_joins_it_under_the_corpus_id() -> None:
     assert FieldOrigin(field="citation_count", source="semantic_scholar") in paper.origins
 
 
-async def test_papers_after_the_cutoff_and_undated_ones_never_come_back_from_a_remote_source() -> None:
+async def test_late_and_undated_remote_papers_are_excluded() -> None:
     class Careless(InMemorySource):
         async def search(self, *_: object) -> list[Paper]:
             return list(self.papers)
@@ -111,7 +113,7 @@ async def test_record_dated_after_the_cutoff_adds_nothing_to_a_paper_known_befor
     assert [hit.paper for hit in hits] == [preprint]
 
 
-async def test_source_that_fails_costs_its_own_answers_and_is_named() -> None:
+async def test_failed_source_is_reported_and_other_sources_answer() -> None:
     run = a_run(CUTOFF)
     down = InMemorySource("openalex", [a_paper("1", "openalex")], failing=SourceUnavailable("OpenAlex is down."))
     garbled = InMemorySource("arxiv", [], failing=SourceMalformed("arXiv sent half a feed."))
@@ -127,7 +129,7 @@ async def test_source_that_fails_costs_its_own_answers_and_is_named() -> None:
     assert run.journal.remote_sources_searched("corpus") == ("semantic_scholar",)
 
 
-async def test_one_evaluation_asks_no_more_than_its_allowance_and_says_what_it_did_not_ask() -> None:
+async def test_remote_queries_are_capped_per_evaluation_and_the_rest_reported() -> None:
     run, source = a_run(CUTOFF), s2(a_paper("1", "semantic_scholar"))
     literature = a_literature(run, [], [source], questions=5, questions_at_once=3)
     for number in range(4):
@@ -137,7 +139,7 @@ async def test_one_evaluation_asks_no_more_than_its_allowance_and_says_what_it_d
     assert dropped.count == 24 - 5
 
 
-async def test_worst_answered_queries_are_asked_first() -> None:
+async def test_least_answered_queries_are_sent_first() -> None:
     asked = []
 
     class Noting(InMemorySource):
@@ -167,7 +169,7 @@ async def test_papers_that_a_snippet_cites_are_fetched_in_one_request() -> None:
     assert len(source.requests) == 2
 
 
-async def test_references_of_the_corpus_are_kept_and_missing_ones_come_from_the_first_source_that_knows() -> None:
+async def test_missing_corpus_references_are_fetched_from_first_source_that_has_them() -> None:
     known, unknown, old = a_paper("known"), a_paper("unknown"), a_paper("old")
     remote = [a_paper("unknown", "openalex"), a_paper("cited", "openalex")]
     first = InMemorySource("semantic_scholar", [])
@@ -181,7 +183,7 @@ async def test_references_of_the_corpus_are_kept_and_missing_ones_come_from_the_
     }
 
 
-async def test_citing_papers_of_the_corpus_are_kept_and_others_come_from_the_first_source_that_knows_any() -> None:
+async def test_missing_citing_papers_are_fetched_from_first_source_that_has_them() -> None:
     known, unknown, follower = a_paper("known"), a_paper("unknown"), a_paper("follower")
     late = a_paper("late", "openalex", CUTOFF + dt.timedelta(days=1))
     remote = [a_paper("unknown", "openalex"), a_paper("citing", "openalex"), late]
@@ -199,7 +201,7 @@ async def test_citing_papers_of_the_corpus_are_kept_and_others_come_from_the_fir
     assert ("corpus", "citations") in {(use.source, use.operation) for use in run.journal.sources()}
 
 
-async def test_similarity_measures_papers_from_anywhere_alike() -> None:
+async def test_similarity_is_computed_alike_for_corpus_and_remote_papers() -> None:
     ours, theirs = a_paper("1"), a_paper("2", "semantic_scholar")
     literature = a_literature(a_run(CUTOFF), [ours], [s2(theirs)])
     await literature.search([QUERY], 10, WINDOW)
@@ -208,7 +210,7 @@ async def test_similarity_measures_papers_from_anywhere_alike() -> None:
     assert found == pytest.approx(await alone.similarity(QUERY, [ours.id, theirs.id]), abs=1e-6)
 
 
-async def test_retractions_are_asked_for_in_one_batch_and_the_gravest_counts() -> None:
+async def test_retractions_are_checked_in_a_batch_and_the_most_serious_is_kept() -> None:
     run, papers = a_run(CUTOFF), [a_paper(str(number)) for number in range(4)]
     theirs = [a_paper(str(number), "crossref") for number in range(4)]
     retracted = Retraction(kind="retracted", source="crossref", notice="10.1000/notice")
@@ -253,7 +255,7 @@ def slow_source(run: Run, name: str) -> Slow:
     return source
 
 
-async def test_waiting_for_one_source_uses_up_the_patience_for_it() -> None:
+async def test_waiting_time_for_a_source_is_limited_per_evaluation() -> None:
     run = a_run(CUTOFF)
     slow = slow_source(run, "arxiv")
     literature = a_literature(run, [], [slow], patience_seconds=60.0)
@@ -263,7 +265,7 @@ async def test_waiting_for_one_source_uses_up_the_patience_for_it() -> None:
     assert {context.owner for _, context in slow.requests} == {run.id}
 
 
-async def test_checks_for_retraction_have_an_allowance_that_searches_cannot_spend() -> None:
+async def test_retraction_checks_have_a_separate_waiting_time_limit() -> None:
     run = a_run(CUTOFF)
     slow = slow_source(run, "openalex")
     literature = a_literature(run, [], [slow], patience_seconds=30.0, retraction_seconds=45.0)
@@ -275,7 +277,7 @@ async def test_checks_for_retraction_have_an_allowance_that_searches_cannot_spen
     ]
 
 
-async def test_without_remote_sources_the_corpus_answers_alone_and_is_accounted_for() -> None:
+async def test_corpus_answers_alone_without_remote_sources_and_use_is_recorded() -> None:
     run = a_run(CUTOFF)
     papers = [a_paper(str(number)) for number in range(3)]
     literature = a_literature(run, papers)
@@ -292,9 +294,7 @@ def test_version_names_corpus_and_sources() -> None:
 
 
 @pytest.mark.parametrize(("near", "found"), [(0.2, True), (0.999, False)])
-async def test_only_papers_near_what_was_asked_say_that_a_field_is_covered_beyond_the_corpus(
-    near: float, found: bool
-) -> None:
+async def test_only_similar_remote_papers_count_as_field_coverage(near: float, found: bool) -> None:
     run = a_run(CUTOFF)
     theirs = a_paper("theirs", "semantic_scholar")
     ours, also_theirs = a_paper("ours"), a_paper("ours", "semantic_scholar")
@@ -304,7 +304,7 @@ async def test_only_papers_near_what_was_asked_say_that_a_field_is_covered_beyon
     assert run.journal.near_remote_papers == ({theirs.id: "semantic_scholar"} if found else {})
 
 
-async def test_papers_of_after_the_cutoff_cover_no_field_and_are_named_in_no_notice() -> None:
+async def test_papers_after_cutoff_do_not_count_as_field_coverage() -> None:
     run = a_run(CUTOFF)
     late = a_paper("late", "semantic_scholar", CUTOFF + dt.timedelta(days=1))
     literature = a_literature(run, [], [s2(late)], near=0.1)
@@ -313,7 +313,7 @@ async def test_papers_of_after_the_cutoff_cover_no_field_and_are_named_in_no_not
     assert run.journal.near_remote_papers == {}
 
 
-async def test_a_check_for_retraction_that_could_not_be_made_is_told_with_its_source() -> None:
+async def test_failed_retraction_check_is_reported_with_its_source() -> None:
     run = a_run(CUTOFF)
     busy = InMemorySource("openalex", [], failing=SourceBusy("No turn at OpenAlex within 60 s."))
     crossref = InMemorySource("crossref", [a_paper("1", "crossref")])

@@ -29,15 +29,15 @@ def named(*sources: str, taken: tuple[str, ...] = ()) -> list[str]:
         (".pdf", "pdf"),
     ],
 )
-def test_a_report_is_called_what_its_sender_calls_it(source: str, name: str) -> None:
+def test_report_file_is_named_after_the_submitted_file(source: str, name: str) -> None:
     assert named(source) == [name]
 
 
-def test_who_has_no_name_is_called_by_row_and_id() -> None:
+def test_unnamed_report_is_named_by_row_and_id() -> None:
     assert named("", "???") == ["row-00001-ev_1", "row-00002-ev_2"]
 
 
-def test_those_that_share_a_name_all_carry_their_row_and_id() -> None:
+def test_reports_with_conflicting_names_include_row_and_id() -> None:
     assert named("A-1.pdf", "a-1.docx", "A-2.pdf") == ["A-1-row-00001-ev_1", "a-1-row-00002-ev_2", "A-2"]
     assert named("index.txt", "bt_1", taken=("index", "bt_1")) == ["index-row-00001-ev_1", "bt_1-row-00002-ev_2"]
 
@@ -46,7 +46,7 @@ _text = st.text(max_size=300)
 
 
 @given(st.lists(_text, max_size=12))
-def test_no_two_share_a_file_on_any_file_system(sources: list[str]) -> None:
+def test_report_file_names_are_unique_and_portable(sources: list[str]) -> None:
     names = named(*sources, taken=("index", "bt_1"))
     folded = [name.casefold() for name in names]
     assert len(set(folded) | {"index", "bt_1"}) == len(names) + 2
@@ -58,7 +58,7 @@ def test_no_two_share_a_file_on_any_file_system(sources: list[str]) -> None:
 
 
 @given(st.lists(st.sampled_from(["A-1.pdf", "A-2.pdf", "a-1.txt", "", "x (1)"]), max_size=12), st.randoms())
-def test_a_name_does_not_depend_on_the_order_in_which_proposals_are_listed(sources: list[str], random: Random) -> None:
+def test_report_name_is_independent_of_proposal_order(sources: list[str], random: Random) -> None:
     proposals = [NamedProposal(f"ev_{row}", row, source) for row, source in enumerate(sources, 1)]
     shuffled = list(proposals)
     random.shuffle(shuffled)

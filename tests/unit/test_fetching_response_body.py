@@ -33,7 +33,7 @@ PDF: tuple[ContentKind, ...] = ("pdf",)
         (b"", "text/plain", "text"),
     ],
 )
-def test_first_bytes_tell_the_kind(start: bytes, content_type: str, kind: ContentKind) -> None:
+def test_content_kind_is_detected_from_first_bytes(start: bytes, content_type: str, kind: ContentKind) -> None:
     assert check_first_bytes(start, content_type, ("pdf", "html", "xml", "text"), "it") == kind
 
 
@@ -47,24 +47,24 @@ def test_first_bytes_tell_the_kind(start: bytes, content_type: str, kind: Conten
         (b"", "its first bytes are of no known kind"),
     ],
 )
-def test_what_is_no_pdf_is_refused_whatever_its_server_says(start: bytes, says: str) -> None:
+def test_non_pdf_body_is_rejected_despite_pdf_content_type(start: bytes, says: str) -> None:
     with pytest.raises(DownloadRefused, match=says):
         check_first_bytes(start, "application/pdf", PDF, "it")
 
 
 @given(st.binary(max_size=300), st.sampled_from(["application/pdf", "text/html", "", "image/png"]))
-def test_any_bytes_are_of_a_wanted_kind_or_refused(start: bytes, content_type: str) -> None:
+def test_arbitrary_body_is_of_a_wanted_kind_or_rejected(start: bytes, content_type: str) -> None:
     with suppress(DownloadRefused):
         assert check_first_bytes(start, content_type, ("pdf", "xml"), "it") in ("pdf", "xml")
 
 
-def test_type_that_is_not_wanted_is_refused_before_the_body() -> None:
+def test_unwanted_content_type_is_rejected_before_reading_body() -> None:
     check_declared_type("application/octet-stream", PDF, "it")
     with pytest.raises(DownloadRefused, match="served as 'video/mp4', not as an HTML page or a PDF"):
         check_declared_type("video/mp4", (*PDF, "html"), "it")
 
 
-def test_pace_is_judged_window_by_window_and_a_burst_earns_no_credit() -> None:
+def test_download_speed_is_judged_per_time_window() -> None:
     monitor = ThroughputMonitor(started=100.0, slowest=10.0, patience=5.0)
     assert not monitor.is_too_slow(101.0, 1)
     assert not monitor.is_too_slow(105.0, 1_000_000)
@@ -73,14 +73,14 @@ def test_pace_is_judged_window_by_window_and_a_burst_earns_no_credit() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 3.0), st.integers(50, 500)), max_size=40))
-def test_body_that_always_comes_fast_enough_never_crawls(pieces: list[tuple[float, int]]) -> None:
+def test_sufficiently_fast_download_is_never_marked_slow(pieces: list[tuple[float, int]]) -> None:
     monitor, now = ThroughputMonitor(0.0, slowest=50 / 3.0 / 2, patience=3.0), 0.0
     for seconds, received in pieces:
         now += seconds
         assert not monitor.is_too_slow(now, received)
 
 
-async def test_turns_at_a_host_are_few_fair_and_forgotten() -> None:
+async def test_host_slots_are_limited_first_in_first_out_and_cleaned_up() -> None:
     slots = HostSlots(2)
     order: list[int] = []
     inside: list[int] = []
@@ -103,7 +103,7 @@ async def test_turns_at_a_host_are_few_fair_and_forgotten() -> None:
     assert slots._hosts == {}
 
 
-async def test_cancelled_wait_gives_its_turn_back() -> None:
+async def test_cancelled_wait_releases_its_host_slot() -> None:
     slots = HostSlots(1)
     async with slots.slot("host"):
         waiting = asyncio.ensure_future(slots.slot("host").__aenter__())

@@ -41,7 +41,7 @@ def test_public_address_may_be_visited_at_known_ports_only(address: str) -> None
 
 
 @given(st.integers(0, 2**32 - 1).map(IPv4Address))
-def test_mapped_and_translated_addresses_are_judged_like_the_address_they_carry(address: IPv4Address) -> None:
+def test_mapped_and_nat64_addresses_are_judged_by_their_ipv4_address(address: IPv4Address) -> None:
     def allowed(ipv4_address: IPv4Address | IPv6Address) -> bool:
         try:
             STRICT.check_address(ipv4_address, 443, "here")
@@ -56,7 +56,7 @@ def test_mapped_and_translated_addresses_are_judged_like_the_address_they_carry(
 
 
 @given(st.integers(0, 2**128 - 1).map(IPv6Address))
-def test_no_address_outside_global_unicast_is_public(address: IPv6Address) -> None:
+def test_non_global_ipv6_address_is_rejected(address: IPv6Address) -> None:
     if address.is_private or address.is_link_local or address.is_loopback or address.is_multicast:
         with pytest.raises(AddressRefused):
             STRICT.check_address(address, 443, "here")
@@ -71,7 +71,7 @@ def test_no_address_outside_global_unicast_is_public(address: IPv6Address) -> No
         "http://169.254.169.254/latest/meta-data", "http://example.org.0x7f/", "http://127.0.0.0x1/",
     ],
 )  # fmt: skip
-def test_literal_address_in_any_spelling_is_refused(url: str) -> None:
+def test_literal_private_address_is_rejected_in_any_spelling(url: str) -> None:
     with pytest.raises(AddressRefused):
         STRICT.check_url(url)
 
@@ -102,7 +102,7 @@ def test_unusable_url_is_refused_with_the_reason(url: str, says: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_a_url_or_refused(text: str) -> None:
+def test_arbitrary_text_is_a_valid_url_or_rejected(text: str) -> None:
     for candidate in (text, f"http://{text}/", f"https://example.org/{text}"):
         try:
             url = STRICT.check_url(candidate)
@@ -112,7 +112,7 @@ def test_any_text_is_a_url_or_refused(text: str) -> None:
         assert url.raw_host
 
 
-def test_allowed_network_may_be_visited_at_any_port_and_no_other() -> None:
+def test_allowed_network_is_reachable_on_any_port_and_others_are_rejected() -> None:
     LOOPBACK.check_url("http://127.0.0.1:41234/x")
     LOOPBACK.check_url("http://[::1]:41234/x")
     LOOPBACK.check_address(ip_address("::ffff:127.0.0.1"), 9, "here")
@@ -120,7 +120,7 @@ def test_allowed_network_may_be_visited_at_any_port_and_no_other() -> None:
         LOOPBACK.check_url("http://10.0.0.1/")
 
 
-def test_networks_and_ports_are_read_separated_by_commas() -> None:
+def test_allowed_networks_and_ports_are_parsed_from_comma_separated_lists() -> None:
     settings = FetchingSettings.model_validate({"allow": "10.1.0.0/16, ::1/128", "ports": "80,8443"})
     assert [str(network) for network in settings.networks] == ["10.1.0.0/16", "::1/128"]
     assert settings.ports == (80, 8443)
@@ -128,7 +128,7 @@ def test_networks_and_ports_are_read_separated_by_commas() -> None:
         FetchingSettings(allow=("10.1.2.3/16",))
 
 
-def test_shown_address_keeps_no_secret() -> None:
+def test_loggable_url_omits_secrets() -> None:
     assert loggable_url("https://me:pw@example.org/a?key=1#x") == "https://example.org/a"
     assert loggable_url("https://[") == "an address that is no URL"
     assert len(loggable_url("https://example.org/" + "a" * 900)) < 210

@@ -38,14 +38,14 @@ def overwrite(folder: Path, content: bytes | None) -> None:
     file.write_bytes(file.read_bytes()[:-8] if content is None else content)
 
 
-async def test_what_was_found_is_there_for_the_next_process(tmp_path: Path, calendar: Calendar) -> None:
+async def test_cached_page_is_available_to_another_cache_instance(tmp_path: Path, calendar: Calendar) -> None:
     assert await keeper(tmp_path, calendar).get("a") is None
     await keeper(tmp_path, calendar).put("a", PAGE)
     assert await keeper(tmp_path, calendar).get("a") == PAGE
     assert await keeper(tmp_path, calendar).get("b") is None
 
 
-async def test_a_find_outlasts_a_failure_and_neither_lasts_for_ever(tmp_path: Path, calendar: Calendar) -> None:
+async def test_cached_page_outlives_cached_failure_and_both_expire(tmp_path: Path, calendar: Calendar) -> None:
     kept = keeper(tmp_path, calendar)
     await kept.put("a", PAGE)
     await kept.put("b", LOST)

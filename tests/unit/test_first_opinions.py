@@ -28,7 +28,7 @@ def two_reviewers(first: list[int], second: list[int], machine: list[float | Non
     )
 
 
-def test_pairs_of_first_opinions_are_counted_by_how_far_apart_they_lie() -> None:
+def test_opinion_pairs_are_counted_by_score_distance() -> None:
     found = among_people(two_reviewers([1, 2, 3, 4, 5, 3], [1, 2, 4, 2, 5, 3]))
     assert not isinstance(found, Absent)
     assert (found.pairs, found.proposals, found.reviewers, found.kappa_pairs) == (6, 6, 2, 1)
@@ -49,7 +49,7 @@ def test_a_third_opinion_of_a_proposal_counts_with_each_of_the_others() -> None:
     assert [distance.pairs for distance in found.distances] == [0, 0, 10, 0, 5]
 
 
-def test_where_everybody_says_the_same_agreement_is_full_and_so_is_chance() -> None:
+def test_identical_opinions_give_full_agreement_and_undefined_kappa() -> None:
     found = among_people(two_reviewers([3] * 6, [3] * 6))
     assert not isinstance(found, Absent)
     assert found.seen == found.chance == found.constant == (1.0, 1.0)
@@ -66,13 +66,13 @@ def test_where_everybody_says_the_same_agreement_is_full_and_so_is_chance() -> N
         (opinions(*(("ada", f"p{n}", 3, 0.5) for n in range(9))), "Not enough opinions. No proposal has two"),
     ],
 )
-def test_too_few_opinions_are_no_agreement_and_the_reason_is_given(given_opinions: FirstOpinions, words: str) -> None:
+def test_too_few_opinions_give_absent_agreement_with_reason(given_opinions: FirstOpinions, words: str) -> None:
     found = among_people(given_opinions)
     assert isinstance(found, Absent)
     assert found.reason.startswith(words)
 
 
-def test_machine_scores_are_binned_by_what_people_gave_and_those_without_are_named() -> None:
+def test_machine_scores_are_binned_by_opinion_and_unscored_opinions_are_counted() -> None:
     given_opinions = opinions(
         ("ada", "a", 1, 0.0), ("ada", "b", 2, 0.35), ("ada", "c", 5, 1.0), ("ada", "d", 5, 0.7), ("ada", "e", 3, None),
         ("ben", "a", 2, 0.0),
@@ -89,7 +89,7 @@ def test_machine_scores_are_binned_by_what_people_gave_and_those_without_are_nam
 
 
 @pytest.mark.parametrize("machine", [None, 0.5])
-def test_machine_without_scores_is_not_compared_and_one_that_scores_all_alike_keeps_half(machine: float | None) -> None:
+def test_missing_machine_scores_are_not_compared_and_constant_scores_keep_half(machine: float | None) -> None:
     found = with_program(opinions(*(("ada", f"p{n}", 1 + n % 5, machine) for n in range(10))))
     if machine is None:
         assert isinstance(found, Absent)
@@ -101,7 +101,7 @@ def test_machine_without_scores_is_not_compared_and_one_that_scores_all_alike_ke
 
 
 @given(st.lists(st.tuples(_SCORE, st.floats(0, 1)), max_size=25))
-def test_kept_order_is_what_comparing_each_two_gives(figures: list[tuple[int, float]]) -> None:
+def test_same_order_count_matches_pairwise_comparison(figures: list[tuple[int, float]]) -> None:
     pairs, kept = 0, 0.0
     for (score, value), (other_score, other_value) in itertools.combinations(figures, 2):
         if score != other_score:
@@ -112,7 +112,7 @@ def test_kept_order_is_what_comparing_each_two_gives(figures: list[tuple[int, fl
 
 
 @given(st.lists(st.tuples(_SCORE, _SCORE), min_size=5, max_size=40))
-def test_kappa_is_that_of_scikit_learn(scores: list[tuple[int, int]]) -> None:
+def test_kappa_matches_scikit_learn(scores: list[tuple[int, int]]) -> None:
     first, second = zip(*scores, strict=True)
     names = [f"p{n}" for n in range(len(scores))]
     (pair,) = pair_agreements(["a"] * len(names) + ["b"] * len(names), names * 2, [*first, *second])
@@ -126,7 +126,7 @@ def test_kappa_is_that_of_scikit_learn(scores: list[tuple[int, int]]) -> None:
     st.dictionaries(st.tuples(st.sampled_from("abcde"), st.sampled_from("pqrstuvwxyz")), _SCORE, max_size=40),
     st.randoms(use_true_random=False),
 )
-def test_all_pairs_at_once_are_what_each_two_reviewers_give(
+def test_vectorised_pair_agreements_match_pairwise_calculation(
     given_scores: dict[tuple[str, str], int], draw: random.Random
 ) -> None:
     entries = list(given_scores.items())

@@ -19,21 +19,21 @@ def _found(text: str) -> list[str]:
 
 
 @given(st.sampled_from(FORMS), st.sampled_from(["As {} shows, it works.", "It was seen before {}.", "{} found it."]))
-def test_every_form_is_found_wherever_it_stands(form: CitationForm, sentence: str) -> None:
+def test_every_citation_form_is_found_in_any_position(form: CitationForm, sentence: str) -> None:
     assert _found(sentence.format(form.text.replace("\u200b", "").replace("\u202e", "")))
 
 
 @pytest.mark.parametrize("text", HONEST)
-def test_years_intervals_indices_and_names_of_things_are_no_citations(text: str) -> None:
+def test_years_intervals_indices_and_ordinary_names_are_not_citations(text: str) -> None:
     assert _found(text) == []
 
 
 @pytest.mark.parametrize("text", UNCOVERED)
-def test_forms_that_mean_too_many_other_things_are_not_looked_for(text: str) -> None:
+def test_ambiguous_citation_forms_are_ignored(text: str) -> None:
     assert _found(f"It was seen before {text}.") == []
 
 
-def test_what_is_found_says_what_it_looks_like_and_whether_the_sentence_reads_on_without_it() -> None:
+def test_found_citation_reports_its_kind_and_whether_it_is_bracketed() -> None:
     text = "Shown (Lee, 2020) and by Lee (2021); see https://example.org/x."
     assert [
         (text[foreign_citation.start : foreign_citation.end], foreign_citation.kind, foreign_citation.bracketed)
@@ -57,13 +57,13 @@ def test_only_the_citation_is_found(text: str, cited: list[str]) -> None:
     assert _found(text) == cited
 
 
-def test_a_title_is_foreign_only_where_it_was_not_shown() -> None:
+def test_title_is_foreign_only_if_it_was_not_shown() -> None:
     text = "It extends “Attention Is All You Need” to maps."
     assert [foreign_citation.kind for foreign_citation in foreign_citations(text)] == ["a title"]
     assert foreign_citations(text, lambda: f" {words_of('Attention is all you need. We …')} ") == []
 
 
-def test_a_title_that_was_shown_may_have_its_year() -> None:
+def test_title_followed_by_year_is_not_an_author_citation() -> None:
     assert foreign_citations("Attention Is All You Need (2017) shows it.") == []
     assert foreign_citations("As Need (2017) says.")
 
@@ -83,12 +83,12 @@ def test_a_title_that_was_shown_may_have_its_year() -> None:
         ("[P1 receptors] are given a label.", [WRONG_FORM]),
     ],
 )
-def test_labels_are_those_given_in_the_form_asked_for(text: str, kinds: list[str]) -> None:
+def test_unknown_and_malformed_labels_are_reported(text: str, kinds: list[str]) -> None:
     shown = "The P300 is a brain wave."
     assert [foreign_label.kind for foreign_label in foreign_labels(text, LABELS, lambda: shown)] == kinds
 
 
-def test_a_name_of_the_idea_that_looks_like_a_label_is_none_unless_it_stands_in_square_brackets() -> None:
+def test_idea_term_resembling_a_label_is_allowed_unless_bracketed() -> None:
     shown = "The wave P2 follows."
     assert list(foreign_labels("P2 grows.", LABELS, lambda: shown)) == []
     assert [foreign_label.kind for foreign_label in foreign_labels("(P2) grows.", LABELS, lambda: shown)] == [
@@ -97,5 +97,5 @@ def test_a_name_of_the_idea_that_looks_like_a_label_is_none_unless_it_stands_in_
 
 
 @given(st.text())
-def test_a_folded_text_is_as_long_as_it_was(text: str) -> None:
+def test_folding_preserves_text_length(text: str) -> None:
     assert len(folded(text)) == len(text)

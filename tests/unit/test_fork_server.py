@@ -17,7 +17,7 @@ def _environment(home: Path, **settings: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "ASSAYER_HOME": str(home), **settings}
 
 
-def test_command_gets_its_arguments_environment_and_folder_and_returns_output_and_exit_code(tmp_path: Path) -> None:
+def test_forked_command_uses_arguments_environment_and_folder_and_returns_output(tmp_path: Path) -> None:
     (tmp_path / "idea.json").write_text("{}", "utf-8")
     first = run_forked(["evaluate", "idea.json"], tmp_path, _environment(tmp_path), 60)
     assert (first.code, first.out) == (2, "")
@@ -28,7 +28,7 @@ def test_command_gets_its_arguments_environment_and_folder_and_returns_output_an
     assert run_forked(["--version"], tmp_path, _environment(tmp_path), 60).out.startswith("assayer ")
 
 
-def test_command_neither_changes_the_next_nor_waits_for_others(tmp_path: Path) -> None:
+def test_concurrent_forked_commands_are_isolated(tmp_path: Path) -> None:
     homes = [tmp_path / str(number) for number in range(4)]
     for home in homes:
         home.mkdir()
@@ -37,7 +37,7 @@ def test_command_neither_changes_the_next_nor_waits_for_others(tmp_path: Path) -
     assert all(home.name in item.err and item.code == 2 for home, item in zip(homes, ended, strict=True))
 
 
-def test_command_that_is_killed_or_late_says_so_and_the_server_goes_on(tmp_path: Path) -> None:
+def test_killed_or_late_command_is_reported_and_server_keeps_running(tmp_path: Path) -> None:
     silent = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{silent.getsockname()[1]}"
     waiting = ["watch", "ev_1"], tmp_path, _environment(tmp_path, ASSAYER_API_URL=url, ASSAYER_API_KEY="key")
@@ -56,7 +56,7 @@ def test_command_that_is_killed_or_late_says_so_and_the_server_goes_on(tmp_path:
     assert run_forked(["--version"], tmp_path, _environment(tmp_path), 60).code == 0
 
 
-def test_settings_that_the_interpreter_reads_at_its_start_need_a_real_start() -> None:
+def test_interpreter_startup_variables_require_a_new_process() -> None:
     assert can_fork({"ASSAYER_LLM__MODEL": "m", "COLUMNS": "80"})
     assert not can_fork({"PYTHONPATH": "elsewhere"})
     assert not can_fork({"LC_ALL": "C"})

@@ -33,11 +33,11 @@ def run(text: str) -> str:
         (f"<m:box><m:e>{run('kept')}</m:e></m:box>", "kept"),
     ],
 )
-def test_formula_keeps_its_meaning(markup: str, shown: str) -> None:
+def test_formula_structure_is_preserved_in_text(markup: str, shown: str) -> None:
     formula = etree.fromstring(f'<m:oMath xmlns:m="{M}">{markup}</m:oMath>')
     assert formula_text(formula, lambda run: True) == shown
 
 
-def test_runs_that_are_not_seen_are_left_out() -> None:
+def test_invisible_runs_are_omitted_from_formula_text() -> None:
     formula = etree.fromstring(f'<m:oMath xmlns:m="{M}">{run("a")}{run("b")}</m:oMath>')
     assert formula_text(formula, lambda item: "b" not in "".join(map(str, item.itertext()))) == "a"

@@ -21,14 +21,14 @@ def test_documents_go_to_the_least_loaded_server() -> None:
     assert one.acquire(0.0) == "b"
 
 
-def test_server_to_avoid_is_taken_only_when_no_other_has_a_slot() -> None:
+def test_avoided_server_is_used_only_when_others_are_full() -> None:
     one = balancer()
     first = [one.acquire(0.0, avoid={"a"}) for _ in range(4)]
     assert sorted(map(str, first)) == ["b", "b", "c", "c"]
     assert one.acquire(0.0, avoid={"a"}) == "a"
 
 
-def test_slot_rests_after_a_refusal_twice_as_long_each_time_in_a_row() -> None:
+def test_busy_server_is_paused_twice_as_long_after_each_rejection() -> None:
     one = GrobidLoadBalancer(["a"], 1, rest=1.0, longest_rest=3.0)
     now = 0.0
     for rest in (1.0, 2.0, 3.0, 3.0):

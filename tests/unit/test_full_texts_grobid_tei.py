@@ -39,7 +39,7 @@ def test_real_paper_has_its_sections() -> None:
 
 
 @needs_real_tei
-def test_real_paper_has_all_its_references_with_what_grobid_knows_of_them() -> None:
+def test_real_paper_references_are_extracted_with_metadata() -> None:
     references = parse_tei(REAL_TEI.read_bytes()).references
     assert len(references) >= 0.95 * REFERENCES_OF_THE_REAL_PAPER
     assert all(reference.title and reference.authors and reference.year for reference in references)
@@ -50,7 +50,7 @@ def test_real_paper_has_all_its_references_with_what_grobid_knows_of_them() -> N
     assert (first.year, first.doi) == (2014, "10.1186/2040-7378-6-9")
 
 
-def test_simulated_papers_come_back_as_they_were_made() -> None:
+def test_simulated_papers_are_parsed_back_with_references() -> None:
     library = Library(SAMPLE)
     for entry in library.entries:
         cited = library.references(entry)
@@ -62,7 +62,7 @@ def test_simulated_papers_come_back_as_they_were_made() -> None:
         assert all(reference.raw for reference in paper.references)
 
 
-def test_formulas_and_lists_are_text_and_tables_are_not() -> None:
+def test_formulas_and_lists_become_text_and_tables_are_omitted() -> None:
     paper = parse_tei(
         tei_document(
             "<div><head n='1'>Method</head><p>We add.</p><formula>a + b</formula><list><item>one</item></list></div>"
@@ -94,7 +94,7 @@ def test_hostile_or_empty_xml_is_refused_with_its_cause(document: bytes, cause: 
     assert refused.value.cause == cause
 
 
-async def test_tei_is_read_in_a_process_of_its_own_and_refused_in_the_same_words() -> None:
+async def test_tei_reader_subprocess_returns_the_same_results_and_errors() -> None:
     reader = TeiReader(PdfLimits(), 1)
     whole = tei_document("<div><head>A heading</head><p>Words of it.</p></div>")
     assert await reader.read(whole, "The TEI of a paper") == parse_tei(whole)
@@ -111,7 +111,7 @@ async def test_tei_is_read_in_a_process_of_its_own_and_refused_in_the_same_words
         ({"characters": 1}, {"too_much_text"}),
     ],
 )
-async def test_tei_that_takes_more_than_it_may_is_unreadable_and_its_process_is_gone(
+async def test_tei_parsing_over_its_limits_is_stopped_and_process_removed(
     limits: dict[str, Any], causes: set[str]
 ) -> None:
     text = tei_document("<div><head>A</head><p>" + "word " * 300_000 + "</p></div>")

@@ -30,7 +30,7 @@ def urls(item: Paper) -> list[str]:
     return [candidate.url for candidate in known_pdf_locations(item, HOSTS)]
 
 
-def test_identifiers_give_the_pdf_of_their_repository_best_first() -> None:
+def test_paper_identifiers_give_repository_pdf_urls_in_preferred_order() -> None:
     known = Identifiers(arxiv="2401.01234", acl="2020.acl-main.1", pmc="PMC7", openreview="abc_-1", doi="10.1000/x")
     assert known_pdf_locations(paper(known), HOSTS) == (
         PdfLocation("acl_files", "http://127.0.0.1/acl/2020.acl-main.1.pdf"),
@@ -50,12 +50,12 @@ def test_identifiers_give_the_pdf_of_their_repository_best_first() -> None:
         ("https://www.ncbi.nlm.nih.gov/pmc/articles/PMC123/", "http://127.0.0.1/pmc/PMC123/pdf/"),
     ],
 )
-def test_landing_page_of_a_repository_is_as_good_as_its_identifier(url: str, found: str) -> None:
+def test_repository_landing_page_url_is_resolved_to_its_pdf(url: str, found: str) -> None:
     assert urls(paper(url=url)) == [found]
     assert urls(paper(pdf_urls=(url,))) == [found]
 
 
-def test_other_addresses_follow_pdfs_before_pages_before_resolvers() -> None:
+def test_pdf_urls_are_tried_before_pages_and_doi_resolvers() -> None:
     one = paper(
         Identifiers(arxiv="2401.01234"),
         pdf_urls=("https://doi.org/10.1000/x", "https://a.example/view", "https://a.example/get.PDF?x=1"),
@@ -68,16 +68,16 @@ def test_other_addresses_follow_pdfs_before_pages_before_resolvers() -> None:
     ]
 
 
-def test_page_of_a_paper_is_no_copy_unless_a_source_says_so() -> None:
+def test_paper_page_is_not_a_candidate_unless_listed_as_pdf() -> None:
     assert urls(paper(url="https://a.example/paper")) == []
 
 
-def test_one_document_under_several_addresses_is_looked_for_once() -> None:
+def test_equivalent_pdf_urls_are_tried_once() -> None:
     same = ("https://www.a.example/x.pdf", "http://a.example/x.pdf#page=2", "https://A.example/x.pdf/")
     assert urls(paper(pdf_urls=same)) == [same[0]]
 
 
-def test_locator_adds_only_what_was_not_tried() -> None:
+def test_additional_pdf_locations_exclude_urls_already_tried() -> None:
     one = paper(Identifiers(arxiv="2401.01234"), pdf_urls=("https://a.example/x.pdf",))
     tried = known_pdf_locations(one, HOSTS)
     found = additional_pdf_locations(("https://arxiv.org/pdf/2401.01234", "https://b.example/y.pdf"), tried, HOSTS)
@@ -85,14 +85,14 @@ def test_locator_adds_only_what_was_not_tried() -> None:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8070", "ftp://a.example", "http://me:secret@a.example"])
-def test_server_without_a_plain_web_address_is_refused(address: str) -> None:
+def test_invalid_grobid_url_is_rejected(address: str) -> None:
     with pytest.raises(ValidationError):
         GrobidSettings.model_validate({"urls": f"http://127.0.0.1:8070/,{address}"})
     assert GrobidSettings.model_validate({"urls": "http://a/, http://b"}).urls == ("http://a", "http://b")
 
 
 @given(st.lists(st.text(max_size=60) | st.sampled_from(["http://[", "ftp://a/x.pdf", "javascript:alert(1)", "//a/b"])))
-def test_text_that_is_no_web_address_is_never_a_candidate(texts: list[str]) -> None:
+def test_non_http_text_is_never_a_pdf_candidate(texts: list[str]) -> None:
     for candidate in known_pdf_locations(paper(url="".join(texts)[:50], pdf_urls=tuple(texts)), HOSTS):
         assert candidate.url.strip().casefold().startswith(("http://", "https://"))
 
@@ -119,7 +119,7 @@ def versions(first: dt.date, newest: int, newest_day: dt.date) -> PreprintVersio
         ("cs/2413001", None, None),
     ],
 )
-def test_of_a_preprint_the_version_is_read_that_was_there_by_the_cutoff(
+def test_preprint_version_available_by_cutoff_is_chosen(
     arxiv: str, known: PreprintVersions | None, copy: str | None
 ) -> None:
     one = paper(Identifiers(arxiv=arxiv)).model_copy(update={"versions": known})
@@ -128,7 +128,7 @@ def test_of_a_preprint_the_version_is_read_that_was_there_by_the_cutoff(
     assert urls(one) == [f"http://127.0.0.1/arxiv/{arxiv}"]
 
 
-def test_before_a_cutoff_only_copies_count_that_no_later_version_can_replace() -> None:
+def test_only_immutable_copies_are_used_before_a_cutoff() -> None:
     one = paper(
         Identifiers(acl="2020.acl-main.1", pmc="PMC7", openreview="abc"),
         pdf_urls=("https://home.example/paper.pdf", "https://proceedings.mlr.press/v1/x.pdf"),
@@ -143,6 +143,6 @@ def test_before_a_cutoff_only_copies_count_that_no_later_version_can_replace() -
     assert [candidate.url for candidate in more] == ["http://127.0.0.1/arxiv/2312.00001v1"]
 
 
-def test_after_a_day_the_newest_copy_counts() -> None:
+def test_newest_copy_is_used_for_windows_after_a_date() -> None:
     one = paper(Identifiers(arxiv="2402.01234", openreview="abc"))
     assert known_pdf_locations(one, HOSTS, Window.later_than(DAY)) == known_pdf_locations(one, HOSTS)

@@ -13,12 +13,12 @@ def titles(*headings: tuple[str, str] | str) -> list[str]:
     return [section.title for section in main_sections(pieces)]
 
 
-def test_arabic_numbers_decide_whatever_the_titles_say() -> None:
+def test_arabic_numbering_determines_sections_regardless_of_titles() -> None:
     found = titles(("1", "Introduction"), ("2", "Where birds sing"), ("2.1", "Results of others"), ("3.", "Coda"))
     assert found == ["Introduction", "Where birds sing", "Coda"]
 
 
-def test_roman_numbers_hold_lettered_subsections() -> None:
+def test_lettered_subsections_stay_inside_roman_numbered_sections() -> None:
     found = titles("I. INTRODUCTION", "II. APPROACH", "A. Data", "B. Model", "III. EXPERIMENTS", "IV. CONCLUSION")
     assert found == ["INTRODUCTION", "APPROACH", "EXPERIMENTS", "CONCLUSION"]
 
@@ -28,12 +28,12 @@ def test_lettered_appendices_of_an_arabic_paper_are_sections() -> None:
     assert found == ["Introduction", "Method", "Experiments", "Proofs"]
 
 
-def test_unnumbered_heading_in_a_numbered_paper_opens_only_by_a_usual_name() -> None:
+def test_unnumbered_heading_in_numbered_paper_starts_section_only_with_standard_name() -> None:
     found = titles("Abstract", ("1", "Introduction"), ("2", "Song"), "Datasets of note", ("3", "Fin"), "References")
     assert found == ["Abstract", "Introduction", "Song", "Fin", "References"]
 
 
-def test_unnumbered_medical_paper_keeps_its_subsections_inside() -> None:
+def test_subsections_of_unnumbered_medical_paper_stay_in_their_section() -> None:
     found = titles(
         "Background", "Methods", "Participants", "Data analysis", "Results", "Song against silence", "Discussion",
         "Possible limitations", "Conclusions", "Acknowledgements",
@@ -41,7 +41,7 @@ def test_unnumbered_medical_paper_keeps_its_subsections_inside() -> None:
     assert found == ["Background", "Methods", "Results", "Discussion", "Conclusions", "Acknowledgements"]
 
 
-def test_unnumbered_subject_after_the_introduction_is_a_section_of_its_own() -> None:
+def test_unnumbered_topic_heading_after_introduction_starts_new_section() -> None:
     assert titles("Introduction", "A grammar of song", "Experiments") == [
         "Introduction",
         "A grammar of song",
@@ -49,7 +49,7 @@ def test_unnumbered_subject_after_the_introduction_is_a_section_of_its_own() -> 
     ]
 
 
-def test_subheadings_stand_on_lines_of_their_own_and_empty_sections_are_left_out() -> None:
+def test_subheadings_get_separate_lines_and_empty_sections_are_dropped() -> None:
     (methods,) = main_sections(
         [
             HeadedText("", "Introduction", ""),

@@ -27,7 +27,7 @@ def pages(text: str, *hidden: str) -> PdfText:
     return PdfText(text, tuple(HiddenText(2, "covered, cut off or switched off", item) for item in hidden))
 
 
-def test_hidden_text_is_cut_out_and_told_with_its_page() -> None:
+def test_hidden_text_is_removed_and_flagged_with_its_page() -> None:
     read = with_shown_text_only(paper(f"{SEEN} {ORDER} {SEEN}"), pages(f"{SEEN}\n{SEEN}", ORDER))
     assert "Ignore" not in read.sections[0].text
     assert read.sections[0].text.count(SEEN.rstrip(".")) == 2
@@ -37,18 +37,18 @@ def test_hidden_text_is_cut_out_and_told_with_its_page() -> None:
     ]
 
 
-def test_pages_that_nobody_looked_at_are_told_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_unrendered_pages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with_shown_text_only(paper(SEEN), PdfText(SEEN, (), pages=9, unlooked_pages=4))
     assert "Corals: 4 of 9 pages were not rendered" in caplog.text
 
 
-def test_text_on_no_page_is_cut_out_and_told_though_nobody_knows_why_it_is_not_seen() -> None:
+def test_text_missing_from_every_page_is_removed_and_flagged() -> None:
     read = with_shown_text_only(paper(SEEN, f"{SEEN} {ORDER}"), pages(SEEN))
     assert ORDER not in read.sections[1].text
     assert read.flags[0].excerpt.startswith("in GROBID's reading, on no page: Ignore all previous")
 
 
-def test_section_and_reference_of_hidden_text_alone_are_gone() -> None:
+def test_sections_and_references_with_only_hidden_text_are_removed() -> None:
     work = CitedWork(title=ORDER, raw=ORDER)
     kept = CitedWork(title="Corals on tiles", raw="A. Author. Corals on tiles. 2020.")
     read = with_shown_text_only(
@@ -67,18 +67,18 @@ def test_section_and_reference_of_hidden_text_alone_are_gone() -> None:
         SEEN.upper(),
     ],
 )
-def test_other_line_ends_hyphens_and_ligatures_hide_nothing(printed: str) -> None:
+def test_line_breaks_hyphens_ligatures_and_case_do_not_count_as_hidden(printed: str) -> None:
     whole = paper(f"{SEEN} x = 3 \u2211 y")
     assert with_shown_text_only(whole, pages(printed)) == whole
 
 
-def test_readings_with_nothing_in_common_are_not_compared() -> None:
+def test_extractions_without_common_text_are_left_unchanged() -> None:
     foreign = paper("Text of a recognised picture of a page that pdfium has no letters of at all.")
     assert with_shown_text_only(foreign, pages("12")) == foreign
 
 
 @pytest.mark.skipif(not GROBID.exists(), reason="the data folder beside the clone is missing")
-async def test_reading_of_a_real_paper_loses_nothing() -> None:
+async def test_real_paper_is_unchanged_and_not_flagged() -> None:
     pdf = await pdf_text((GROBID / "paper.pdf").read_bytes(), PdfLimits(), "The paper")
     whole = parse_tei((GROBID / "paper.tei.xml").read_bytes(), "The TEI")
     read = with_shown_text_only(whole, pdf)

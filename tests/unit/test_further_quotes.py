@@ -35,46 +35,46 @@ def further_of(point: Point) -> list[tuple[str, str | None]]:
     return [(item.quote, item.place) for item in point.citations[0].further]
 
 
-def test_the_sentence_that_has_the_second_finding_is_added_as_it_stands_with_its_place() -> None:
+def test_sentence_supporting_second_finding_is_quoted_verbatim_with_location() -> None:
     made = quoted_point("support", BOTH, PAPERS, [given()], shown=SHOWN)
     assert made.citations[0].quote == HALVED
     assert further_of(made) == [(COST, "abstract")]
 
 
-def test_a_claim_that_its_quote_carries_gets_no_other() -> None:
+def test_claim_fully_supported_by_its_quote_gets_no_further_quotes() -> None:
     claim = "Rehearsal halved forgetting on five streams of text [P1]."
     assert further_of(quoted_point("support", claim, PAPERS, [given()], shown=SHOWN)) == []
 
 
-def test_what_was_given_for_the_same_side_comes_before_other_sentences() -> None:
+def test_known_quotes_for_same_side_precede_other_sentences() -> None:
     other = "replayed batches cost 38 percent of the training time"
     found = [given(), given(other, statement="It costs time.")]
     assert further_of(quoted_point("support", BOTH, PAPERS, found, shown=SHOWN)) == [(other, "abstract")]
 
 
-def test_what_was_given_for_the_other_side_is_not_lent() -> None:
+def test_known_quotes_for_opposite_side_are_not_reused() -> None:
     other = "replayed batches cost 38 percent of the training time"
     found = [given(), given(other, side="against", statement="It costs time.")]
     assert further_of(quoted_point("support", BOTH, PAPERS, found)) == []
 
 
-def test_words_from_under_a_negation_are_only_added_with_it() -> None:
+def test_negated_words_are_quoted_only_with_their_negation() -> None:
     claim = "Rehearsal halved forgetting, and replay of synthetic samples improves dialogue agents [P1]."
     assert further_of(quoted_point("support", claim, PAPERS, [given()], shown=SHOWN)) == [(DENIED, "abstract")]
 
 
-def test_a_sentence_that_is_the_title_is_not_added() -> None:
+def test_paper_title_is_not_used_as_further_quote() -> None:
     only = {A: SHOWN[A].model_copy(update={"text": f"In our experiments {HALVED}. {SHOWN[A].title}."})}
     claim = "Rehearsal halved forgetting, and adapters with fewer parameters keep the accuracy of classifiers [P1]."
     assert further_of(quoted_point("support", claim, PAPERS, [given()], shown=only)) == []
 
 
-def test_only_the_sentences_that_cite_the_paper_are_looked_at() -> None:
+def test_only_claim_sentences_citing_the_paper_are_considered() -> None:
     claim = f"Rehearsal halved forgetting on streams [P1]. {IMAGES} [P2]."
     assert further_of(quoted_point("support", claim, PAPERS, [given()], shown=SHOWN)) == []
 
 
-def test_a_citation_without_a_verified_quote_gets_none() -> None:
+def test_citation_without_verified_quote_gets_no_further_quotes() -> None:
     lost = GivenQuote(
         paper=A, side="for", statement="It costs.", quoted=Quoted(words="it costs nothing", state="not_found")
     )
@@ -82,7 +82,7 @@ def test_a_citation_without_a_verified_quote_gets_none() -> None:
     assert further_of(quoted_point("support", BOTH, PAPERS, [], shown=SHOWN)) == []
 
 
-def test_no_more_than_two_are_added_each_bringing_words_that_none_before_it_has() -> None:
+def test_at_most_two_distinct_further_quotes_are_added() -> None:
     claim = (
         "Rehearsal halved forgetting at 38 percent more training time of an accelerator, adapters with fewer "
         "parameters kept the accuracy of image classifiers, and synthetic samples improve no dialogue agents [P1]."
@@ -92,7 +92,7 @@ def test_no_more_than_two_are_added_each_bringing_words_that_none_before_it_has(
     assert len(set(found)) == MOST_FURTHER
 
 
-def test_a_summary_inherits_further_quotes_of_the_points_that_it_sums_up() -> None:
+def test_summary_inherits_further_quotes_of_its_points() -> None:
     said = quoted_point("support", BOTH, PAPERS, [given()], shown=SHOWN)
     summed_up = quoted_point("strength", BOTH, PAPERS, given_by_points([said]))
     assert further_of(summed_up) == [(COST, "abstract")]

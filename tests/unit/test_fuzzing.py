@@ -36,7 +36,7 @@ def found() -> dict[str, Found]:
 
 
 @pytest.mark.slow
-def test_crash_is_told_with_its_kind_its_place_and_the_shortest_text(found: dict[str, Found]) -> None:
+def test_crash_is_reported_with_error_location_and_triggering_text(found: dict[str, Found]) -> None:
     ((what, text),) = found["crashes"].crashes.items()
     assert what.startswith("KeyError in crashes, line ")
     assert len(text) > 10
@@ -44,14 +44,14 @@ def test_crash_is_told_with_its_kind_its_place_and_the_shortest_text(found: dict
 
 
 @pytest.mark.slow
-def test_reader_that_hangs_is_killed_and_the_next_ones_have_their_turn(found: dict[str, Found]) -> None:
+def test_hanging_reader_is_killed_and_remaining_readers_run(found: dict[str, Found]) -> None:
     (text,) = found["hangs"].hangs
     assert len(text) > 10
     assert found["reads"].cases == found["refuses"].cases == 8
 
 
 @pytest.mark.slow
-def test_refusal_is_no_crash(found: dict[str, Found]) -> None:
+def test_refused_input_is_not_counted_as_crash(found: dict[str, Found]) -> None:
     assert found["refuses"].crashes == {}
     assert found["reads"] == Found(cases=8, slowest=found["reads"].slowest)
 
@@ -59,7 +59,5 @@ def test_refusal_is_no_crash(found: dict[str, Found]) -> None:
 @pytest.mark.parametrize(
     ("half", "whole", "too_much"), [(0.1, 0.2, False), (0.1, 0.24, False), (0.1, 0.4, True), (0.001, 0.02, False)]
 )
-def test_time_that_more_than_doubles_with_the_text_is_too_much_where_it_can_be_told(
-    half: float, whole: float, too_much: bool
-) -> None:
+def test_time_growth_above_linear_is_flagged_when_measurable(half: float, whole: float, too_much: bool) -> None:
     assert Growth("a", half, whole).is_too_much == too_much

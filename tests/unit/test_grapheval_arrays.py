@@ -30,7 +30,7 @@ def graph_of(vectors: NDArray[np.float32], idea_of: NDArray[np.int32], intra: in
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 5), min_size=0, max_size=6))
-def test_every_viewpoint_is_joined_with_its_nearest_in_both_directions_once(seed: int, sizes: list[int]) -> None:
+def test_each_viewpoint_is_linked_with_its_nearest_neighbours_in_both_directions(seed: int, sizes: list[int]) -> None:
     idea_of = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
     vectors = unit_rows(seed, len(idea_of))
     edges = exact_edges(vectors, idea_of, intra=2, inter=3)
@@ -50,7 +50,7 @@ def test_every_viewpoint_is_joined_with_its_nearest_in_both_directions_once(seed
             assert all((node, other) in pairs for other in nearest if cosines[node, other] > 1e-6)
 
 
-def test_the_adjacency_of_a_graph_sums_over_neighbours() -> None:
+def test_adjacency_matrix_sums_over_weighted_neighbours() -> None:
     graph = graph_of(unit_rows(3, 6), np.array([0, 0, 1, 1, 2, 2], np.int32))
     values = np.arange(6.0)
     expected = np.zeros(6)

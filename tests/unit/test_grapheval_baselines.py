@@ -32,7 +32,7 @@ ASKED = rows(0, 1, 6)
 
 
 @pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
-def test_scorer_gives_probabilities_and_never_sees_the_asked_labels(scorer: Scorer) -> None:
+def test_scorer_returns_probabilities_without_using_labels_of_scored_ideas(scorer: Scorer) -> None:
     said = scorer.score(GRAPH, ASKED)
     assert said.shape == (3, 2)
     assert said.sum(axis=1) == pytest.approx(np.ones(3))
@@ -55,19 +55,19 @@ def test_graph_without_other_labels_is_refused(scorer: Scorer) -> None:
 @pytest.mark.parametrize(
     "scorer", [IdeaLogistic(), TfidfLogistic(TEXTS), LengthLogistic(TEXTS)], ids=lambda scorer: scorer.name
 )
-def test_labels_that_are_all_the_same_cannot_be_learned_from(scorer: Scorer) -> None:
+def test_training_on_a_single_label_is_rejected(scorer: Scorer) -> None:
     good_only = GRAPH.with_unknown(np.flatnonzero(GRAPH.labels == 0).astype(np.int32))
     with pytest.raises(InputError, match="All 20 ideas with a label have the same one, 'good'"):
         scorer.score(good_only, rows(0))
 
 
-def test_class_that_no_known_idea_has_gets_probability_zero() -> None:
+def test_class_without_labelled_ideas_gets_probability_zero() -> None:
     graph = separable(ideas=30, classes=("a", "b", "c"))
     hidden = graph.with_unknown(np.flatnonzero(graph.labels == 1).astype(np.int32))
     assert IdeaLogistic().score(hidden, rows(1))[0, 1] == 0
 
 
-def test_folds_hold_every_labelled_idea_once_and_share_the_labels() -> None:
+def test_folds_contain_each_labelled_idea_once_with_balanced_labels() -> None:
     graph = GRAPH.with_unknown(rows(3))
     parts = stratified_folds(graph, 4, seed=2)
     assert sorted(np.concatenate(parts).tolist()) == [row for row in range(40) if row != 3]
@@ -78,7 +78,7 @@ def test_folds_hold_every_labelled_idea_once_and_share_the_labels() -> None:
     )
 
 
-def test_later_ideas_are_held_out_and_undated_ones_are_not() -> None:
+def test_later_ideas_are_held_out_but_undated_ideas_are_not() -> None:
     graph = unlike(ideas=4)
     graph.dates[:] = (100, 200, 300, -1)
     assert ideas_later_than(graph, 150).tolist() == [1, 2]
@@ -88,7 +88,7 @@ def test_later_ideas_are_held_out_and_undated_ones_are_not() -> None:
         ideas_later_than(graph, 50)
 
 
-def test_strongest_edges_are_each_viewpoints_own_nearest_and_edges_inside_stay() -> None:
+def test_strongest_edges_keep_nearest_neighbours_and_all_edges_within_ideas() -> None:
     graph = unlike(ideas=30)
     fewer = strongest_edges(graph, 2)
     between = fewer.kinds == INTER
@@ -114,7 +114,7 @@ class Oracle:
         return self._right[asked]
 
 
-def test_best_of_chooses_by_the_known_ideas_only() -> None:
+def test_best_of_selects_scorer_using_known_ideas_only() -> None:
     misleading = Oracle(GRAPH, honest=True)
     misleading._right[ASKED] = misleading._right[ASKED, ::-1]
     wise = BestOf("wise", [Oracle(GRAPH, honest=False), misleading])

@@ -33,7 +33,7 @@ def fitted(data: tuple[NDArray[np.float64], NDArray[np.int16]]) -> ProbabilityCa
     return fit_calibration("test", "a scorer", CLASSES, *data, PROVENANCE, replicates=50)
 
 
-def test_overconfident_scorer_keeps_its_word_after_calibration() -> None:
+def test_calibration_corrects_overconfident_scorer() -> None:
     calibration = fitted(overconfident(2000, seed=1))
     given, truth = overconfident(2000, seed=2)
     calibrated = np.stack([verdict.probabilities for verdict in calibration.verdicts(given)])
@@ -42,7 +42,7 @@ def test_overconfident_scorer_keeps_its_word_after_calibration() -> None:
     assert calibration_error(truth, calibrated) < 0.04
 
 
-def test_scorer_that_knows_nothing_gives_label_rates_and_silence() -> None:
+def test_uninformative_scorer_yields_label_rates_and_no_verdict() -> None:
     calibration = fitted(knows_nothing(400, seed=5))
     verdicts = calibration.verdicts(np.array([[0.5, 0.5], [0.45, 0.55]]))
     for verdict in verdicts:
@@ -50,14 +50,14 @@ def test_scorer_that_knows_nothing_gives_label_rates_and_silence() -> None:
         assert (verdict.best, verdict.abstention) == (None, "nothing known")
 
 
-def test_scorer_that_knows_names_the_class_inside_its_interval() -> None:
+def test_informative_scorer_names_class_with_probability_inside_interval() -> None:
     verdict = fitted(overconfident(2000, seed=1)).verdicts(np.array([[0.001, 0.999]]))[0]
     assert (verdict.best, verdict.abstention) == (1, None)
     assert verdict.low[1] <= verdict.probabilities[1] <= verdict.high[1]
     assert verdict.probabilities.sum() == pytest.approx(1)
 
 
-def test_two_classes_that_may_be_as_probable_as_each_other_leave_it_undecided() -> None:
+def test_nearly_equal_class_probabilities_stay_undecided() -> None:
     given, truth = overconfident(2000, seed=1)
     kept = (truth == 0) | (np.arange(len(truth)) % 4 == 0)
     calibration = fitted((given[kept], truth[kept]))
@@ -87,7 +87,7 @@ def test_scaling_never_reverses_the_scorer() -> None:
     assert fitted((given[:, ::-1], truth)).scaling.slope == 0
 
 
-def test_held_out_ideas_that_are_too_few_or_of_one_class_are_refused() -> None:
+def test_too_few_or_single_class_held_out_ideas_are_rejected() -> None:
     with pytest.raises(InputError, match="10 held-out ideas are too few"):
         fitted(overconfident(10, seed=1))
     given, _ = overconfident(100, seed=1)
@@ -95,7 +95,7 @@ def test_held_out_ideas_that_are_too_few_or_of_one_class_are_refused() -> None:
         fitted((given, np.zeros(100, np.int16)))
 
 
-def test_answers_for_measuring_are_calibrated_by_ideas_other_than_themselves() -> None:
+def test_cross_fitted_probability_does_not_depend_on_own_label() -> None:
     given, truth = knows_nothing(60, seed=3)
     before = cross_fitted_probabilities(given, truth)
     for asked in (0, 17):

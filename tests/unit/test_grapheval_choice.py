@@ -38,7 +38,7 @@ NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 ON_HELD_OUT = MeasuredScorer(name=CHOICE, auroc=0.7, low=0.6, high=0.8)
 
 
-def test_a_fitted_regression_read_back_says_what_the_library_says() -> None:
+def test_reloaded_regression_matches_scikit_learn_predictions() -> None:
     fitted = FittedLogistic.model_validate_json(fit_words(TEXTS, LABELS, 4).model_dump_json())
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     expected = LogisticRegression(max_iter=1000).fit(words.fit_transform(TEXTS), LABELS)
@@ -64,7 +64,7 @@ def test_a_choice_says_which_simple_scorers_it_does_not_beat() -> None:
     assert choice.held_out.auroc == 1.0
 
 
-def test_length_counts_in_whichever_direction_tells_more() -> None:
+def test_length_baseline_is_scored_in_its_more_predictive_direction() -> None:
     truth = (np.arange(200) % 2).astype(np.int16)
     wrong = np.column_stack([truth, 1 - truth]).astype(float)
     choice = described_choice(TFIDF, 1 - wrong, {LENGTH: wrong, TFIDF: 1 - wrong}, truth, "a test", seed=0)
@@ -78,7 +78,7 @@ async def _trained(folder: Path, after: dt.date | None = None) -> tuple[Training
     return result, VerdictModel.model_validate_json(model_file(folder).read_bytes())
 
 
-async def test_training_writes_one_file_with_the_choice_and_what_it_was_learned_from(tmp_path: Path) -> None:
+async def test_training_writes_choice_and_training_data_summary_to_a_file(tmp_path: Path) -> None:
     result, model = await _trained(tmp_path / "graph")
     assert result.choice == model.choice
     names = {item.name for item in model.choice.compared}
@@ -111,7 +111,7 @@ async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str
     return dataclasses.replace(await judge_over(graph), model=by_words, calibration=calibration)
 
 
-async def test_a_verdict_by_words_shows_the_same_evidence_and_says_what_it_is_worth(tmp_path: Path) -> None:
+async def test_word_based_verdict_includes_neighbour_evidence_and_scorer_choice(tmp_path: Path) -> None:
     verdict = await verdict_by(await _judge_by_words(tmp_path))
     assert verdict.scorer == TFIDF
     assert isinstance(verdict.choice, ScorerChoice)
@@ -120,19 +120,19 @@ async def test_a_verdict_by_words_shows_the_same_evidence_and_says_what_it_is_wo
     assert verdict.evidence[0].leaning == "reject"
 
 
-async def test_no_outcome_is_named_where_the_length_of_a_text_told_as_much(tmp_path: Path) -> None:
+async def test_no_outcome_is_named_when_text_length_predicts_equally_well(tmp_path: Path) -> None:
     verdict = await verdict_by(await _judge_by_words(tmp_path, auroc_of_length=0.75))
     assert isinstance(verdict.decision, Absent)
     assert "length of the text" in verdict.decision.reason
 
 
-async def test_a_regression_that_has_seen_the_idea_itself_is_fitted_again_without_it(tmp_path: Path) -> None:
+async def test_regression_trained_on_the_idea_is_refitted_without_it(tmp_path: Path) -> None:
     told = await verdict_by(await _judge_by_words(tmp_path, extra=MAPS_TEXT))
     alone = await verdict_by(await _judge_by_words(tmp_path))
     assert told.probabilities == alone.probabilities
 
 
-async def test_a_regression_is_fitted_again_once_for_all_who_need_it_and_beside_the_event_loop(
+async def test_concurrent_verdicts_share_a_single_refit_outside_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge = await _judge_by_words(tmp_path, extra=MAPS_TEXT)
@@ -157,13 +157,13 @@ async def test_a_regression_is_fitted_again_once_for_all_who_need_it_and_beside_
     assert only is not threading.main_thread()
 
 
-async def test_outcomes_known_after_the_cutoff_are_not_learned_from(tmp_path: Path) -> None:
+async def test_outcomes_known_after_cutoff_are_excluded_from_training(tmp_path: Path) -> None:
     judge = await _judge_by_words(tmp_path)
     verdict = await verdict_by(judge, cutoff=dt.date(2019, 1, 1))
     assert isinstance(verdict.decision, Absent)
     assert verdict.probabilities == ()
 
 
-def test_words_that_only_accepted_ideas_got_afterwards_are_not_learned_from() -> None:
+def test_code_links_and_repeated_titles_are_removed_from_idea_text() -> None:
     assert titled_text("Maps", "We map towns. Code: https://example.org/a.") == "Maps\n\nWe map towns."
     assert titled_text("Maps", "Maps of towns. They fade.") == "Maps of towns. They fade."

@@ -26,14 +26,14 @@ FOREIGN = viewpoint("MapNet finds 50 bridges.", "a network that finds bridges on
 ELSEWHERE = viewpoint("Drawing maps takes weeks.", "words that stand in no sentence of this idea")
 
 
-def test_an_answer_that_is_mostly_unfaithful_is_sent_back_with_every_reason() -> None:
+def test_mostly_unfaithful_answer_is_rejected_with_every_reason() -> None:
     complaints = tasks.VIEWPOINTS.check(VIEWPOINTS, ExtractedViewpoints(viewpoints=[GOOD, FOREIGN, ELSEWHERE]))
     assert len(complaints) == 2
     assert "50 stands nowhere in the idea" in complaints[0]
     assert "its words do not stand in the idea" in complaints[1]
 
 
-def test_too_many_viewpoints_are_sent_back() -> None:
+def test_answer_with_too_many_viewpoints_is_rejected() -> None:
     question = VIEWPOINTS.model_copy(update={"limit": 1})
     (complaint,) = tasks.VIEWPOINTS.check(question, ExtractedViewpoints(viewpoints=[GOOD, GOOD]))
     assert "at most 1" in complaint
@@ -48,7 +48,7 @@ def test_too_many_viewpoints_are_sent_back() -> None:
         ([("V1", "V2"), ("V2", "V1")], ["stands there twice"]),
     ],
 )
-def test_relations_between_unknown_same_or_repeated_viewpoints_are_sent_back(
+def test_relations_between_unknown_identical_or_repeated_viewpoints_are_rejected(
     pairs: list[tuple[str, str]], said: list[str]
 ) -> None:
     answer = Relations(relations=[Relation(first=a, second=b, kind="supporting") for a, b in pairs])
@@ -57,13 +57,13 @@ def test_relations_between_unknown_same_or_repeated_viewpoints_are_sent_back(
     assert all(part in complaint for part, complaint in zip(said, complaints, strict=True))
 
 
-async def test_without_a_model_the_splitter_makes_the_viewpoints_and_says_so() -> None:
+async def test_splitter_extracts_viewpoints_without_a_model_and_is_recorded_as_maker() -> None:
     found = await extract_viewpoints(IDEA, NoLlm(), a_run(), 30)
     assert found.maker == SPLITTER
     assert found.viewpoints[1].text == "MapNet: It forgets no map that it has seen."
 
 
-async def test_the_models_viewpoints_are_kept_if_faithful_and_otherwise_counted() -> None:
+async def test_faithful_model_viewpoints_are_kept_and_unfaithful_viewpoints_are_counted() -> None:
     run = a_run()
     answer = ExtractedViewpoints(viewpoints=[*[GOOD] * 5, FOREIGN, viewpoint("This may shorten it to one day.")])
     llm = TwinLlm({tasks.VIEWPOINTS.name: lambda _: answer})
@@ -74,7 +74,7 @@ async def test_the_models_viewpoints_are_kept_if_faithful_and_otherwise_counted(
     assert [(item.what, item.count) for item in run.journal.dropped()] == [("viewpoint", 1)]
 
 
-async def test_where_the_model_gives_nothing_usable_the_splitter_takes_over_and_the_loss_is_counted() -> None:
+async def test_splitter_replaces_unusable_model_answer_and_loss_is_counted() -> None:
     run = a_run()
     llm = TwinLlm(failing={tasks.VIEWPOINTS.name: MalformedAnswer("No JSON.")})
     found = await extract_viewpoints(IDEA, llm, run, 30)
@@ -83,7 +83,7 @@ async def test_where_the_model_gives_nothing_usable_the_splitter_takes_over_and_
     assert [item.reason for item in run.journal.dropped()] == ["the LLM gave no valid answer"]
 
 
-async def test_relations_come_back_as_places_of_viewpoints() -> None:
+async def test_relations_are_returned_as_viewpoint_indices() -> None:
     answer = Relations(relations=[Relation(first="V2", second="V1", kind="opposing")])
     llm = TwinLlm({tasks.RELATIONS.name: lambda _: answer})
     found = (await extract_viewpoints(IDEA, NoLlm(), a_run(), 30)).viewpoints

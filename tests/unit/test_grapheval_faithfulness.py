@@ -26,7 +26,7 @@ IDEA = (
         ("Labels come from GPT5.", ["GPT5"]),
     ],
 )
-def test_numbers_names_and_terms_that_the_idea_does_not_have_are_found(statement: str, foreign: list[str]) -> None:
+def test_numbers_names_and_terms_missing_from_the_idea_are_detected(statement: str, foreign: list[str]) -> None:
     assert IdeaWords(IDEA).foreign(statement) == foreign
 
 
@@ -47,9 +47,7 @@ WORDS = "We do not test the networks on children."
         ),
     ],
 )
-def test_a_viewpoint_that_says_more_than_its_idea_is_refused_with_the_reason(
-    text: str, words: str, reason: str
-) -> None:
+def test_viewpoint_that_exceeds_its_idea_is_rejected_with_reason(text: str, words: str, reason: str) -> None:
     kept, refused = check_faithfulness([Viewpoint(text=text, words=words)], IdeaWords(IDEA))
     assert len(kept) == (not reason)
     assert [reason in item.reason for item in refused] == ([True] if reason else [])

@@ -63,7 +63,7 @@ def leads(state: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 @given(graphs(), st.integers(1, 7))
-def test_propagation_is_the_papers_equation_until_no_label_changes(graph: GraphArrays, rounds: int) -> None:
+def test_propagation_follows_paper_equation_until_labels_stabilise(graph: GraphArrays, rounds: int) -> None:
     states = reference(graph, rounds)
     found = propagate(graph, rounds)
     stops = []
@@ -77,7 +77,7 @@ def test_propagation_is_the_papers_equation_until_no_label_changes(graph: GraphA
 
 
 @given(graphs())
-def test_an_asked_ideas_own_label_does_not_reach_its_score(graph: GraphArrays) -> None:
+def test_own_label_of_scored_idea_does_not_affect_its_score(graph: GraphArrays) -> None:
     rows = np.array([0], np.int32)
     scores = [
         LabelPropagation().score(GraphArrays(**{**vars(graph), "labels": labels}), rows)
@@ -103,12 +103,12 @@ def two_sides() -> GraphArrays:
     )
 
 
-def test_an_idea_takes_the_labels_of_its_neighbours_in_proportion_to_their_cosines() -> None:
+def test_neighbour_labels_are_weighted_by_cosine_similarity() -> None:
     (score,) = LabelPropagation(rounds=1).score(two_sides(), np.array([0], np.int32))
     np.testing.assert_allclose(score, [0.75, 0.25], atol=1e-6)
 
 
-def test_an_idea_that_no_label_reaches_has_no_score() -> None:
+def test_idea_unreachable_from_labels_has_no_score() -> None:
     graph = graph_of(1, [2, 2], [UNKNOWN, UNKNOWN])
     scores: NDArray[np.float64] = LabelPropagation().score(graph, np.array([0, 1], np.int32))
     assert np.isnan(scores).all()

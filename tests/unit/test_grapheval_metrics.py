@@ -11,14 +11,14 @@ GIVEN = np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.8, 0.2]])
 NOTHING = [np.nan, np.nan]
 
 
-def test_measures_of_four_ideas_are_those_worked_out_by_hand() -> None:
+def test_metrics_match_hand_computed_values() -> None:
     assert accuracy(TRUTH, GIVEN) == 0.5
     assert auroc(TRUTH, GIVEN) == 0.75, "of the pairs .1<.7 .1<.2 .6<.7 .6>.2 three are in order"
     # Bins: .6 (wrong), .7 (right), .8 (wrong), .9 (right), each alone.
     assert calibration_error(TRUTH, GIVEN) == pytest.approx((0.6 + 0.3 + 0.8 + 0.1) / 4)
 
 
-def test_an_answer_not_given_counts_as_wrong_and_loses_its_comparisons() -> None:
+def test_missing_answer_counts_as_wrong_and_loses_comparisons() -> None:
     given = GIVEN.copy()
     given[2] = NOTHING
     assert accuracy(TRUTH, given) == 0.25
@@ -36,7 +36,7 @@ def test_auroc_agrees_with_scikit_learn(seed: int, classes: int) -> None:
     assert auroc(truth, given) == pytest.approx(theirs[1] if classes == 2 else np.mean(theirs))
 
 
-def test_bootstrap_interval_holds_the_value_and_repeats() -> None:
+def test_bootstrap_interval_contains_value_and_is_reproducible() -> None:
     generator = np.random.default_rng(3)
     truth = generator.integers(0, 2, 200).astype(np.int16)
     chance = generator.random(200)

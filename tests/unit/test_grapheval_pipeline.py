@@ -61,7 +61,7 @@ async def calibrated(graph: InMemoryViewpointGraph) -> GraphJudge:
     )
 
 
-async def test_an_idea_beside_rejected_ones_is_told_so_with_the_neighbours_that_say_it() -> None:
+async def test_idea_near_rejected_ideas_is_rejected_with_neighbour_evidence() -> None:
     verdict = await verdict_by(await calibrated(await graph_of_ideas(forty_labelled_ideas())))
     assert verdict.decision == "reject"
     by_name = {probability.name: probability for probability in verdict.probabilities}
@@ -79,14 +79,14 @@ async def test_an_idea_beside_rejected_ones_is_told_so_with_the_neighbours_that_
     assert "plans, 2026-01-01: 40 ideas" in str(verdict.calibration)
 
 
-async def test_without_a_calibration_no_outcome_is_named_but_the_evidence_is_there() -> None:
+async def test_uncalibrated_verdict_names_no_outcome_but_keeps_evidence() -> None:
     verdict = await verdict_by(await judge_over(await graph_of_ideas(forty_labelled_ideas())))
     assert isinstance(verdict.decision, Absent)
     assert verdict.probabilities == ()
     assert verdict.evidence
 
 
-async def test_ideas_known_after_the_cutoff_or_at_no_known_date_never_count() -> None:
+async def test_neighbours_after_cutoff_or_undated_are_excluded() -> None:
     ideas = [
         *forty_labelled_ideas(dt.date(2019, 5, 1)),
         labelled_idea(50, "accept", dt.date(2021, 1, 1), MAPS_TEXT),
@@ -103,7 +103,7 @@ async def test_ideas_known_after_the_cutoff_or_at_no_known_date_never_count() ->
     assert dropped["known only after the cutoff, or undated"] == 2
 
 
-async def test_an_idea_that_the_graph_holds_already_is_told_and_its_own_record_never_counts() -> None:
+async def test_idea_already_in_graph_is_reported_and_its_record_excluded() -> None:
     judge = await judge_over(
         await graph_of_ideas([*forty_labelled_ideas(), labelled_idea(60, "accept", text=MAPS_TEXT)])
     )
@@ -145,7 +145,7 @@ async def test_an_idea_without_a_statement_is_refused() -> None:
         await verdict_by(await judge_over(await graph_of_ideas(forty_labelled_ideas())), idea)
 
 
-async def test_another_embedding_than_the_graphs_is_refused() -> None:
+async def test_embedding_model_different_from_graph_is_rejected() -> None:
     judge = await judge_over(await graph_of_ideas(forty_labelled_ideas()))
     other = HashingEmbedder(64)
     backends = Backends(NoLlm(), MemoryCorpus((), other), NoFullTexts(), other)
@@ -164,7 +164,7 @@ async def test_a_calibration_of_another_scorer_or_embedding_is_refused() -> None
         await judge_over(graph, fitted.model_copy(update={"provenance": provenance}))
 
 
-async def test_surroundings_reach_exactly_as_far_as_their_hops() -> None:
+async def test_neighbourhood_extends_exactly_the_requested_number_of_hops() -> None:
     arrays = (await (await graph_of_ideas(forty_labelled_ideas())).load()).arrays
     near = arrays.adjacency().toarray() > 0
     for hops in (1, 2):
@@ -177,7 +177,7 @@ async def test_surroundings_reach_exactly_as_far_as_their_hops() -> None:
 
 
 @pytest.mark.parametrize("hops", [1, 2, 3])
-async def test_an_idea_put_beside_a_graph_sees_what_it_would_see_as_a_part_of_it(hops: int) -> None:
+async def test_idea_scores_the_same_beside_the_graph_and_inside_it(hops: int) -> None:
     others = forty_labelled_ideas()
     graph = await graph_of_ideas(others)
     contents = await graph.load()

@@ -33,7 +33,7 @@ def near(*found: tuple[IdeaId, float]) -> list[NearbyViewpoint]:
     return [NearbyViewpoint(idea, f"{idea} says", cosine) for idea, cosine in found]
 
 
-def test_idea_whose_viewpoints_one_other_idea_holds_is_a_copy_of_it() -> None:
+def test_idea_sharing_most_viewpoints_with_another_idea_is_a_copy() -> None:
     found = resemblance_to_neighbours(
         ME, ["a", "b", "c"], [near((ANNA, 0.99)), near((BERT, 0.97), (ANNA, 0.95)), near((BERT, 0.4))], LIMITS
     )
@@ -43,7 +43,7 @@ def test_idea_whose_viewpoints_one_other_idea_holds_is_a_copy_of_it() -> None:
     assert [(pair.text, pair.other, pair.cosine) for pair in found.pairs] == [("a", ANNA, 0.99), ("b", ANNA, 0.95)]
 
 
-def test_the_same_statements_in_other_words_are_a_paraphrase_of_the_one_idea_they_lie_near() -> None:
+def test_reworded_statements_near_a_single_idea_are_a_paraphrase() -> None:
     limits = LIMITS.model_copy(update={"paraphrase": 0.75})
     nearby = [near((ANNA, 0.8), (BERT, 0.6)), near((BERT, 0.7)), near((ANNA, 0.78)), near((ANNA, 0.2)), near()]
     found = resemblance_to_neighbours(ME, list("abcde"), nearby, limits)
@@ -63,12 +63,12 @@ def test_the_same_statements_in_other_words_are_a_paraphrase_of_the_one_idea_the
     ],
     ids=["too few statements", "two ideas", "too far", "its own"],
 )
-def test_half_of_the_statements_must_lie_near_one_other_idea(nearby: list[list[NearbyViewpoint]]) -> None:
+def test_paraphrase_requires_half_of_statements_near_a_single_other_idea(nearby: list[list[NearbyViewpoint]]) -> None:
     limits = LIMITS.model_copy(update={"paraphrase": 0.75})
     assert resemblance_to_neighbours(ME, [str(n) for n in range(len(nearby))], nearby, limits) is None
 
 
-def test_idea_put_together_from_several_is_a_recombination() -> None:
+def test_idea_combined_from_several_ideas_is_a_recombination() -> None:
     carla = IdeaId("carla")
     found = resemblance_to_neighbours(ME, list("abc"), [near((ANNA, 1)), near((BERT, 1)), near((carla, 1))], LIMITS)
     assert found is not None
@@ -88,7 +88,9 @@ def test_idea_put_together_from_several_is_a_recombination() -> None:
     ],
     ids=["too little is taken", "only itself is near", "nothing is near", "it says nothing"],
 )
-def test_idea_resembles_nothing(texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]]) -> None:
+def test_idea_without_sufficient_overlap_has_no_resemblance(
+    texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]]
+) -> None:
     assert resemblance_to_neighbours(ME, texts, neighbours, LIMITS) is None
 
 
@@ -101,7 +103,7 @@ def index() -> NeighbourIndex:
     return FaissNeighbours(64)
 
 
-def test_duplicates_within_a_batch_find_each_other_and_nobody_else(index: NeighbourIndex) -> None:
+def test_only_duplicates_within_a_batch_are_matched(index: NeighbourIndex) -> None:
     graph = unlike(ideas=20)
     batch = [said(f"i{row}", graph.vectors[graph.idea_of == row]) for row in range(20)]
     batch.append(said("again", batch[4].vectors))
@@ -113,7 +115,7 @@ def test_duplicates_within_a_batch_find_each_other_and_nobody_else(index: Neighb
     ]
 
 
-def test_idea_against_a_graph_sees_only_rows_that_are_allowed(index: NeighbourIndex) -> None:
+def test_graph_comparison_ignores_disallowed_rows(index: NeighbourIndex) -> None:
     graph = unlike(ideas=20)
     index.add(graph.vectors)
     owners, texts = [graph.ideas[row] for row in graph.idea_of], [f"text {row}" for row in range(len(graph.vectors))]
@@ -125,7 +127,7 @@ def test_idea_against_a_graph_sees_only_rows_that_are_allowed(index: NeighbourIn
 
 
 @pytest.mark.parametrize("trick", PLAGIARISM_KINDS)
-def test_fabricated_ideas_keep_their_size_and_repeat_with_their_seed(trick: PlagiarismKind) -> None:
+def test_fabricated_ideas_keep_their_size_and_are_reproducible_by_seed(trick: PlagiarismKind) -> None:
     graph = unlike()
     made = plagiarise(graph, trick, 10, seed=3)
     assert len({item.source for item in made}) == 10
@@ -149,12 +151,12 @@ def test_neighbour_swaps_take_the_nearest_viewpoint_of_another_idea() -> None:
             assert after == np.flatnonzero(graph.idea_of != one.source)[cosines[graph.idea_of != one.source].argmax()]
 
 
-def test_more_plagiarism_than_there_are_ideas_is_refused() -> None:
+def test_requesting_more_plagiarised_ideas_than_available_is_rejected() -> None:
     with pytest.raises(InputError, match="30 ideas can be plagiarised where 31 were asked for"):
         plagiarise(unlike(ideas=60), "copy", 31, seed=0)
 
 
-def test_negatives_are_the_worst_class_and_leave_the_graph_as_it_was() -> None:
+def test_negatives_get_worst_label_and_add_no_edges_into_the_graph() -> None:
     graph = separable()
     larger = with_plagiarised_ideas(graph, 7, seed=1)
     before, added = len(graph.ideas), len(graph.vectors)
@@ -166,7 +168,7 @@ def test_negatives_are_the_worst_class_and_leave_the_graph_as_it_was() -> None:
     assert with_plagiarised_ideas(graph, 0, seed=1) is graph
 
 
-def test_negatives_of_a_dated_graph_come_after_what_they_took() -> None:
+def test_negatives_are_dated_after_their_sources() -> None:
     graph = unlike()
     graph.dates[:] = np.arange(len(graph.dates)) * 100
     larger = with_plagiarised_ideas(graph, 6, seed=1)

@@ -38,18 +38,18 @@ async def test_every_idea_gets_its_own_viewpoints_and_their_vectors() -> None:
 
 
 @pytest.mark.parametrize("text", ["Maps.", "one", "?"])
-async def test_an_idea_that_says_nothing_is_named(text: str) -> None:
+async def test_idea_without_statements_is_rejected_by_id(text: str) -> None:
     with pytest.raises(InputError, match="Idea '3' holds no statement"):
         await prepared([known(1), known(3, text)])
 
 
-async def test_a_long_idea_is_read_to_its_limit() -> None:
+async def test_long_idea_is_limited_to_the_maximum_viewpoints() -> None:
     text = "\n\n".join(f"Map number {n} shows one more town." for n in range(500))
     (found,) = await prepare_ideas([known(1, text)], PLAN, EMBEDDER, NoLlm(), a_run(), 20, 30_000)
     assert len(found.viewpoints.viewpoints) == 20
 
 
-async def test_with_a_model_its_viewpoints_and_relations_are_taken() -> None:
+async def test_model_viewpoints_and_relations_are_used_when_available() -> None:
     related = Relations(relations=[Relation(first="V1", second="V2", kind="supporting")])
     statements = [
         ExtractedViewpoint(words=item.words, statement=item.text) for item in split_viewpoints(known(1).text, 64)

@@ -14,7 +14,7 @@ def texts(text: str) -> list[str]:
     return [viewpoint.text for viewpoint in split_viewpoints(text, 100)]
 
 
-def test_sentences_become_viewpoints_without_the_words_that_link_them() -> None:
+def test_sentences_become_viewpoints_without_linking_words() -> None:
     found = texts("We train a network on maps. However, the network forgets old maps. Finally, we test it on roads.")
     assert found == [
         "We train a network on maps.",
@@ -23,7 +23,7 @@ def test_sentences_become_viewpoints_without_the_words_that_link_them() -> None:
     ]
 
 
-def test_clauses_with_a_subject_of_their_own_are_split_and_others_are_not() -> None:
+def test_only_clauses_with_their_own_subject_are_split() -> None:
     found = texts(
         "We train the model on ten thousand maps, and we test it on maps of other countries; "
         "the score is the share of roads found, and of bridges."
@@ -35,14 +35,14 @@ def test_clauses_with_a_subject_of_their_own_are_split_and_others_are_not() -> N
     ]
 
 
-def test_a_pronoun_is_prefixed_with_the_term_that_the_sentence_before_introduces() -> None:
+def test_pronoun_sentence_is_prefixed_with_previously_introduced_term() -> None:
     found = split_viewpoints("We propose MapNet, a network for road maps. It finds bridges that others miss.", 100)
     assert [item.text for item in found][1] == "MapNet: It finds bridges that others miss."
     assert found[1].words == "It finds bridges that others miss."
     assert found[1].self_contained
 
 
-def test_a_sentence_that_points_back_to_no_term_is_joined_with_the_one_it_points_to() -> None:
+def test_back_reference_without_term_is_joined_with_previous_sentence() -> None:
     found = split_viewpoints("Roads change after every flood. This makes old maps of little use to drivers.", 100)
     assert [item.text for item in found] == [
         "Roads change after every flood. This makes old maps of little use to drivers."
@@ -61,11 +61,11 @@ def test_a_sentence_that_points_back_to_no_term_is_joined_with_the_one_it_points
         ("Theyless is a name.", False),
     ],
 )
-def test_words_that_lean_on_an_earlier_sentence_are_recognised(sentence: str, leaning: bool) -> None:
+def test_sentences_referring_back_are_recognised(sentence: str, leaning: bool) -> None:
     assert refers_back(sentence) is leaning
 
 
-def test_headings_and_run_in_headings_are_no_viewpoints() -> None:
+def test_headings_and_run_in_headings_are_not_viewpoints() -> None:
     method = "## Method\n\n**Experiment 1**\nWe draw ten maps of one town."
     found = texts(f"# Plan\n\n{method}\n\n## Risks\n\n- The town may change.")
     assert found == ["We draw ten maps of one town."]
@@ -78,7 +78,7 @@ def test_any_text_is_split_without_failing(text: str) -> None:
         assert viewpoint.words.strip()
 
 
-def test_viewpoints_of_real_abstracts_rest_on_their_words() -> None:
+def test_viewpoints_of_real_abstracts_use_words_of_the_abstract() -> None:
     path = REAL_PAPERS.parents[1] / "iclr2017" / "submissions.jsonl.gz"
     if not path.is_file():
         pytest.skip(f"no real abstracts: {path} is not there")

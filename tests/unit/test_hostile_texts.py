@@ -25,20 +25,20 @@ __all__ = ["limited"]
      "- Lee, A. (2019a). A title. X.\n"],
 )  # fmt: skip
 @pytest.mark.parametrize("end", ["", "\n\n## References\n\n" + "- Lee, A. (2019). Replay of text. Methods.\n" * 200])
-def test_references_and_the_passages_that_cite_them_are_read_in_time(unit: str, end: str) -> None:
+def test_hostile_references_and_citing_passages_are_parsed_in_time(unit: str, end: str) -> None:
     text = filled(unit, "References\n\n" if not end else "", end)
     found = read_references(Idea(id=IdeaId("x"), title="x", text=text, sections=(), source="x"))
     passages_citing(text, found.entries)
 
 
 @pytest.mark.parametrize("unit", ["<!-- ", "«a. "])
-def test_sentences_of_quotes_that_are_never_closed_are_told_apart_in_time(unit: str) -> None:
+def test_text_with_unclosed_quotes_is_split_in_time(unit: str) -> None:
     text = filled(unit, characters=400_000)
     spans = sentence_spans(text)
     assert (spans[0][0], spans[-1][1]) == (0, len(text))
 
 
-def test_long_text_has_the_sentences_of_its_paragraphs() -> None:
+def test_long_text_splits_into_same_sentences_as_its_paragraphs() -> None:
     paragraph = "We measure how often two reviewers agree. They read the same plans of research twice."
     assert sentences("\n\n".join([paragraph] * 1_000)) == sentences(paragraph) * 1_000
 

@@ -21,7 +21,7 @@ RTF = rb"""{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}}{\colortbl;\red0\green0\
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "windows-1252", "utf-16"])
-def test_html_file_is_read_in_order_and_in_its_encoding(encoding: str) -> None:
+def test_html_is_read_in_order_with_its_declared_encoding(encoding: str) -> None:
     text = read_html(PAGE.format(encoding).encode(encoding), MOST)
     assert text.paragraphs == [
         (1, "Scoring plans"),
@@ -40,7 +40,7 @@ def test_html_file_is_read_in_order_and_in_its_encoding(encoding: str) -> None:
     assert text.left_out == [("the navigation of the page", "it is not part of the text")]
 
 
-def test_page_without_a_main_heading_has_the_title_of_its_head() -> None:
+def test_page_without_main_heading_uses_title_element() -> None:
     assert read_html(b"<title>Plans</title><p>Words of a plan", MOST).title == "Plans"
 
 
@@ -49,7 +49,7 @@ def test_page_without_text_is_refused() -> None:
         read_html(b"<html><script>x()</script></html>", MOST)
 
 
-def test_rtf_file_is_read_in_order_with_notes_and_hidden_text_apart() -> None:
+def test_rtf_is_read_in_order_with_notes_and_hidden_text_separated() -> None:
     text = read_rich_text(RTF, MOST)
     assert text.title == "Scoring plans"
     assert text.paragraphs == [
@@ -69,7 +69,7 @@ def test_rtf_file_is_read_in_order_with_notes_and_hidden_text_apart() -> None:
 
 
 @pytest.mark.parametrize("cut", range(6, len(RTF), 29))
-def test_rtf_that_is_cut_off_is_read_or_refused(cut: int) -> None:
+def test_truncated_rtf_is_read_or_rejected(cut: int) -> None:
     try:
         read_rich_text(RTF[:cut], MOST)
     except Refused:
@@ -77,14 +77,14 @@ def test_rtf_that_is_cut_off_is_read_or_refused(cut: int) -> None:
 
 
 @pytest.mark.parametrize("cut", range(0, len(PAGE), 29))
-def test_html_that_is_cut_off_is_read_or_refused(cut: int) -> None:
+def test_truncated_html_is_read_or_rejected(cut: int) -> None:
     try:
         read_html(PAGE.encode()[:cut], MOST)
     except Refused:
         return
 
 
-def test_number_beside_an_entry_of_an_html_list_belongs_to_that_entry() -> None:
+def test_number_beside_html_list_entry_is_joined_to_the_entry() -> None:
     entries = "".join(
         f'<div><div class="csl-left-margin">{number} </div><div class="csl-right-inline">{text}</div></div>'
         for number, text in ((1, "Moss A. Stamps. 2019."), (2, "Bell C. Letters. 2018."))

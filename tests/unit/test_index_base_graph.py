@@ -51,7 +51,7 @@ def names(found: Sequence[NamedContent]) -> dict[str, NamedContent]:
 
 
 @pytest.mark.parametrize("shards", [0, 3])
-async def test_contents_of_papers_are_names_with_their_sentences_and_claims(tmp_path: Path, shards: int) -> None:
+async def test_paper_contents_include_names_sentences_and_claims(tmp_path: Path, shards: int) -> None:
     source = write_jsonl(tmp_path / "papers.jsonl", [*RECORDS, NET, HEIR])
     if shards:
         await build_shards([source], shards, tmp_path / "corpus", EMBEDDER)
@@ -73,7 +73,7 @@ async def test_contents_of_papers_are_names_with_their_sentences_and_claims(tmp_
     assert found[PaperId("bee-20")].claims == ("Our results show that it counts more of them than people do.",)
 
 
-async def test_equal_papers_make_equal_files(tmp_path: Path) -> None:
+async def test_same_papers_in_any_order_produce_identical_files(tmp_path: Path) -> None:
     one = await built(tmp_path, [*RECORDS, NET, HEIR], "one")
     other = await built(tmp_path, [HEIR, NET, *RECORDS[::-1]], "other")
     parts = [
@@ -84,7 +84,7 @@ async def test_equal_papers_make_equal_files(tmp_path: Path) -> None:
     assert parts[0] == parts[1]
 
 
-async def test_an_update_brings_the_names_of_new_papers_and_leaves_other_segments_as_they_are(tmp_path: Path) -> None:
+async def test_update_adds_names_of_new_papers_without_changing_other_segments(tmp_path: Path) -> None:
     directory = await built(tmp_path, [*(record(number) for number in range(30, 60)), NET])
     before = segments_of(directory)
     await update_corpus(read_delta([write_jsonl(tmp_path / "new.jsonl", [HEIR])]), directory, EMBEDDER)
@@ -96,7 +96,7 @@ async def test_an_update_brings_the_names_of_new_papers_and_leaves_other_segment
     corpus.close()
 
 
-async def test_counts_of_nodes_and_edges_are_those_of_the_files(tmp_path: Path) -> None:
+async def test_node_and_edge_counts_match_segment_contents(tmp_path: Path) -> None:
     (segment,) = segments_of(await built(tmp_path, [NET, HEIR]))
     counts, contents = segment.entry.graph, [segment.contents_at(row) for row in range(2)]
     named = [item for paper in contents for item in paper.named]
@@ -112,14 +112,14 @@ async def test_counts_of_nodes_and_edges_are_those_of_the_files(tmp_path: Path) 
     assert counts.methods == len({item.name for item in named if item.kind == "method"})
 
 
-async def test_papers_without_names_or_citations_make_a_part_that_opens(tmp_path: Path) -> None:
+async def test_papers_without_names_or_citations_produce_a_readable_segment(tmp_path: Path) -> None:
     (segment,) = segments_of(await built(tmp_path, [record(1, title="?", abstract="...")]))
     assert segment.contents_at(0).named == ()
     assert segment.contents.papers_naming(7).tolist() == []
     assert len(segment.citations) == 0
 
 
-def test_a_paper_with_a_hundred_thousand_citations_in_a_cycle_is_found_from_all_of_them(tmp_path: Path) -> None:
+def test_heavily_cited_paper_in_a_cycle_is_found_from_all_citing_papers(tmp_path: Path) -> None:
     citing = [["hub"]] * 100_000
     write_citations([pa.array([[f"p{number}" for number in range(100_000)], *citing], pa.list_(pa.string()))], tmp_path)
     graph = CitationGraph(tmp_path)

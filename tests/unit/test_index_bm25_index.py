@@ -39,7 +39,7 @@ def best(words: Bm25Index, query: str, limit: int = 10, filters: Filters = NO_FI
     return places
 
 
-def test_query_finds_other_forms_of_its_words_the_most_telling_first(directory: Path) -> None:
+def test_query_matches_other_word_forms_with_best_match_first(directory: Path) -> None:
     words = Bm25Index(directory)
     assert best(words, "The BEE, pollinating!")[0] == 0
     assert best(words, "bee")[0] == 4
@@ -62,7 +62,7 @@ def test_query_finds_other_forms_of_its_words_the_most_telling_first(directory: 
         (Filters(retracted=False), {0, 4}),
     ],
 )
-def test_filters_leave_what_passes_in_the_same_order(directory: Path, filters: Filters, rows: set[int]) -> None:
+def test_filters_keep_matching_rows_in_ranking_order(directory: Path, filters: Filters, rows: set[int]) -> None:
     words = Bm25Index(directory)
     found = best(words, "bees", filters=filters)
     assert set(found) == rows
@@ -70,7 +70,7 @@ def test_filters_leave_what_passes_in_the_same_order(directory: Path, filters: F
 
 
 @pytest.mark.parametrize("query", ["", "the of and", "quasar", "!?", 'text:bees AND "x', "place:1"])
-def test_query_without_a_known_word_finds_nothing_and_has_no_syntax(directory: Path, query: str) -> None:
+def test_query_without_known_words_finds_nothing_and_syntax_is_ignored(directory: Path, query: str) -> None:
     found = best(Bm25Index(directory), query)
     assert found == ([] if "bees" not in query else best(Bm25Index(directory), "bees"))
 
@@ -81,7 +81,7 @@ def test_index_without_words_answers_nothing(tmp_path: Path, documents: list[Bm2
     assert best(Bm25Index(tmp_path), "bees") == []
 
 
-def test_copy_is_changed_without_changing_what_it_came_from(directory: Path, tmp_path: Path) -> None:
+def test_changing_a_copied_index_leaves_the_original_unchanged(directory: Path, tmp_path: Path) -> None:
     before = Bm25Index(directory)
     copy_bm25_index(directory, tmp_path / "copy")
     added = Bm25Document(document_id(1, 0), "Bees of the tundra", dt.date(2022, 1, 1), "", (), False)
@@ -90,15 +90,13 @@ def test_copy_is_changed_without_changing_what_it_came_from(directory: Path, tmp
     assert set(best(Bm25Index(directory), "bees")) == set(best(before, "bees")) == {0, 2, 4}
 
 
-def test_index_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
+def test_invalid_index_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "meta.json").write_text("{")
     with pytest.raises(CorpusError, match="cannot be opened"):
         Bm25Index(tmp_path)
 
 
-def test_copy_on_a_disk_without_hard_links_is_the_same(
-    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_index_copy_works_without_hard_links(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 

@@ -46,7 +46,7 @@ async def test_build_of_the_same_sources_does_nothing(source: Path, directory: P
     assert second.manifest == first.manifest
 
 
-async def test_build_of_the_same_records_in_another_order_is_the_same_version(directory: Path, source: Path) -> None:
+async def test_record_order_does_not_change_the_version(directory: Path, source: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
     turned = write_jsonl(source.with_name("turned.jsonl"), RECORDS[::-1])
     second = await build_corpus([turned], directory, CountingEmbedder(most=0))
@@ -54,9 +54,7 @@ async def test_build_of_the_same_records_in_another_order_is_the_same_version(di
 
 
 @pytest.mark.parametrize("change", [{"title": "Another title"}, {"references": ["bee-01"]}, {"url": ""}])
-async def test_build_of_other_records_is_another_version(
-    source: Path, directory: Path, change: dict[str, object]
-) -> None:
+async def test_changed_records_produce_a_new_version(source: Path, directory: Path, change: dict[str, object]) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
     write_jsonl(source, [record(0, **change), *RECORDS[1:]])
     second = await build_corpus([source], directory, EMBEDDER)
@@ -64,7 +62,7 @@ async def test_build_of_other_records_is_another_version(
     assert Corpus.open(directory, EMBEDDER).version == second.manifest.version
 
 
-async def test_build_with_another_model_is_another_version(source: Path, directory: Path) -> None:
+async def test_changed_embedding_model_produces_a_new_version(source: Path, directory: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
     second = await build_corpus([source], directory, HashingEmbedder(dimensions=128))
     assert second.manifest.version != first.manifest.version
@@ -73,7 +71,7 @@ async def test_build_with_another_model_is_another_version(source: Path, directo
     assert "assayer corpus build" in caught.value.hint
 
 
-async def test_build_counts_what_it_set_aside_and_keeps_the_lines(source: Path, directory: Path) -> None:
+async def test_build_counts_rejected_lines_and_stores_them(source: Path, directory: Path) -> None:
     bad = write_jsonl(source.with_name("bad.jsonl"), [record(40), record(41, title=""), record(42, title="")])
     summary = await build_corpus([source, bad], directory, EMBEDDER)
     assert [(item.reason, item.count) for item in summary.manifest.rejected] == [("title is missing", 2)]
@@ -92,7 +90,7 @@ async def test_build_reports_progress_up_to_the_total(source: Path, directory: P
     assert seen[-1][0] == seen[-1][1] > len(RECORDS)
 
 
-async def test_build_from_an_unusable_source_leaves_the_version_as_it_was(source: Path, directory: Path) -> None:
+async def test_build_from_unusable_source_keeps_current_version(source: Path, directory: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
     broken = write_jsonl(source.with_name("broken.jsonl"), ["{", "["])
     with pytest.raises(InputError):
@@ -100,7 +98,7 @@ async def test_build_from_an_unusable_source_leaves_the_version_as_it_was(source
     assert Corpus.open(directory, EMBEDDER).version == first.manifest.version
 
 
-async def test_build_that_breaks_half_way_leaves_the_version_as_it_was(source: Path, directory: Path) -> None:
+async def test_interrupted_build_keeps_current_version(source: Path, directory: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
     write_jsonl(source, RECORDS[:-1])
     with pytest.raises(ConfigurationError):
@@ -120,7 +118,7 @@ async def test_build_into_a_file_is_refused(source: Path) -> None:
         await build_corpus([source], source, EMBEDDER)
 
 
-async def test_build_keeps_the_newest_versions_and_whatever_a_reader_has_open(source: Path, directory: Path) -> None:
+async def test_build_keeps_newest_versions_and_versions_open_in_readers(source: Path, directory: Path) -> None:
     versions = []
     readers = []
     for count in (10, 11, 12, 13):
@@ -138,7 +136,7 @@ async def test_build_keeps_the_newest_versions_and_whatever_a_reader_has_open(so
     assert len(list((directory / "versions").iterdir())) == len(list((directory / "segments").iterdir())) == 2
 
 
-async def test_build_over_a_version_of_another_format_makes_it_again(source: Path, directory: Path) -> None:
+async def test_build_replaces_version_of_another_format(source: Path, directory: Path) -> None:
     await build_corpus([source], directory, EMBEDDER)
     manifest = VersionStore(directory).current_path() / "manifest.json"
     manifest.write_text(manifest.read_text().replace(FORMAT, "1-of-old", 1))
@@ -146,7 +144,7 @@ async def test_build_over_a_version_of_another_format_makes_it_again(source: Pat
     assert len(Corpus.open(directory, EMBEDDER)) == 14
 
 
-async def test_build_of_known_records_makes_what_this_format_made(directory: Path, source: Path) -> None:
+async def test_build_of_fixed_records_matches_recorded_format(directory: Path, source: Path) -> None:
     """When this fails, builds differ: raise `_CODE` in index/versions/manifest.py, then record it here."""
     write_jsonl(source, [*RECORDS, *(record(number) for number in range(20, 60))])
     manifest = (await build_corpus([source], directory, EMBEDDER, options=BuildOptions(exact_up_to=30))).manifest
@@ -173,7 +171,7 @@ async def test_build_over_a_damaged_version_repairs_it(source: Path, directory: 
     assert len(Corpus.open(directory, EMBEDDER)) == 14
 
 
-async def test_open_of_a_version_with_a_missing_file_says_which(source: Path, directory: Path) -> None:
+async def test_opening_version_with_missing_file_names_the_file(source: Path, directory: Path) -> None:
     await build_corpus([source], directory, EMBEDDER)
     versions = VersionStore(directory)
     (versions.segment_path(read_manifest(versions.current_path()).segments[0].name) / "papers" / "vectors.npy").unlink()
@@ -191,7 +189,7 @@ async def test_open_of_a_version_with_a_missing_file_says_which(source: Path, di
         ("{", "", r"manifest\.json cannot be read"),
     ],
 )
-async def test_open_of_a_manifest_it_cannot_read_says_what_to_do(
+async def test_unreadable_manifest_is_reported_with_a_hint(
     source: Path, directory: Path, old: str, new: str, said: str
 ) -> None:
     await build_corpus([source], directory, EMBEDDER)

@@ -51,7 +51,7 @@ def measured(manifest: Manifest) -> Mapping[str, int]:
 
 @pytest.mark.skipif(not REAL_PAPERS.is_file(), reason="the real papers are not beside the clone")
 @pytest.mark.parametrize("papers", [2_000, pytest.param(6_000, marks=pytest.mark.slow)])
-async def test_files_of_real_papers_have_the_sizes_that_were_planned(tmp_path: Path, papers: int) -> None:
+async def test_planned_sizes_match_files_of_real_papers(tmp_path: Path, papers: int) -> None:
     with gzip.open(REAL_PAPERS) as lines:
         (source := tmp_path / "papers.jsonl").write_bytes(b"".join(islice(lines, papers)))
     manifest = (await build_corpus([source], tmp_path / "corpus", InventedEmbedder())).manifest
@@ -62,7 +62,7 @@ async def test_files_of_real_papers_have_the_sizes_that_were_planned(tmp_path: P
 
 
 @given(st.integers(1, 10**9), st.sampled_from(sorted(KNOWN.models)), st.floats(0, 1))
-def test_more_papers_need_more_in_all(papers: int, model: str, full_texts: float) -> None:
+def test_capacity_totals_do_not_decrease_with_more_papers(papers: int, model: str, full_texts: float) -> None:
     one, more = (
         plan_capacity(wanted(count, model=model, full_texts=full_texts), KNOWN) for count in (papers, 2 * papers)
     )
@@ -71,7 +71,7 @@ def test_more_papers_need_more_in_all(papers: int, model: str, full_texts: float
         assert values(getattr(more, part))[name] >= values(getattr(one, part))[name]
 
 
-def test_figures_are_what_their_formulas_say() -> None:
+def test_figures_match_their_formulas() -> None:
     found = plan_capacity(wanted(200_000_000, machines=4, usd_per_hour=2.0, texts_per_second=1000), KNOWN)
     building = {figure.name: figure for figure in found.building}
     assert building["Embedding"].value == pytest.approx(200_000_000 / 1000 / 3600 / 4)
@@ -82,7 +82,7 @@ def test_figures_are_what_their_formulas_say() -> None:
     assert all(figure.formula for part in found for figure in part)
 
 
-def test_memory_to_build_grows_with_the_papers_that_a_process_has() -> None:
+def test_build_memory_grows_with_papers_per_process() -> None:
     one, larger = (values(plan_capacity(wanted(count), KNOWN).memory)["To build"] for count in (10**8, 2 * 10**8))
     assert larger - one == pytest.approx(10**8 * (80 + 32))
     shards = values(plan_capacity(wanted(2 * 10**8, shards=16), KNOWN).memory)
@@ -90,7 +90,7 @@ def test_memory_to_build_grows_with_the_papers_that_a_process_has() -> None:
     assert shards["To deal out to shards"] == pytest.approx(1.1e9 + 2 * 10**8 * 10)
 
 
-def test_what_is_not_known_is_refused_by_name() -> None:
+def test_unknown_model_or_profile_is_rejected_by_name() -> None:
     with pytest.raises(InputError, match="'word2vec' is no embedding model") as caught:
         plan_capacity(wanted(1000, model="word2vec"), KNOWN)
     assert "all-MiniLM-L6-v2" in caught.value.hint
@@ -98,7 +98,7 @@ def test_what_is_not_known_is_refused_by_name() -> None:
         plan_capacity(wanted(1000, profile="abacus"), KNOWN)
 
 
-def test_every_constant_says_where_it_is_from_and_every_profile_has_a_rate_for_every_model() -> None:
+def test_constants_name_sources_and_profiles_have_rates_for_all_models() -> None:
     assert all(constant.source and constant.unit for constant in KNOWN.constants.values())
     for profile in KNOWN.profiles.values():
         assert profile.rates.keys() == KNOWN.models.keys()

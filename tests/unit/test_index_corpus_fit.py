@@ -9,7 +9,7 @@ from assayer.models import OPEN, Window
 from index.corpus_fit import FEWEST_PAPERS, calibrate_fit, fit_passages, judge_fit, neighbours_for
 
 
-def test_calibration_takes_its_bars_from_the_quantiles() -> None:
+def test_calibration_thresholds_are_derived_from_quantiles() -> None:
     values = np.linspace(0.5, 0.7, 101)
     calibration = calibrate_fit(values, neighbours=20, papers=100)
     assert calibration.median == pytest.approx(0.6)
@@ -17,14 +17,14 @@ def test_calibration_takes_its_bars_from_the_quantiles() -> None:
     assert calibration.partial_from == pytest.approx(0.502)
 
 
-def test_calibration_with_outliers_keeps_its_bars_near_the_median() -> None:
+def test_calibration_thresholds_stay_near_median_despite_outliers() -> None:
     calibration = calibrate_fit([0.1] * 10 + [0.6] * 90, neighbours=5, papers=100)
     assert calibration.good_from == pytest.approx(0.45)
     assert calibration.partial_from == pytest.approx(0.39)
 
 
 @given(st.lists(st.floats(0, 1), min_size=FEWEST_PAPERS, max_size=60), st.floats(-1, 1))
-def test_judgement_is_good_only_where_it_is_also_partial(values: list[float], value: float) -> None:
+def test_fit_level_follows_ordered_thresholds(values: list[float], value: float) -> None:
     calibration = calibrate_fit(values, neighbours=3, papers=100)
     assert calibration.partial_from <= calibration.good_from
     fit = judge_fit(value, calibration, papers=100, window=OPEN)
@@ -33,7 +33,7 @@ def test_judgement_is_good_only_where_it_is_also_partial(values: list[float], va
     )
 
 
-def test_judgement_states_number_bars_and_cutoff() -> None:
+def test_fit_criterion_states_paper_count_thresholds_and_cutoff() -> None:
     fit = judge_fit(
         0.58,
         calibrate_fit(np.linspace(0.5, 0.7, 101), neighbours=20, papers=100),
@@ -46,7 +46,7 @@ def test_judgement_states_number_bars_and_cutoff() -> None:
         assert part in fit.criterion
 
 
-def test_judgement_by_too_few_papers_is_poor_whatever_the_number() -> None:
+def test_fit_is_poor_when_papers_are_too_few() -> None:
     calibration = calibrate_fit([0.5] * FEWEST_PAPERS, neighbours=1, papers=100)
     for fit in (
         judge_fit(0.9, None, papers=4, window=OPEN),
@@ -56,7 +56,7 @@ def test_judgement_by_too_few_papers_is_poor_whatever_the_number() -> None:
         assert "fewer than 10" in fit.criterion
 
 
-def test_neighbours_are_a_tenth_of_a_small_corpus() -> None:
+def test_small_corpus_uses_a_tenth_of_its_papers_as_neighbours() -> None:
     assert [neighbours_for(papers) for papers in (1, 12, 80, 150, 25_527)] == [3, 3, 8, 15, 20]
 
 

@@ -103,9 +103,7 @@ def same_answers(folder: Path, cards: Gpus, allowed: RowFilter, limit: int = LIM
 @pytest.mark.parametrize("rows", [ROWS, 4_001, 1_000, 5, 0])
 @pytest.mark.parametrize("kept", [1.0, 0.98, 0.5, 0.02])
 @pytest.mark.parametrize("count", [1, 4])
-def test_answers_are_those_of_exact_search_whatever_a_filter_leaves(
-    folder: Path, rows: int, kept: float, count: int
-) -> None:
+def test_gpu_answers_match_exact_search_for_any_filter(folder: Path, rows: int, kept: float, count: int) -> None:
     mask = np.random.default_rng(6).random(ROWS) < kept if kept < 1 else None
     assert same_answers(folder, GpuStandIn(count), RowFilter(rows, mask))
 
@@ -116,7 +114,7 @@ def test_answers_are_those_of_exact_search_whatever_a_filter_leaves(
     limit=st.sampled_from([1, LIMIT, 300, 3_000]),
     count=st.integers(1, 5),
 )
-def test_answers_are_those_of_exact_search_whatever_stretches_are_hidden(
+def test_gpu_answers_match_exact_search_with_hidden_row_ranges(
     folder: Path, rows: int, hidden: Sequence[tuple[int, int]], limit: int, count: int
 ) -> None:
     mask = np.ones(ROWS, bool)
@@ -125,7 +123,7 @@ def test_answers_are_those_of_exact_search_whatever_stretches_are_hidden(
     assert same_answers(folder, GpuStandIn(count), RowFilter(rows, mask), limit)
 
 
-def test_a_query_whose_nearest_rows_are_all_hidden_is_left_to_the_cpu(folder: Path) -> None:
+def test_query_with_all_nearest_rows_hidden_falls_back_to_cpu(folder: Path) -> None:
     vectors = unit_vectors(ROWS, seed=5)
     nearness = vectors.astype(np.float32) @ QUERIES[0]
     mask = nearness < np.sort(nearness)[-MOST_SELECTED]
@@ -135,7 +133,7 @@ def test_a_query_whose_nearest_rows_are_all_hidden_is_left_to_the_cpu(folder: Pa
     assert same_answers(folder, GpuStandIn(), RowFilter(ROWS, mask))
 
 
-def test_more_than_a_gpu_can_select_is_left_to_the_cpu() -> None:
+def test_limit_beyond_gpu_selection_falls_back_to_cpu() -> None:
     there = GpuVectors(unit_vectors(ROWS, seed=5), GpuStandIn())
     assert there.candidates(QUERIES, MOST_SELECTED, RowFilter(ROWS)) is None
     found = there.candidates(QUERIES, MOST_SELECTED - 8, RowFilter(ROWS))
@@ -143,7 +141,7 @@ def test_more_than_a_gpu_can_select_is_left_to_the_cpu() -> None:
     assert found.shape == (len(QUERIES), MOST_SELECTED)
 
 
-def test_rows_are_spread_evenly_and_a_cutoff_asks_only_gpus_that_hold_some_of_its_rows() -> None:
+def test_rows_are_spread_evenly_and_cutoff_queries_only_relevant_gpus() -> None:
     cards = _Counted(4)
     there = GpuVectors(unit_vectors(ROWS, seed=5), cards, FEWEST)
     assert sorted(cards.given) == [(gpu, ROWS // 4) for gpu in range(4)]
@@ -152,14 +150,14 @@ def test_rows_are_spread_evenly_and_a_cutoff_asks_only_gpus_that_hold_some_of_it
     assert len({gpu for gpu, _ in cards.asked}) == 3
 
 
-def test_few_rows_lie_on_one_gpu_and_the_next_few_on_the_next() -> None:
+def test_small_arrays_are_placed_on_successive_gpus() -> None:
     cards = _Counted(3)
     for _ in range(3):
         GpuVectors(unit_vectors(FEWEST, seed=5), cards, FEWEST)
     assert sorted(cards.given) == [(gpu, FEWEST) for gpu in range(3)]
 
 
-def test_no_stretch_has_more_numbers_than_it_may(folder: Path) -> None:
+def test_gpu_blocks_stay_within_the_size_limit(folder: Path) -> None:
     cards = _Counted(2)
     here, there = exact_index(folder), exact_index(folder)
     there._on_gpus = GpuVectors(there.vectors, cards, FEWEST, most_numbers=1_999 * DIMENSIONS)
@@ -169,7 +167,7 @@ def test_no_stretch_has_more_numbers_than_it_may(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ivf_sq8", "ivf_pq"])
-def test_file_is_that_of_the_cpu_where_the_cpu_assigns(kind: ApproximateIndexKind, tmp_path: Path) -> None:
+def test_index_file_is_identical_with_and_without_gpu_assignment(kind: ApproximateIndexKind, tmp_path: Path) -> None:
     made = {}
     for name, assigning in (("own", None), ("given", GpuStandIn(2))):
         folder = tmp_path / name
@@ -192,10 +190,10 @@ def _anew() -> None:
 class TestRefusal:
     """GPU configurations refused with an error message before any GPU is used."""
 
-    def test_cpu_asks_for_nothing(self) -> None:
+    def test_cpu_device_opens_no_gpu(self) -> None:
         assert open_gpus("cpu") is None
 
-    def test_build_for_the_cpu(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_cpu_build_of_faiss_is_rejected_for_cuda(self, monkeypatch: pytest.MonkeyPatch) -> None:
         if hasattr(faiss_build.load_faiss(), "StandardGpuResources"):
             monkeypatch.delattr(faiss_build.load_faiss(), "StandardGpuResources")
         monkeypatch.setattr(gpus, "faiss_packages", lambda: ["faiss-cpu"])
@@ -204,7 +202,9 @@ class TestRefusal:
         assert "pip install 'assayer[gpu]'" in raised.value.hint
         assert "ASSAYER_CORPUS__DEVICE=cpu" in raised.value.hint
 
-    def test_both_builds_installed(self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def test_conflicting_faiss_builds_are_rejected_with_a_hint(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
         monkeypatch.setattr(faiss_build, "version", lambda name: {"faiss-cpu": "1", "faiss-gpu": "1"}[name])
         monkeypatch.setattr(faiss_build, "PackageNotFoundError", KeyError)
         with pytest.raises(ConfigurationError, match="faiss-cpu and faiss-gpu are both installed") as raised:
@@ -212,29 +212,29 @@ class TestRefusal:
         assert "pip uninstall faiss-cpu faiss-gpu" in raised.value.hint
         assert "are both installed" in caplog.text  # whoever searches on the CPU goes on, and is told
 
-    def test_no_card(self) -> None:
+    def test_missing_gpu_is_reported(self) -> None:
         with pytest.raises(ConfigurationError, match="no GPU here that CUDA can use"):
             FaissGpus(_Module(cards=0))
 
-    def test_torch_that_sees_fewer(self) -> None:
+    def test_torch_seeing_fewer_gpus_than_faiss_is_rejected(self) -> None:
         torch = pytest.importorskip("torch")
         cards = torch.cuda.device_count() + 1
         with pytest.raises(ConfigurationError, match=f"FAISS sees {cards} GPUs and torch"):
             FaissGpus(_Module(cards))
 
-    def test_faiss_of_which_nothing_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_broken_faiss_installation_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delattr(faiss_build.load_faiss(), "IndexFlatIP")
         faiss_build.load_faiss.cache_clear()
         with pytest.raises(ConfigurationError, match="in pieces"):
             faiss_build.load_faiss()
 
-    def test_no_faiss(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_faiss_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "faiss", None)
         monkeypatch.setattr(faiss_build, "faiss_packages", list)
         with pytest.raises(ConfigurationError, match="FAISS, which is not installed"):
             faiss_build.load_faiss()
 
-    async def test_build_update_and_night_are_refused_before_anything_is_read(
+    async def test_builds_and_updates_without_gpu_fail_before_reading_input(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(gpus, "load_faiss", lambda: _Module(cards=0))
@@ -260,7 +260,7 @@ async def _fetches_nothing() -> tuple[RejectionCount, ...]:
     raise AssertionError("asked although the night was to be refused")
 
 
-async def test_corpus_built_and_searched_on_gpus_answers_as_on_the_cpu(
+async def test_corpus_built_and_searched_on_gpus_matches_cpu_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     standing_in = _Counted(2)
@@ -294,7 +294,7 @@ def laid_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> FaissGpus:
     return FaissGpus(_Module(cards=1))
 
 
-def test_rows_are_laid_down_whole_in_half_precision(
+def test_vectors_are_stored_completely_in_half_precision(
     laid_on_the_cpu: FaissGpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gpus, "_ROWS_AT_ONCE", 701)
@@ -304,9 +304,7 @@ def test_rows_are_laid_down_whole_in_half_precision(
     assert len(laid_on_the_cpu.put(0, vectors[:0])) == 0
 
 
-def test_memory_that_is_full_is_told_with_what_to_do(
-    laid_on_the_cpu: FaissGpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_gpu_memory_is_reported_with_a_hint(laid_on_the_cpu: FaissGpus, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise RuntimeError("CUDA out of memory.\nTried to allocate much.")
 

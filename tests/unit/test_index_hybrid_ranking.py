@@ -13,18 +13,18 @@ def ranking(*scored: tuple[int, float]) -> Bm25Matches:
     return Bm25Matches(np.array([item for item, _ in scored], np.int64), np.array([score for _, score in scored]))
 
 
-def test_fused_score_weighs_the_cosine_and_the_share_of_the_best_words() -> None:
+def test_fused_score_combines_cosine_and_relative_word_score() -> None:
     fused = fuse_scores({1: 0.5, 2: 0.8, 3: 0.1}, [ranking((3, 20.0), (1, 10.0))])
     assert fused == pytest.approx({1: 0.6 * 0.5 + 0.4 * 0.5, 2: 0.6 * 0.8, 3: 0.6 * 0.1 + 0.4})
 
 
-def test_each_ranking_by_words_counts_against_its_own_best() -> None:
+def test_each_word_ranking_is_normalised_by_its_best_score() -> None:
     fused = fuse_scores({1: 0.5, 2: 0.5}, [ranking((1, 40.0)), ranking((2, 2.0))])
     assert fused[1] == fused[2]
 
 
 @given(COSINES)
-def test_without_words_the_order_is_that_of_the_cosines(cosines: dict[int, float]) -> None:
+def test_order_follows_cosines_without_word_matches(cosines: dict[int, float]) -> None:
     fused = fuse_scores(cosines, [ranking()])
     assert sorted(fused, key=lambda item: (fused[item], item)) == sorted(
         cosines, key=lambda cosine: (0.6 * cosines[cosine], cosine)
@@ -32,7 +32,7 @@ def test_without_words_the_order_is_that_of_the_cosines(cosines: dict[int, float
 
 
 @given(COSINES, st.floats(0.1, 100), st.floats(0.1, 10))
-def test_the_unit_of_the_scores_by_words_does_not_matter(cosines: dict[int, float], best: float, unit: float) -> None:
+def test_scale_of_word_scores_does_not_change_fused_scores(cosines: dict[int, float], best: float, unit: float) -> None:
     items = list(cosines)
     scores = [best / (1 + place) for place in range(len(items))]
     first = fuse_scores(cosines, [ranking(*zip(items, scores, strict=True))])

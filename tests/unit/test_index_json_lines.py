@@ -18,7 +18,7 @@ def _packed(content: bytes) -> bytes:
 
 
 @given(OBJECTS, st.booleans())
-def test_objects_that_were_written_are_read_in_their_order(objects: list[dict[str, object]], packed: bool) -> None:
+def test_written_objects_are_read_in_order(objects: list[dict[str, object]], packed: bool) -> None:
     content = b"".join(json.dumps(item).encode() + b"\n" for item in objects)
     found = list(read_lines(io.BytesIO(_packed(content) if packed else content)))
     assert [line.data for line in found] == objects
@@ -26,13 +26,13 @@ def test_objects_that_were_written_are_read_in_their_order(objects: list[dict[st
 
 
 @given(st.binary(max_size=300))
-def test_bytes_of_any_kind_give_lines_and_no_failure(content: bytes) -> None:
+def test_arbitrary_bytes_are_read_without_failure(content: bytes) -> None:
     for line in read_lines(io.BytesIO(content)):
         assert isinstance(line.data, str | dict)
 
 
 @given(st.integers(20, 400))
-def test_a_gzip_that_is_cut_off_keeps_what_came_before_and_tells_where_it_ends(cut: int) -> None:
+def test_truncated_gzip_keeps_earlier_lines_and_reports_the_damage(cut: int) -> None:
     whole = _packed(b"".join(json.dumps({"n": n, "text": f"{n * 7919 % 1000:b}"}).encode() + b"\n" for n in range(200)))
     found = list(read_lines(io.BytesIO(whole[: min(cut, len(whole) - 1)])))
     *good, last = found
@@ -52,10 +52,10 @@ def test_a_gzip_that_is_cut_off_keeps_what_came_before_and_tells_where_it_ends(c
     ],
     ids=["encoding", "cut", "nested", "list", "long"],
 )
-def test_a_bad_line_is_told_with_its_number_and_the_next_is_read(line: bytes, reason: str) -> None:
+def test_bad_line_is_reported_with_number_and_reading_continues(line: bytes, reason: str) -> None:
     found = list(read_lines(io.BytesIO(b'{"n": 1}\n\n' + line + b'\n{"n": 4}\n')))
     assert [(item.number, item.data) for item in found] == [(1, {"n": 1}), (3, reason), (4, {"n": 4})]
 
 
-def test_a_mark_of_encoding_at_the_beginning_is_no_part_of_the_first_line() -> None:
+def test_byte_order_mark_is_not_part_of_first_line() -> None:
     assert [line.data for line in read_lines(io.BytesIO(b'\xef\xbb\xbf{"n": 1}\n'))] == [{"n": 1}]

@@ -105,7 +105,7 @@ ROWS = (weights(t1=1.0, t7=0.5), weights(), weights(t7=2.0), weights(t1=0.25, t3
 
 
 @pytest.mark.parametrize("blocks", [(ROWS,), (ROWS[:1], ROWS[1:]), ((), ROWS)])
-def test_an_index_scores_by_the_products_of_shared_tokens(tmp_path: Path, blocks: Sequence[Any]) -> None:
+def test_lexical_scores_sum_products_of_shared_token_weights(tmp_path: Path, blocks: Sequence[Any]) -> None:
     index = written(tmp_path, *blocks)
     matches = index.nearest(weights(t1=2.0, t7=1.0, t9=5.0), 10, RowFilter(4))
     assert matches.rows.tolist() == [0, 2, 3]
@@ -114,7 +114,7 @@ def test_an_index_scores_by_the_products_of_shared_tokens(tmp_path: Path, blocks
     assert not (tmp_path / "spool").exists()
 
 
-def test_an_index_counts_only_allowed_rows_and_keeps_to_the_limit(tmp_path: Path) -> None:
+def test_index_returns_only_allowed_rows_up_to_the_limit(tmp_path: Path) -> None:
     index = written(tmp_path, ROWS)
     query = weights(t1=2.0, t7=1.0)
     assert index.nearest(query, 10, RowFilter(2)).rows.tolist() == [0]
@@ -125,7 +125,7 @@ def test_an_index_counts_only_allowed_rows_and_keeps_to_the_limit(tmp_path: Path
     assert index.nearest(weights(), 5, RowFilter(4)).rows.tolist() == []
 
 
-def test_an_index_of_texts_without_any_token_answers_nothing(tmp_path: Path) -> None:
+def test_index_without_tokens_returns_nothing(tmp_path: Path) -> None:
     index = written(tmp_path, [weights(), weights()])
     assert index.nearest(weights(t1=1.0), 5, RowFilter(2)).rows.tolist() == []
     assert index.by_rows().row(1).tokens.tolist() == []
@@ -137,7 +137,7 @@ def test_an_index_of_texts_without_any_token_answers_nothing(tmp_path: Path) -> 
     cut=st.integers(0, 20),
     block=st.integers(1, 7),
 )
-def test_an_index_finds_what_comparing_every_row_finds(
+def test_index_matches_brute_force_comparison(
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[dict[int, float]],
     query: dict[int, float],
@@ -159,7 +159,7 @@ def test_an_index_finds_what_comparing_every_row_finds(
         assert (turned.row(number).weights == own.weights).all()
 
 
-def test_lexical_scores_take_their_share_of_what_words_count() -> None:
+def test_lexical_weights_take_their_share_of_the_word_score() -> None:
     cosines = {1: 0.5, 2: 0.5, 3: 0.5}
     words = Bm25Matches(np.array([1]), np.array([9.0]))
     fused = fuse_scores(cosines, [words], by_weights={1: 0.0, 2: 3.0, 3: 1.5}, share=0.25)
@@ -170,7 +170,7 @@ def test_lexical_scores_take_their_share_of_what_words_count() -> None:
     )
 
 
-async def test_a_corpus_built_with_weights_keeps_them_and_is_ranked_by_them(tmp_path: Path) -> None:
+async def test_corpus_built_with_lexical_weights_uses_them_for_ranking(tmp_path: Path) -> None:
     papers = [distinct(number) for number in range(30)]
     await built(tmp_path / "weighed", papers)
     await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "plain", PLAIN)
@@ -190,7 +190,7 @@ async def test_a_corpus_built_with_weights_keeps_them_and_is_ranked_by_them(tmp_
     assert weighed.version != plain.version
 
 
-async def test_a_cutoff_is_exact_and_answers_do_not_depend_on_company(tmp_path: Path) -> None:
+async def test_cutoff_is_exact_and_batched_queries_match_single_queries(tmp_path: Path) -> None:
     await built(tmp_path / "corpus")
     corpus = Corpus.open(tmp_path / "corpus", WEIGHED)
     window = Window.until(dt.date(2015, 12, 31))
@@ -207,7 +207,7 @@ async def test_a_cutoff_is_exact_and_answers_do_not_depend_on_company(tmp_path: 
     assert [some for (some,) in together] == alone
 
 
-async def test_weights_are_part_of_the_sealed_version_and_damage_is_found(tmp_path: Path) -> None:
+async def test_damaged_lexical_weights_are_detected_on_open(tmp_path: Path) -> None:
     await built(tmp_path / "corpus")
     versions = VersionStore(tmp_path / "corpus")
     manifest = read_manifest(versions.current_path())
@@ -223,7 +223,7 @@ async def test_weights_are_part_of_the_sealed_version_and_damage_is_found(tmp_pa
         Corpus.open(tmp_path / "corpus", WEIGHED)
 
 
-async def test_a_corpus_with_weights_refuses_an_embedder_without_and_not_the_other_way_round(tmp_path: Path) -> None:
+async def test_weighted_corpus_requires_weighted_embedder_but_not_vice_versa(tmp_path: Path) -> None:
     await built(tmp_path / "weighed")
     with pytest.raises(CorpusError, match="ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding"):
         Corpus.open(tmp_path / "weighed", PLAIN)
@@ -237,7 +237,7 @@ async def test_a_corpus_with_weights_refuses_an_embedder_without_and_not_the_oth
     assert PaperId("bee-40") in {hit.paper.id for hit in await found(Corpus.open(tmp_path / "plain", PLAIN))}
 
 
-async def test_building_again_with_another_library_builds_anew_and_the_same_twice_does_not(tmp_path: Path) -> None:
+async def test_rebuild_happens_only_when_the_embedding_library_changes(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
     plain = await build_corpus([source], tmp_path / "corpus", PLAIN)
     weighed = await build_corpus([source], tmp_path / "corpus", WEIGHED)
@@ -248,7 +248,7 @@ async def test_building_again_with_another_library_builds_anew_and_the_same_twic
     assert back.manifest.version == plain.manifest.version
 
 
-async def test_a_corpus_updated_over_nights_answers_as_one_built_at_once(tmp_path: Path) -> None:
+async def test_updated_lexical_corpus_matches_corpus_built_at_once(tmp_path: Path) -> None:
     await built(tmp_path / "updated", [distinct(number) for number in range(30)])
     embedder = CountingLexicalEmbedder()
     changed = distinct_records(3, title="Moths and unlit stretches, again")
@@ -266,7 +266,7 @@ async def test_a_corpus_updated_over_nights_answers_as_one_built_at_once(tmp_pat
     assert PaperId("bee-05") not in {hit.paper.id for hit in hits}
 
 
-async def test_shards_find_by_weights_exactly_what_the_whole_finds(tmp_path: Path) -> None:
+async def test_shards_match_whole_corpus_in_lexical_search(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "papers.jsonl", [distinct(number) for number in range(90)])
     await build_corpus([source], tmp_path / "whole", WEIGHED)
     sharded = await build_shards([source], 3, tmp_path / "sharded", WEIGHED)
@@ -289,7 +289,7 @@ async def test_shards_find_by_weights_exactly_what_the_whole_finds(tmp_path: Pat
     assert sorted(one.lexical.values())[-20:] == sorted(merged.lexical.values())[-20:]
 
 
-async def test_vectors_that_come_with_records_are_embedded_for_their_weights(tmp_path: Path) -> None:
+async def test_records_with_vectors_are_still_embedded_for_lexical_weights(tmp_path: Path) -> None:
     """They bring none."""
     vector = np.eye(1, WEIGHED.dimensions)[0].tolist()
     source = write_jsonl(
@@ -303,7 +303,7 @@ async def test_vectors_that_come_with_records_are_embedded_for_their_weights(tmp
     assert embedder.passages == 3
 
 
-async def test_stored_vectors_bring_their_weights_and_those_without_are_not_taken_for_them(tmp_path: Path) -> None:
+async def test_stored_vectors_include_weights_and_unweighted_vectors_are_not_reused(tmp_path: Path) -> None:
     store, texts = VectorStore(str(tmp_path)), [f"text {number} of moths" for number in range(5)]
     weighed = await WEIGHED.embed_with_weights(texts, "passage")
     key = vector_file_key(texts, WEIGHED.name, lexical=True)

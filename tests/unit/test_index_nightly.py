@@ -49,7 +49,7 @@ async def night(directory: Path, change: Path) -> NightlyRun:
     )
 
 
-async def test_night_publishes_what_has_changed_and_notes_it(directory: Path, tmp_path: Path) -> None:
+async def test_nightly_update_publishes_changes_and_records_the_run(directory: Path, tmp_path: Path) -> None:
     before = VersionStore(directory).current_version()
     change = folder(tmp_path / "change", [record(20), record(21), record(3, title="Lichens")], "bee-07\nnobody\n")
     done = await night(directory, change)
@@ -64,7 +64,7 @@ async def test_night_publishes_what_has_changed_and_notes_it(directory: Path, tm
     assert NightlyHistory(directory).runs() == [done]
 
 
-async def test_night_of_a_corpus_in_shards_publishes_the_whole(tmp_path: Path) -> None:
+async def test_nightly_update_of_sharded_corpus_publishes_the_whole_corpus(tmp_path: Path) -> None:
     directory = tmp_path / "corpus"
     await build_shards([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], 3, directory, EMBEDDER)
     before = ShardStore(directory).read_manifest().version
@@ -81,7 +81,9 @@ async def test_night_of_a_corpus_in_shards_publishes_the_whole(tmp_path: Path) -
     assert ShardStore(directory).read_manifest().version == done.after
 
 
-async def test_night_without_news_changes_nothing_and_is_noted(directory: Path, tmp_path: Path) -> None:
+async def test_nightly_update_without_changes_keeps_version_and_records_the_run(
+    directory: Path, tmp_path: Path
+) -> None:
     version = VersionStore(directory).current_version()
     empty = await night(directory, folder(tmp_path / "empty", []))
     known = await night(directory, folder(tmp_path / "known", [record(3)], "nobody\n"))
@@ -92,7 +94,7 @@ async def test_night_without_news_changes_nothing_and_is_noted(directory: Path, 
 
 
 @pytest.mark.parametrize("trouble", ["unreadable", "mostly gone", "damaged", "in use"])
-async def test_night_that_fails_leaves_yesterdays_version_and_says_why(
+async def test_failed_nightly_update_keeps_previous_version_and_reports_reason(
     directory: Path, tmp_path: Path, trouble: str
 ) -> None:
     versions = VersionStore(directory)
@@ -115,7 +117,7 @@ async def test_night_that_fails_leaves_yesterdays_version_and_says_why(
     assert pending_changes(change)
 
 
-async def test_night_that_was_refused_succeeds_by_hand(directory: Path, tmp_path: Path) -> None:
+async def test_nightly_update_succeeds_after_excessive_deletions_are_removed(directory: Path, tmp_path: Path) -> None:
     """Segments that were written for a version that was refused are used again."""
     change = folder(tmp_path / "change", [record(20)], "\n".join(f"bee-{number:02}" for number in range(9)))
     with pytest.raises(CorpusError, match="would leave 6 of 14 papers"):
@@ -124,19 +126,19 @@ async def test_night_that_was_refused_succeeds_by_hand(directory: Path, tmp_path
     assert (await night(directory, change)).papers == 15
 
 
-async def test_night_of_no_corpus_notes_nothing(tmp_path: Path) -> None:
+async def test_nightly_update_without_corpus_records_nothing(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="There is no corpus"):
         await night(tmp_path / "nowhere", folder(tmp_path / "change", [record(20)]))
     assert not (tmp_path / "nowhere").exists()
 
 
-async def test_acceptance_refuses_a_version_in_which_removed_papers_answer(directory: Path) -> None:
+async def test_acceptance_rejects_version_still_returning_removed_papers(directory: Path) -> None:
     manifest = read_manifest(VersionStore(directory).current_path())
     with pytest.raises(CorpusError, match="1 papers that were removed still answer, the first: bee-03"):
         await Acceptance(EMBEDDER, 14, [PaperId("bee-03"), PaperId("nobody")])(directory, manifest)
 
 
-async def test_acceptance_refuses_a_version_whose_papers_are_not_found(tmp_path: Path) -> None:
+async def test_acceptance_rejects_version_with_papers_not_found_by_title(tmp_path: Path) -> None:
     """Titles of one letter are words to nobody here."""
     source = write_jsonl(tmp_path / "papers.jsonl", [record(n, title=chr(ord("A") + n)) for n in range(50)])
     manifest = (await build_corpus([source], tmp_path / "corpus", EMBEDDER)).manifest
@@ -144,14 +146,14 @@ async def test_acceptance_refuses_a_version_whose_papers_are_not_found(tmp_path:
         await Acceptance(EMBEDDER, 50)(tmp_path / "corpus", manifest)
 
 
-async def test_acceptance_takes_a_version_of_which_a_tenth_is_not_found(tmp_path: Path) -> None:
+async def test_acceptance_allows_a_tenth_of_papers_not_found(tmp_path: Path) -> None:
     """Ten of the fifty are sought, this one among them."""
     papers = [record(n, title="[" if n == 35 else f"{chr(ord('a') + n % 26) * (3 + n)} in orchards") for n in range(50)]
     manifest = (await build_corpus([write_jsonl(tmp_path / "papers.jsonl", papers)], tmp_path / "c", EMBEDDER)).manifest
     await Acceptance(EMBEDDER, 50)(tmp_path / "c", manifest)
 
 
-def test_history_passes_over_a_line_that_was_cut_off(tmp_path: Path) -> None:
+def test_history_skips_truncated_line(tmp_path: Path) -> None:
     first, second = (
         NightlyRun(began=NOW, seconds=1, outcome="unchanged", before="a", after="a", papers=papers) for papers in (1, 2)
     )
@@ -164,7 +166,7 @@ def test_history_passes_over_a_line_that_was_cut_off(tmp_path: Path) -> None:
     assert history.runs() == [first, second]
 
 
-def test_history_tells_a_night_at_work_from_one_that_was_cut_off(tmp_path: Path) -> None:
+def test_history_distinguishes_running_from_interrupted_updates(tmp_path: Path) -> None:
     history, later = NightlyHistory(tmp_path), NOW + dt.timedelta(days=1)
     killed, ended, running = (
         NightlyRun(began=began, outcome="unchanged", before="a", after="a", papers=1)
@@ -176,20 +178,20 @@ def test_history_tells_a_night_at_work_from_one_that_was_cut_off(tmp_path: Path)
     assert [night.outcome for night in history.runs()] == ["cut off", "unchanged"]
     with history.recording(running):
         assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "running"]
-        with pytest.raises(InputError, match="Another run is at work"), history.recording(running):
+        with pytest.raises(InputError, match="Another run is using"), history.recording(running):
             pass
     assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "cut off"]
     assert all(night.why for night in history.runs() if night.outcome == "cut off")
 
 
-async def test_night_beside_a_run_of_ingest_takes_nothing(directory: Path, tmp_path: Path) -> None:
+async def test_nightly_update_is_refused_while_ingest_runs(directory: Path, tmp_path: Path) -> None:
     change = folder(tmp_path / "change", [record(20)])
-    with folder_lock(change), pytest.raises(InputError, match="Another run is at work"):
+    with folder_lock(change), pytest.raises(InputError, match="Another run is using"):
         await night(directory, change)
     assert pending_changes(change)
 
 
-async def test_night_leaves_deletions_that_ingest_has_not_listed_yet(directory: Path, tmp_path: Path) -> None:
+async def test_nightly_update_keeps_deletions_not_yet_listed_by_ingest(directory: Path, tmp_path: Path) -> None:
     change = folder(tmp_path / "change", [record(20)])
     (change / "deletions.txt").unlink()
     (change / "deletions").mkdir()
@@ -199,7 +201,7 @@ async def test_night_leaves_deletions_that_ingest_has_not_listed_yet(directory: 
     assert not (change / "upserts").exists()
 
 
-async def test_night_from_no_folder_or_of_ids_that_are_not_text_is_refused(directory: Path, tmp_path: Path) -> None:
+async def test_missing_change_folder_or_non_utf8_deletions_are_rejected(directory: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no folder"):
         await night(directory, tmp_path / "nowhere")
     (change := folder(tmp_path / "change", []) / "deletions.txt").write_bytes(b"\xff\xfe\x00")
@@ -207,7 +209,7 @@ async def test_night_from_no_folder_or_of_ids_that_are_not_text_is_refused(direc
         await night(directory, change.parent)
 
 
-def test_stopwatch_adds_up_stages_of_one_name() -> None:
+def test_stopwatch_sums_stages_with_the_same_name() -> None:
     ticks = iter([0.0, 1.0, 3.0, 10.0, 14.0, 20.0])
     watch = Stopwatch(lambda: next(ticks))
     with watch.stage("write"):

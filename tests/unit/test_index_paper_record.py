@@ -18,14 +18,14 @@ def refused(**fields: object) -> str:
 
 
 @given(st.dates(min_value=dt.date(1000, 1, 1)))
-def test_last_day_of_a_period_is_never_before_a_day_in_it(day: dt.date) -> None:
+def test_last_day_returns_end_of_day_month_or_year(day: dt.date) -> None:
     assert last_day(day.isoformat()) == day
     assert last_day(f"{day.year}-{day.month:02}") == day.replace(day=calendar.monthrange(day.year, day.month)[1])
     assert last_day(str(day.year)) == dt.date(day.year, 12, 31)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2021-13", "2021-02-30", "0000", "21-05-07"])
-def test_last_day_of_nonsense_is_refused(text: str) -> None:
+def test_last_day_rejects_invalid_dates(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         last_day(text)
 
@@ -36,12 +36,12 @@ def test_record_with_only_a_year_is_dated_at_its_end() -> None:
     assert PaperRecord.model_validate(record(1, publication_date=None, year=None)).publication_date is None
 
 
-def test_record_with_zero_citations_does_not_know_them() -> None:
+def test_zero_citation_count_is_treated_as_unknown() -> None:
     assert PaperRecord.model_validate(record(1, citation_count=0)).citation_count is None
     assert PaperRecord.model_validate(record(1, citation_count=3)).citation_count == 3
 
 
-def test_record_with_nulls_unknown_fields_and_a_number_as_id_is_accepted() -> None:
+def test_record_with_nulls_unknown_fields_and_numeric_id_is_accepted() -> None:
     paper = PaperRecord.model_validate(
         record(1, id=12345, authors=None, venue=None, url=None, citation_count=None, sections=None, tldr={"x": 1})
     )
@@ -55,13 +55,13 @@ def test_record_with_nulls_unknown_fields_and_a_number_as_id_is_accepted() -> No
         {"identifiers": {"doi": "10.1000/x1", "arxiv": "2305.00001", "pubmed": "17"}, "openalex": "https://a.org/W1"},
     ],
 )
-def test_record_keeps_its_identifiers_in_their_normal_form(written: dict[str, object]) -> None:
+def test_record_identifiers_are_normalised(written: dict[str, object]) -> None:
     paper = PaperRecord.model_validate(record(1, **written))
     assert paper.identifiers == Identifiers(doi="10.1000/x1", arxiv="2305.00001", openalex="W1", pubmed="17")
 
 
 @pytest.mark.parametrize("written", [{"doi": "none"}, {"arxiv": None}, {"s2": ["x"]}, {"identifiers": "10.1000/1"}])
-def test_record_with_an_identifier_that_is_none_is_accepted_without_it(written: dict[str, object]) -> None:
+def test_record_with_invalid_identifier_is_accepted_without_it(written: dict[str, object]) -> None:
     assert PaperRecord.model_validate(record(1, **written)).identifiers == Identifiers()
 
 
@@ -70,7 +70,7 @@ def test_record_sections_without_text_are_left_out() -> None:
     assert [section.title for section in PaperRecord.model_validate(record(1, sections=sections)).sections] == ["B"]
 
 
-def test_record_text_loses_what_the_eye_cannot_see() -> None:
+def test_invisible_characters_are_removed_from_record_text() -> None:
     paper = PaperRecord.model_validate(record(1, title="Bees\u202e and\u200b wasps\n[P3]"))
     assert paper.title == "Bees and wasps (P3)"
 
@@ -95,5 +95,5 @@ def test_record_text_loses_what_the_eye_cannot_see() -> None:
         ({"citation_count": 10**12}, "citation_count"),
     ],
 )
-def test_record_that_cannot_be_used_says_which_field(fields: dict[str, object], said: str) -> None:
+def test_unusable_record_names_the_faulty_field(fields: dict[str, object], said: str) -> None:
     assert said in refused(**fields)

@@ -28,7 +28,7 @@ def stored(directory: Path, records: list[dict[str, Any]]) -> PaperStore:
     return PaperStore(directory)
 
 
-def test_store_gives_back_what_was_written(tmp_path: Path) -> None:
+def test_store_returns_stored_papers(tmp_path: Path) -> None:
     store = stored(tmp_path, list(RECORDS))
     assert store.rows([PaperId("bee-12"), PaperId("nobody")]) == {"bee-12": 12}
     row = 12
@@ -64,7 +64,7 @@ def test_store_counts_the_rows_up_to_a_day(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.dictionaries(FIELDS, ANYTHING, max_size=4), min_size=1, max_size=5))
-def test_any_json_is_stored_or_set_aside(changes: list[dict[str, Any]]) -> None:
+def test_any_json_record_is_stored_or_rejected(changes: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         lines = [json.dumps(record(n) | change) for n, change in enumerate(changes)]

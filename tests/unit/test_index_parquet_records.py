@@ -38,7 +38,7 @@ def _written(path: Path, *records: RecordWithVector) -> Path:
     return path
 
 
-def test_records_that_were_written_are_read_as_they_were(tmp_path: Path) -> None:
+def test_written_records_are_read_back(tmp_path: Path) -> None:
     path = _written(tmp_path / "a.parquet", RecordWithVector(FULL), RecordWithVector(BARE))
     assert list(read_records(path)) == [
         (1, RecordWithVector(FULL.model_copy(update={"year": None}))),
@@ -46,7 +46,7 @@ def test_records_that_were_written_are_read_as_they_were(tmp_path: Path) -> None
     ]
 
 
-def test_vectors_beside_records_keep_their_numbers_length_and_model(tmp_path: Path) -> None:
+def test_vectors_keep_values_and_model_when_read_back(tmp_path: Path) -> None:
     vectors = [
         RecordVector(np.array([1, np.nan], np.float32), "small"),
         None,
@@ -62,7 +62,7 @@ def test_vectors_beside_records_keep_their_numbers_length_and_model(tmp_path: Pa
     assert found[2].values.size == 0
 
 
-def test_a_row_that_is_no_record_is_told_with_its_number_and_the_others_are_read(tmp_path: Path) -> None:
+def test_invalid_row_is_reported_by_number_and_other_rows_are_read(tmp_path: Path) -> None:
     path = tmp_path / "foreign.parquet"
     pq.write_table(pa.table({"id": [7, 8, 9], "title": ["a", None, "c"], "abstract": ["x", "y", "z"]}), path)
     rows = dict(read_records(path))
@@ -70,7 +70,7 @@ def test_a_row_that_is_no_record_is_told_with_its_number_and_the_others_are_read
     assert [row.record.id for row in rows.values() if isinstance(row, RecordWithVector)] == ["7", "9"]
 
 
-def test_a_damaged_row_group_costs_no_more_than_itself(tmp_path: Path) -> None:
+def test_damaged_row_group_does_not_affect_other_groups(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     ids = [f"S2:{n}" for n in range(300)]
     table = pa.table({"id": ids, "title": ids, "abstract": ids})
@@ -85,20 +85,20 @@ def test_a_damaged_row_group_costs_no_more_than_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 and no more", b'{"id": 1}'])
-def test_what_is_no_parquet_file_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
+def test_non_parquet_file_is_rejected_by_name(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"a\.parquet cannot be read as Parquet"):
         list(read_records(path))
 
 
-def test_a_table_of_something_else_is_refused_with_the_columns_it_lacks(tmp_path: Path) -> None:
+def test_table_with_missing_columns_is_rejected_naming_them(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": ["1"]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="no column abstract, title"):
         list(read_records(tmp_path / "a.parquet"))
 
 
-def test_a_folder_gives_its_parts_in_their_order(tmp_path: Path) -> None:
+def test_parquet_files_of_a_folder_are_returned_in_order(tmp_path: Path) -> None:
     for name in ("part-00001.parquet", "part-00000.parquet", "rejected.jsonl"):
         (tmp_path / name).touch()
     assert [path.name for path in parquet_files(tmp_path)] == ["part-00000.parquet", "part-00001.parquet"]

@@ -57,7 +57,7 @@ def vectors(*values: float) -> VECTORS:
     return np.array([[value] for value in values])
 
 
-def test_searches_alike_share_a_pass_and_each_gets_its_own_answers(combined: QueryBatcher, subject: Subject) -> None:
+def test_similar_searches_share_a_pass_and_get_separate_results(combined: QueryBatcher, subject: Subject) -> None:
     first = combined.submit(Subject.search, (["a", "b"], vectors(1, 2), 5), {})
     other = combined.submit(Subject.search, (["c"], vectors(3), 9), {})
     third = combined.submit(Subject.search, (["d"], vectors(4), 5), {})
@@ -67,7 +67,7 @@ def test_searches_alike_share_a_pass_and_each_gets_its_own_answers(combined: Que
     assert subject.passes == [["a", "b", "d"], ["c"], ["e"]]
 
 
-def test_unmarked_questions_are_asked_one_by_one_in_their_turn(combined: QueryBatcher, subject: Subject) -> None:
+def test_unmarked_calls_run_individually_in_order(combined: QueryBatcher, subject: Subject) -> None:
     asked = [
         combined.submit(Subject.single, ("x",), {}),
         combined.submit(Subject.search, (["a"], vectors(1), 5), {}),
@@ -78,7 +78,7 @@ def test_unmarked_questions_are_asked_one_by_one_in_their_turn(combined: QueryBa
     assert subject.passes == [["x"], ["a"], ["x"]]
 
 
-def test_one_bad_question_fails_alone(combined: QueryBatcher, subject: Subject) -> None:
+def test_failing_query_does_not_affect_others_in_batch(combined: QueryBatcher, subject: Subject) -> None:
     good = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
     bad = combined.submit(Subject.search, (["poison"], vectors(2), 5), {})
     subject.may.set()
@@ -87,7 +87,7 @@ def test_one_bad_question_fails_alone(combined: QueryBatcher, subject: Subject) 
         bad.result()
 
 
-def test_vectors_of_another_width_fail_alone(combined: QueryBatcher, subject: Subject) -> None:
+def test_search_with_mismatched_vectors_fails_alone(combined: QueryBatcher, subject: Subject) -> None:
     good = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
     bad = combined.submit(Subject.search, (["b", "c"], np.ones((1, 3)), 5), {})
     subject.may.set()
@@ -96,14 +96,14 @@ def test_vectors_of_another_width_fail_alone(combined: QueryBatcher, subject: Su
         bad.result()
 
 
-def test_pass_holds_no_more_queries_than_its_bound(combined: QueryBatcher, subject: Subject) -> None:
+def test_pass_never_exceeds_its_query_limit(combined: QueryBatcher, subject: Subject) -> None:
     asked = [combined.submit(Subject.search, ([f"q{number}"] * 30, np.ones((30, 1)), 1), {}) for number in range(4)]
     subject.may.set()
     wait(asked)
     assert [len(item) for item in subject.passes] == [60, 60]
 
 
-def test_cancelled_question_is_not_asked(combined: QueryBatcher, subject: Subject) -> None:
+def test_cancelled_query_is_not_run(combined: QueryBatcher, subject: Subject) -> None:
     gone = combined.submit(Subject.search, (["gone"], vectors(1), 5), {})
     kept = combined.submit(Subject.search, (["kept"], vectors(2), 5), {})
     assert gone.cancel()
@@ -112,7 +112,7 @@ def test_cancelled_question_is_not_asked(combined: QueryBatcher, subject: Subjec
     assert subject.passes == [["kept"]]
 
 
-def test_closing_cancels_what_waits(combined: QueryBatcher, subject: Subject) -> None:
+def test_closing_cancels_waiting_queries(combined: QueryBatcher, subject: Subject) -> None:
     waiting = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
     combined.close()
     subject.may.set()
@@ -120,6 +120,6 @@ def test_closing_cancels_what_waits(combined: QueryBatcher, subject: Subject) ->
     assert subject.passes == []
 
 
-def test_question_that_cannot_be_understood_is_refused_at_once(combined: QueryBatcher) -> None:
+def test_invalid_call_is_rejected_immediately(combined: QueryBatcher) -> None:
     with pytest.raises(IndexError):
         combined.submit(Subject.search, (), {"queries": ["a"]})

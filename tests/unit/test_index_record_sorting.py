@@ -29,9 +29,7 @@ def ids(found: SortedPapers, first: int, last: int) -> list[str]:
 
 
 @given(st.lists(DAYS, max_size=40), st.integers(0, 40), st.integers(0, 40))
-def test_papers_of_many_runs_come_by_date_and_id_undated_last(
-    days: list[dt.date | None], first: int, last: int
-) -> None:
+def test_papers_are_sorted_by_date_and_id_with_undated_last(days: list[dt.date | None], first: int, last: int) -> None:
     records = papers(days)
     wanted = sorted(records, key=lambda item: (item.publication_date is None, item.publication_date, item.id))
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
@@ -45,7 +43,7 @@ def test_papers_of_many_runs_come_by_date_and_id_undated_last(
         assert found.digests.tolist() == [record_digest(item) for item in wanted]
 
 
-def test_batches_of_a_block_are_of_the_size_that_a_store_wants(tmp_path: Path) -> None:
+def test_blocks_are_split_into_store_sized_batches(tmp_path: Path) -> None:
     records = [PaperRecord.model_validate(record(0, id=f"p{number}")) for number in range(2500)]
     found = sort_papers(records, tmp_path / "sorted.arrow")
     assert [batch.num_rows for batch in found.batches(0, 2500)] == [1024, 1024, 452]

@@ -33,14 +33,14 @@ def with_vector(number: int, vector: Any, model: str = EMBEDDER.name) -> dict[st
     return record(number, vector=vector, vector_model=model)
 
 
-def test_harvest_of_good_lines_keeps_all(tmp_path: Path) -> None:
+def test_harvest_keeps_all_valid_lines(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.jsonl.gz"):
         path = write_jsonl(tmp_path / name, RECORDS)
         assert ids(path) == [item["id"] for item in RECORDS]
         assert not reasons(path)
 
 
-def test_harvest_sets_bad_lines_aside_with_place_and_reason(tmp_path: Path) -> None:
+def test_harvest_reports_bad_lines_with_place_and_reason(tmp_path: Path) -> None:
     lines = [json.dumps(record(0)), "", "{not json", "[1, 2]", json.dumps(record(1, title="")), json.dumps(record(0))]
     path = write_jsonl(tmp_path / "a.jsonl", [*lines, json.dumps(record(2))])
     assert reasons(path) == [
@@ -70,7 +70,7 @@ def test_harvest_of_duplicate_ids_keeps_the_first(tmp_path: Path) -> None:
         ("a.jsonl", bytes(range(256)), "Line 1"),
     ],
 )
-def test_harvest_of_a_source_without_a_paper_is_an_error(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+def test_source_without_valid_papers_is_rejected(tmp_path: Path, name: str, content: bytes, said: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(InputError, match="holds no valid paper") as caught:
@@ -78,7 +78,7 @@ def test_harvest_of_a_source_without_a_paper_is_an_error(tmp_path: Path, name: s
     assert said in str(caught.value)
 
 
-def test_describe_of_what_is_no_source_says_why(tmp_path: Path) -> None:
+def test_unsupported_or_missing_source_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,title\n")
     with pytest.raises(InputError, match=r"\.jsonl"):
         describe_source(tmp_path / "a.csv")
@@ -86,13 +86,13 @@ def test_describe_of_what_is_no_source_says_why(tmp_path: Path) -> None:
         describe_source(tmp_path / "missing.jsonl")
 
 
-def test_describe_changes_with_the_content(tmp_path: Path) -> None:
+def test_source_description_changes_with_content(tmp_path: Path) -> None:
     first = describe_source(write_jsonl(tmp_path / "a.jsonl", [record(0)]))
     second = describe_source(write_jsonl(tmp_path / "a.jsonl", [record(1)]))
     assert first.sha256 != second.sha256
 
 
-def test_harvest_of_ready_vectors_keeps_them_at_length_one(tmp_path: Path) -> None:
+def test_harvested_vectors_are_normalised_to_unit_length(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [with_vector(0, [2.0] * DIMENSIONS), record(1)])
     first, second = harvested(path)[0]
     assert first.vector is not None
@@ -110,7 +110,7 @@ def test_harvest_of_ready_vectors_keeps_them_at_length_one(tmp_path: Path) -> No
         ([1.0, "x"], "vector has 0 numbers and not 8"),
     ],
 )
-def test_harvest_sets_a_bad_vector_aside_and_keeps_its_record(tmp_path: Path, vector: Any, reason: str) -> None:
+def test_harvest_drops_bad_vector_but_keeps_its_record(tmp_path: Path, vector: Any, reason: str) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [record(0), with_vector(1, vector)])
     found, rejections = harvested(path)
     assert [(item.record.id, item.vector) for item in found] == [("bee-00", None), ("bee-01", None)]
@@ -120,7 +120,7 @@ def test_harvest_sets_a_bad_vector_aside_and_keeps_its_record(tmp_path: Path, ve
 
 
 @pytest.mark.parametrize("model", ["specter2", ""])
-def test_harvest_of_vectors_of_another_model_is_an_error_unless_they_are_left_out(tmp_path: Path, model: str) -> None:
+def test_vectors_of_another_model_are_rejected_unless_ignored(tmp_path: Path, model: str) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [with_vector(0, [1.0] * DIMENSIONS, model)])
     with pytest.raises(InputError, match=model or "does not name") as caught:
         harvested(path)
@@ -128,7 +128,7 @@ def test_harvest_of_vectors_of_another_model_is_an_error_unless_they_are_left_ou
     assert [item.vector for item in RecordReader([path])] == [None]
 
 
-def test_harvest_of_a_folder_of_parquet_reads_all_its_parts(tmp_path: Path) -> None:
+def test_harvest_reads_all_parts_of_a_parquet_folder(tmp_path: Path) -> None:
     folder = tmp_path / "records"
     folder.mkdir()
     for part in range(2):
@@ -147,6 +147,6 @@ def test_harvest_of_a_folder_of_parquet_reads_all_its_parts(tmp_path: Path) -> N
     assert describe_source(folder).sha256 != before.sha256
 
 
-def test_describe_of_a_folder_without_parquet_says_so(tmp_path: Path) -> None:
+def test_folder_without_parquet_files_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no Parquet file"):
         describe_source(tmp_path)

@@ -12,19 +12,19 @@ _SHARDS = 64
 
 
 @given(names=_NAMES, seed=st.randoms(use_true_random=False))
-def test_all_who_know_the_processes_agree_in_whatever_order_they_heard_of_them(names: list[str], seed: object) -> None:
+def test_shard_order_does_not_depend_on_order_of_process_names(names: list[str], seed: object) -> None:
     mixed = sorted(names, key=lambda _: seed.random())  # type: ignore[attr-defined]
     assert all(rendezvous_order(number, names) == rendezvous_order(number, mixed) for number in range(8))
 
 
 @given(names=_NAMES, copies=st.integers(1, 4))
-def test_every_shard_is_held_by_as_many_processes_as_wanted_or_all(names: list[str], copies: int) -> None:
+def test_each_shard_is_held_by_requested_number_of_processes_or_all(names: list[str], copies: int) -> None:
     held = Counter(shard for name in names for shard in shards_of_process(name, 16, names, copies))
     assert held == dict.fromkeys(range(16), min(copies, len(names)))
 
 
 @given(names=_NAMES, copies=st.integers(1, 3), coming=st.text("xyz", min_size=1, max_size=4))
-def test_a_process_that_comes_takes_shards_and_moves_no_other(names: list[str], copies: int, coming: str) -> None:
+def test_new_process_takes_shards_without_moving_others(names: list[str], copies: int, coming: str) -> None:
     for shard in range(16):
         before = rendezvous_order(shard, names)
         after = rendezvous_order(shard, [*names, coming])
@@ -32,7 +32,7 @@ def test_a_process_that_comes_takes_shards_and_moves_no_other(names: list[str], 
         assert set(after[:copies]) - set(before[:copies]) <= {coming}
 
 
-def test_a_process_that_goes_leaves_its_shards_to_many() -> None:
+def test_shards_of_departed_process_are_spread_over_all_others() -> None:
     names = [f"process-{number}" for number in range(8)]
     gone, left = names[3], [*names[:3], *names[4:]]
     heirs = Counter(rendezvous_order(shard, left)[0] for shard in shards_of_process(gone, 1000, names, 1))

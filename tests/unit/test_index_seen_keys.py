@@ -10,7 +10,7 @@ KEYS = st.lists(st.one_of(st.integers(0, 30), st.integers(2**64 - 30, 2**64 - 1)
 
 
 @given(st.lists(KEYS, max_size=30), st.sampled_from([1, 3, 16, 1000]))
-def test_keys_are_new_once(batches: list[list[int]], longest: int) -> None:
+def test_key_is_new_only_the_first_time(batches: list[list[int]], longest: int) -> None:
     seen, known = SeenKeys(longest), set[int]()
     for batch in batches:
         expected = []
@@ -21,7 +21,7 @@ def test_keys_are_new_once(batches: list[list[int]], longest: int) -> None:
     assert len(seen) == len(known)
 
 
-def test_runs_stay_few_and_take_eight_bytes_a_key() -> None:
+def test_runs_stay_few_and_use_eight_bytes_per_key() -> None:
     seen = SeenKeys(longest=1 << 14)
     drawn = np.random.default_rng(3).integers(0, 2**63, 100_000, dtype=np.uint64)
     for batch in np.array_split(drawn, 500):

@@ -71,7 +71,7 @@ def paper_records() -> st.SearchStrategy[list[dict[str, Any]]]:
     shards=st.integers(1, 4),
     window=st.builds(Window.until, st.none() | st.dates(dt.date(2010, 1, 1), dt.date(2013, 1, 1))),
 )
-async def test_sharded_answers_by_meaning_are_those_of_the_whole(
+async def test_sharded_results_match_the_unsharded_corpus(
     papers: list[dict[str, Any]], shards: int, window: Window
 ) -> None:
     with TemporaryDirectory() as folder:
@@ -99,7 +99,7 @@ async def test_sharded_answers_by_meaning_are_those_of_the_whole(
         parts.close()
 
 
-async def test_papers_of_a_shard_are_those_whose_hashes_say_so(sharded: Path) -> None:
+async def test_papers_are_assigned_to_shards_by_hash(sharded: Path) -> None:
     owners = shard_of(IDS, SHARDS).tolist()
     manifest = ShardStore(sharded).read_manifest()
     assert [item.papers for item in manifest.shards] == [owners.count(number) for number in range(SHARDS)]
@@ -110,7 +110,7 @@ async def test_papers_of_a_shard_are_those_whose_hashes_say_so(sharded: Path) ->
             }
 
 
-async def test_update_of_shards_adds_changes_and_removes(sharded: Path) -> None:
+async def test_sharded_update_adds_changes_and_removes_papers(sharded: Path) -> None:
     before = ShardStore(sharded).read_manifest()
     delta = Delta([*records(20, 21, 4), *records(3, title="About lichens")], [PaperId("bee-07"), PaperId("nobody")])
     done = await update_shards(delta, sharded, EMBEDDER)
@@ -130,7 +130,7 @@ async def test_update_without_changes_publishes_nothing(sharded: Path) -> None:
     assert ShardStore(sharded).read_manifest() == before
 
 
-async def test_update_that_stops_between_two_shards_leaves_the_old_version_and_is_made_good(sharded: Path) -> None:
+async def test_interrupted_sharded_update_keeps_old_version_and_can_be_rerun(sharded: Path) -> None:
     before = ShardStore(sharded).read_manifest()
     numbers = range(40, 60)
     owners = shard_of([f"bee-{number}" for number in numbers], SHARDS).tolist()
@@ -159,7 +159,7 @@ async def test_update_that_stops_between_two_shards_leaves_the_old_version_and_i
         assert len(await corpus.papers([PaperId(f"bee-{number}") for number in numbers], OPEN)) == len(numbers)
 
 
-async def test_version_that_is_read_outlives_those_that_follow_and_goes_when_nobody_reads_it(sharded: Path) -> None:
+async def test_version_in_use_is_kept_until_its_reader_closes(sharded: Path) -> None:
     keep = BuildOptions(keep=1)
     reader = Corpus.open(sharded, EMBEDDER)
     for number in range(3):
@@ -177,7 +177,7 @@ async def test_version_that_is_read_outlives_those_that_follow_and_goes_when_nob
     ] * SHARDS
 
 
-async def test_build_of_the_same_sources_is_done_once(sharded: Path) -> None:
+async def test_rebuilding_shards_from_same_sources_is_skipped_until_updated(sharded: Path) -> None:
     again = await build_shards([sharded.parent / "papers.jsonl"], SHARDS, sharded, EMBEDDER)
     assert again.already_built
     await update_shards(Delta(records(20)), sharded, EMBEDDER)
@@ -185,7 +185,7 @@ async def test_build_of_the_same_sources_is_done_once(sharded: Path) -> None:
     assert (anew.already_built, anew.manifest.version) == (False, again.manifest.version)
 
 
-async def test_another_number_of_shards_is_refused(sharded: Path, tmp_path: Path) -> None:
+async def test_build_with_different_shard_count_is_rejected(sharded: Path, tmp_path: Path) -> None:
     source = sharded.parent / "papers.jsonl"
     with pytest.raises(CorpusError, match="has 3 shards, not 4"):
         await build_shards([source], 4, sharded, EMBEDDER)
@@ -197,7 +197,7 @@ async def test_another_number_of_shards_is_refused(sharded: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("damage", ["shard", "whole"])
-async def test_damaged_shard_or_manifest_is_noticed(sharded: Path, damage: str) -> None:
+async def test_damaged_shard_or_manifest_is_detected(sharded: Path, damage: str) -> None:
     shards = ShardStore(sharded)
     if damage == "whole":
         path = shards.versions.current_path() / "manifest.json"
@@ -230,7 +230,7 @@ async def versions_of(directory: Path, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("left", [["manifest.json.sha256"], []])
-async def test_update_ends_the_removal_of_an_old_version_that_was_killed(sharded: Path, left: list[str]) -> None:
+async def test_update_completes_interrupted_removal_of_old_version(sharded: Path, left: list[str]) -> None:
     first, *others = await versions_of(sharded, 2)
     half = sharded / "versions" / first
     for path in half.iterdir():
@@ -244,7 +244,7 @@ async def test_update_ends_the_removal_of_an_old_version_that_was_killed(sharded
         Corpus.open(sharded, EMBEDDER, version).close()
 
 
-async def test_version_of_another_release_goes_with_the_next_update(sharded: Path) -> None:
+async def test_update_removes_version_of_another_release(sharded: Path) -> None:
     first, _ = await versions_of(sharded, 1)
     manifest = sharded / "versions" / first / "manifest.json"
     manifest.write_text(manifest.read_text().replace("shards-1", "shards-0"))
@@ -253,7 +253,7 @@ async def test_version_of_another_release_goes_with_the_next_update(sharded: Pat
 
 
 @pytest.mark.parametrize("removed", [1, 10])
-async def test_night_in_shards_may_remove_a_tenth_of_the_whole(tmp_path: Path, removed: int) -> None:
+async def test_sharded_update_may_remove_a_tenth_of_the_corpus(tmp_path: Path, removed: int) -> None:
     directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
     built = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
     fewest = min(range(16), key=lambda number: built.manifest.shards[number].papers)
@@ -267,7 +267,7 @@ async def test_night_in_shards_may_remove_a_tenth_of_the_whole(tmp_path: Path, r
         assert len(corpus) == 100 - removed
 
 
-async def test_night_in_shards_that_removes_more_is_refused_and_tried_again(tmp_path: Path) -> None:
+async def test_excessive_sharded_removal_is_refused_but_works_without_acceptance_check(tmp_path: Path) -> None:
     directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
     built = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
     delta = Delta([], [PaperId(paper["id"]) for paper in papers[:11]])

@@ -31,7 +31,7 @@ def directions(count: int) -> Vectors:
     return normed
 
 
-def test_known_vectors_are_copied_and_the_other_rows_are_told() -> None:
+def test_known_vectors_are_copied_and_missing_rows_are_returned() -> None:
     first, second = np.eye(4, dtype=np.float32), np.full((2, 4), 0.5, np.float32)
     known = KnownVectors(
         [
@@ -45,7 +45,7 @@ def test_known_vectors_are_copied_and_the_other_rows_are_told() -> None:
     assert vectors.tolist() == [[0] * 4, [0.5] * 4, first[0].tolist(), first[2].tolist(), [0] * 4]
 
 
-def test_ready_vectors_are_known_by_the_texts_of_their_papers_and_change_the_signature(tmp_path: Path) -> None:
+def test_ready_vectors_are_found_by_paper_text_and_change_the_signature(tmp_path: Path) -> None:
     papers = [PaperRecord.model_validate(record(number)) for number in range(3)]
     made = {}
     for scale in (1.0, 0.5):
@@ -64,7 +64,7 @@ def test_ready_vectors_are_known_by_the_texts_of_their_papers_and_change_the_sig
     assert not list(tmp_path.iterdir())
 
 
-async def test_build_from_ready_vectors_embeds_only_what_has_none(tmp_path: Path) -> None:
+async def test_build_embeds_only_papers_without_ready_vectors(tmp_path: Path) -> None:
     vectors = directions(3)
     papers = [record(number, vector=vectors[number].tolist(), vector_model=EMBEDDER.name) for number in range(3)]
     plain = PaperRecord.model_validate(record(5))
@@ -76,7 +76,7 @@ async def test_build_from_ready_vectors_embeds_only_what_has_none(tmp_path: Path
         assert opened(tmp_path / "corpus").similarities([item], vector) == pytest.approx({item: 1.0}, abs=0.001)
 
 
-async def test_build_with_other_vectors_of_the_same_papers_makes_other_segments(tmp_path: Path) -> None:
+async def test_different_vectors_for_same_papers_produce_different_segments(tmp_path: Path) -> None:
     vectors, names = directions(2), set()
     for vector in vectors:
         papers = [record(0, vector=vector.tolist(), vector_model=EMBEDDER.name), record(1)]
@@ -87,7 +87,7 @@ async def test_build_with_other_vectors_of_the_same_papers_makes_other_segments(
     assert len({*names, anew.manifest.segments[0].name}) == 3
 
 
-async def test_update_takes_ready_vectors(tmp_path: Path) -> None:
+async def test_update_uses_ready_vectors(tmp_path: Path) -> None:
     await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], tmp_path / "corpus", EMBEDDER)
     (vector,) = directions(1)
     night = write_jsonl(tmp_path / "night.jsonl", [record(20, vector=vector.tolist(), vector_model=EMBEDDER.name)])

@@ -64,7 +64,7 @@ async def test_update_adds_changes_and_removes(directory: Path) -> None:
     assert set(await corpus.papers([PaperId("bee-07"), PaperId("bee-03")], OPEN)) == {"bee-03"}
 
 
-async def test_update_embeds_only_what_reads_otherwise(directory: Path) -> None:
+async def test_update_embeds_only_papers_with_changed_text(directory: Path) -> None:
     await built(directory)
     embedder = CountingEmbedder()
     delta = Delta([*records(20, title="A new one"), *records(3, citation_count=99), *records(5, title="Another")])
@@ -76,13 +76,13 @@ async def test_update_embeds_only_what_reads_otherwise(directory: Path) -> None:
     ].citation_count == 99
 
 
-async def test_update_without_a_change_leaves_the_version(directory: Path) -> None:
+async def test_update_without_changes_keeps_the_version(directory: Path) -> None:
     before = await built(directory)
     summary = await update_corpus(Delta(records(3, 4), [PaperId("nobody")]), directory, EMBEDDER)
     assert (summary.manifest, summary.published) == (before, False)
 
 
-async def test_update_that_breaks_half_way_leaves_the_version_and_goes_on_when_run_again(directory: Path) -> None:
+async def test_interrupted_update_keeps_version_and_completes_when_rerun(directory: Path) -> None:
     before = await built(directory)
     delta = Delta(records(20, 21, 22, 23), [HANDBOOK])
     with pytest.raises(ConfigurationError):
@@ -92,7 +92,7 @@ async def test_update_that_breaks_half_way_leaves_the_version_and_goes_on_when_r
     assert len(await everything(Corpus.open(directory, EMBEDDER))) == manifest.papers == 17
 
 
-async def test_update_of_nothing_built_or_of_another_model_is_refused(directory: Path) -> None:
+async def test_update_without_corpus_or_with_another_model_is_rejected(directory: Path) -> None:
     with pytest.raises(CorpusError, match="There is no corpus"):
         await update_corpus(Delta(records(1)), directory, EMBEDDER)
     await built(directory)
@@ -114,7 +114,7 @@ async def test_reader_keeps_its_version_through_updates(directory: Path) -> None
 
 
 @given(st.lists(st.tuples(st.integers(1, 500), st.floats(0, 1)), max_size=12), st.integers(1, 300))
-def test_an_update_writes_again_what_is_small_or_mostly_hidden(parts: list[tuple[int, float]], coming: int) -> None:
+def test_update_rewrites_segments_with_many_hidden_papers(parts: list[tuple[int, float]], coming: int) -> None:
     sizes = [SegmentSize(papers, int(papers * share)) for papers, share in parts]
     again = segments_to_rewrite(sizes, coming, most=1000)
     kept = [size for number, size in enumerate(sizes) if number not in again]
@@ -133,7 +133,7 @@ def test_many_small_updates_leave_few_segments() -> None:
     assert sum(size.live for size in sizes) == 100_000 + 365 * 100
 
 
-def test_delta_of_nothing_of_no_ids_or_of_a_paper_both_ways_is_refused(tmp_path: Path) -> None:
+def test_empty_invalid_or_contradictory_delta_is_rejected(tmp_path: Path) -> None:
     source, ids = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "ids.txt"
     with pytest.raises(InputError, match="nothing to update"):
         read_delta([])

@@ -43,7 +43,7 @@ def true_best(vectors: Vectors, query: Vectors, limit: int) -> list[int]:
     return [int(row) for row in np.argsort(-(vectors @ query), kind="stable")[:limit]]
 
 
-def test_exact_search_finds_the_best_of_the_first_rows(tmp_path: Path) -> None:
+def test_exact_search_finds_nearest_among_the_first_rows(tmp_path: Path) -> None:
     vectors, queries = clustered(500, seed=1), clustered(20, seed=2)
     dense, parameters = built(tmp_path, vectors, exact_up_to=500)
     assert parameters.kind == "exact"
@@ -53,7 +53,7 @@ def test_exact_search_finds_the_best_of_the_first_rows(tmp_path: Path) -> None:
             assert nearest.similarities == pytest.approx(vectors[nearest.rows] @ query, abs=1e-5)
 
 
-def test_equal_vectors_come_in_the_order_of_their_rows(tmp_path: Path) -> None:
+def test_equal_vectors_are_returned_in_row_order(tmp_path: Path) -> None:
     vectors = np.repeat(clustered(1, seed=1), 30, axis=0)
     dense, _ = built(tmp_path, vectors, exact_up_to=30)
     (nearest,) = dense.nearest(vectors[:1], 30, RowFilter(30))
@@ -66,13 +66,13 @@ def some(tmp_path_factory: pytest.TempPathFactory) -> VectorIndex:
 
 
 @given(rows=st.lists(st.integers(0, 299), min_size=1, max_size=20, unique=True))
-def test_similarity_of_a_row_does_not_depend_on_its_company(some: VectorIndex, rows: list[int]) -> None:
+def test_row_similarity_does_not_depend_on_other_rows(some: VectorIndex, rows: list[int]) -> None:
     (query,) = clustered(1, seed=4)
     together = some.similarities(query, rows)
     assert together.tolist() == [some.similarities(query, [row]).item() for row in rows]
 
 
-def test_search_answers_the_same_alone_and_among_others(some: VectorIndex) -> None:
+def test_search_returns_same_results_alone_and_in_a_batch(some: VectorIndex) -> None:
     queries = clustered(40, seed=5)
     together = some.nearest(queries, 10, RowFilter(300))
     alone = [some.nearest(queries[row : row + 1], 10, RowFilter(300))[0] for row in range(len(queries))]
@@ -82,7 +82,7 @@ def test_search_answers_the_same_alone_and_among_others(some: VectorIndex) -> No
 
 
 @pytest.mark.parametrize("kind", APPROXIMATE)
-def test_approximate_search_reaches_the_target_with_and_without_a_cutoff(tmp_path: Path, kind: IndexKind) -> None:
+def test_approximate_search_reaches_target_recall_with_and_without_cutoff(tmp_path: Path, kind: IndexKind) -> None:
     vectors, queries = clustered(4000, seed=1), clustered(100, seed=2)
     dense, parameters = built(tmp_path, vectors, 0, kind)
     assert (parameters.kind, parameters.lists, parameters.trained_on) == (kind, 126, 4000)
@@ -100,7 +100,7 @@ def test_approximate_search_reaches_the_target_with_and_without_a_cutoff(tmp_pat
 
 @pytest.mark.parametrize("kind", ["exact", *APPROXIMATE])
 @pytest.mark.parametrize("share", [0.9, 0.3, 0.002])
-def test_search_with_a_mask_finds_the_best_of_what_counts(tmp_path: Path, kind: IndexKind, share: float) -> None:
+def test_masked_search_finds_nearest_allowed_rows(tmp_path: Path, kind: IndexKind, share: float) -> None:
     vectors, queries = clustered(4000, seed=1), clustered(100, seed=2)
     dense, _ = built(tmp_path, vectors, 0, kind)
     mask = np.random.default_rng(3).random(4000) < share
@@ -114,7 +114,7 @@ def test_search_with_a_mask_finds_the_best_of_what_counts(tmp_path: Path, kind: 
     assert np.mean(shares) >= 0.97
 
 
-def test_few_rows_that_count_are_searched_exactly_whatever_the_index(tmp_path: Path) -> None:
+def test_approximate_index_searches_few_rows_exactly(tmp_path: Path) -> None:
     vectors, query = clustered(4000, seed=1), clustered(1, seed=2)
     dense, parameters = built(tmp_path, vectors, exact_up_to=500)
     assert parameters.kind == "ivf_sq8"
@@ -133,14 +133,12 @@ def test_few_rows_that_count_are_searched_exactly_whatever_the_index(tmp_path: P
         (10**8, 385, "ivf_sq8"),
     ],
 )
-def test_size_decides_on_the_kind(rows: int, dimensions: int, kind: IndexKind) -> None:
+def test_index_kind_depends_on_size_and_dimensions(rows: int, dimensions: int, kind: IndexKind) -> None:
     assert index_kind_for(rows, dimensions, exact_up_to=50_000) == kind
 
 
 @pytest.mark.parametrize("kind", APPROXIMATE)
-def test_approximate_search_tells_the_cosines_of_the_vectors_themselves_best_first(
-    tmp_path: Path, kind: IndexKind
-) -> None:
+def test_approximate_search_returns_exact_cosines_in_descending_order(tmp_path: Path, kind: IndexKind) -> None:
     dense, _ = built(tmp_path, clustered(2000, seed=1), 0, kind)
     queries = clustered(20, seed=2)
     for query, nearest in zip(queries, dense.nearest(queries, 10, RowFilter(2000)), strict=True):
@@ -149,7 +147,7 @@ def test_approximate_search_tells_the_cosines_of_the_vectors_themselves_best_fir
 
 
 @pytest.mark.parametrize("kind", APPROXIMATE)
-def test_approximate_search_of_more_rows_than_count_finds_no_others(tmp_path: Path, kind: IndexKind) -> None:
+def test_approximate_search_returns_only_allowed_rows_when_few_remain(tmp_path: Path, kind: IndexKind) -> None:
     dense, _ = built(tmp_path, clustered(2000, seed=1), 0, kind)
     mask = np.arange(2000) % 400 == 3
     for allowed, count in ((RowFilter(2000, mask), 5), (RowFilter(1000, mask), 3), (RowFilter(4), 4)):
@@ -159,7 +157,7 @@ def test_approximate_search_of_more_rows_than_count_finds_no_others(tmp_path: Pa
 
 
 @pytest.mark.parametrize("kind", APPROXIMATE)
-def test_index_built_twice_answers_the_same(tmp_path: Path, kind: IndexKind) -> None:
+def test_rebuilt_index_returns_the_same_results(tmp_path: Path, kind: IndexKind) -> None:
     vectors, queries = clustered(2000, seed=1), clustered(20, seed=2)
     answers = []
     for name in ("first", "second"):

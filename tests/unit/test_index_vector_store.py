@@ -49,7 +49,7 @@ def mappings_of(folder: Path) -> int:
     return sum(str(folder) in line for line in Path("/proc/self/maps").read_text().splitlines())
 
 
-def test_each_text_of_more_portions_than_two_bytes_count_gets_its_own_vector() -> None:
+def test_vectors_in_more_than_32768_blocks_stay_distinct() -> None:
     count = 32_770
     vectors = np.arange(count, dtype=np.float32).reshape(count, 1)
     hashes = hash64(map(str, range(count)))
@@ -74,7 +74,7 @@ async def test_stored_vectors_are_found_by_their_texts(kind: str, tmp_path: Path
     assert set(os.listdir(tmp_path)) <= {"vectors"}, "the file has no name"
 
 
-async def test_only_vectors_of_texts_that_are_wanted_are_kept(tmp_path: Path) -> None:
+async def test_only_vectors_of_wanted_texts_are_kept(tmp_path: Path) -> None:
     store, keys = await stored(str(tmp_path / "vectors"), 5)
     wanted = [*texts_of(1)[:2], texts_of(4)[2], "not stored"]
     known = store.known(keys, tmp_path, np.unique(hash64(wanted)))
@@ -85,13 +85,13 @@ async def test_only_vectors_of_texts_that_are_wanted_are_kept(tmp_path: Path) ->
     assert found[:3] == pytest.approx(await EMBEDDER.embed(wanted[:3], "passage"), abs=1e-3)
 
 
-async def test_no_portions_and_none_that_are_wanted_know_nothing(tmp_path: Path) -> None:
+async def test_no_portions_or_no_wanted_texts_yield_no_vectors(tmp_path: Path) -> None:
     store, keys = await stored(str(tmp_path / "vectors"), 1)
     nothing: Hashes = np.empty(0, np.uint64)
     assert [len(store.known([], tmp_path)), len(store.known(keys, tmp_path, nothing))] == [0, 0]
 
 
-async def test_stored_vector_that_is_no_vector_is_told(tmp_path: Path) -> None:
+async def test_non_finite_stored_vector_is_reported(tmp_path: Path) -> None:
     store = VectorStore(str(tmp_path / "vectors"))
     store.put("damaged", ["moths", "bees"], np.full((2, EMBEDDER.dimensions), np.nan, np.float32))
     stored = LookupEmbedder(EMBEDDER, store.known(["damaged"], tmp_path))
@@ -99,7 +99,7 @@ async def test_stored_vector_that_is_no_vector_is_told(tmp_path: Path) -> None:
         await stored.embed(["bees"], "passage")
 
 
-async def test_portion_that_is_cut_off_is_told_with_its_place(tmp_path: Path) -> None:
+async def test_truncated_portion_is_reported_with_its_file(tmp_path: Path) -> None:
     store, keys = await stored(str(tmp_path / "vectors"), 1)
     files, folder = fsspec.url_to_fs(str(tmp_path / "vectors"))
     path = f"{folder}/{keys[0]}.npy"
@@ -108,7 +108,7 @@ async def test_portion_that_is_cut_off_is_told_with_its_place(tmp_path: Path) ->
         store.known(keys, tmp_path)
 
 
-async def test_shard_whose_own_texts_were_stored_embeds_nothing(tmp_path: Path) -> None:
+async def test_shard_with_all_texts_stored_embeds_nothing(tmp_path: Path) -> None:
     ready = {"vector": np.eye(1, EMBEDDER.dimensions)[0].tolist(), "vector_model": EMBEDDER.name}
     source = write_jsonl(tmp_path / "papers.jsonl", [*RECORDS, record(20, **ready)])
     texts = list(chain.from_iterable(map(texts_to_embed, RecordReader([source], EMBEDDER))))

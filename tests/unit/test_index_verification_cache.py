@@ -41,7 +41,7 @@ def opened(directory: Path, proofs: VerificationCache) -> None:
     Corpus.open(directory, EMBEDDER, proofs=proofs).close()
 
 
-async def test_second_process_trusts_what_the_first_has_verified(directory: Path, verified: list[str]) -> None:
+async def test_verification_by_first_process_is_reused_by_second(directory: Path, verified: list[str]) -> None:
     folder = directory.parent / "verified"
     opened(directory, VerificationCache(folder))
     assert sorted(verified) == ["segments", "versions"]
@@ -51,7 +51,7 @@ async def test_second_process_trusts_what_the_first_has_verified(directory: Path
     assert len(verified) == 4
 
 
-async def test_next_version_has_only_its_own_files_verified(directory: Path, verified: list[str]) -> None:
+async def test_only_new_files_of_next_version_are_verified(directory: Path, verified: list[str]) -> None:
     proofs = VerificationCache(directory.parent / "verified")
     opened(directory, proofs)
     many = [PaperRecord.model_validate(record(number)) for number in range(20, 23)]
@@ -61,7 +61,7 @@ async def test_next_version_has_only_its_own_files_verified(directory: Path, ver
     assert sorted(verified) == ["segments", "versions"]
 
 
-async def test_file_that_has_changed_since_is_noticed(directory: Path) -> None:
+async def test_file_changed_after_verification_is_detected(directory: Path) -> None:
     proofs = VerificationCache(directory.parent / "verified")
     opened(directory, proofs)
     path = next((directory / "segments").rglob("papers.arrow"))
@@ -70,7 +70,7 @@ async def test_file_that_has_changed_since_is_noticed(directory: Path) -> None:
         opened(directory, proofs)
 
 
-async def test_proof_of_another_start_of_the_machine_counts_for_nothing(
+async def test_verification_from_before_a_reboot_is_ignored(
     directory: Path, verified: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proofs, boot = VerificationCache(directory.parent / "verified"), directory.parent / "boot"
@@ -81,7 +81,7 @@ async def test_proof_of_another_start_of_the_machine_counts_for_nothing(
     assert len(verified) == 4
 
 
-async def test_folder_that_cannot_be_written_costs_only_time(directory: Path, verified: list[str]) -> None:
+async def test_unwritable_cache_folder_only_disables_caching(directory: Path, verified: list[str]) -> None:
     taken = directory.parent / "verified"
     taken.write_text("a file, not a folder")
     for _ in range(2):
@@ -89,7 +89,7 @@ async def test_folder_that_cannot_be_written_costs_only_time(directory: Path, ve
     assert len(verified) == 4
 
 
-async def test_notes_on_what_has_gone_go_too(directory: Path) -> None:
+async def test_cache_entries_of_removed_files_are_deleted(directory: Path) -> None:
     folder = directory.parent / "verified"
     opened(directory, VerificationCache(folder))
     notes = set(os.listdir(folder))

@@ -48,7 +48,7 @@ class Shelf:
         return VersionCache(lambda: self.name, self.open, lambda: self.now, idle)
 
 
-async def test_version_is_opened_once_for_all_who_ask_at_the_same_time() -> None:
+async def test_concurrent_requests_open_a_version_once() -> None:
     shelf = Shelf()
     versions = shelf.versions()
     found = await asyncio.gather(*(versions.current() for _ in range(20)))
@@ -56,7 +56,7 @@ async def test_version_is_opened_once_for_all_who_ask_at_the_same_time() -> None
     assert {id(item) for item in found} == {id(found[0])}
 
 
-async def test_old_version_answers_while_the_next_is_being_opened() -> None:
+async def test_old_version_is_used_while_the_next_is_opening() -> None:
     shelf = Shelf()
     versions = shelf.versions()
     await versions.current()
@@ -70,7 +70,7 @@ async def test_old_version_answers_while_the_next_is_being_opened() -> None:
     assert (await versions.at("one")).name == "one"
 
 
-async def test_version_that_cannot_be_opened_leaves_the_old_one_and_is_tried_again_later(
+async def test_unopenable_version_keeps_old_version_in_use_and_is_retried(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     shelf = Shelf()
@@ -88,7 +88,7 @@ async def test_version_that_cannot_be_opened_leaves_the_old_one_and_is_tried_aga
     assert (await versions.current()).name == "two"
 
 
-async def test_asker_who_goes_away_leaves_the_others_their_answer() -> None:
+async def test_cancelled_request_does_not_affect_other_waiting_requests() -> None:
     shelf = Shelf()
     shelf.gates["one"] = threading.Event()
     versions = shelf.versions()
@@ -100,7 +100,7 @@ async def test_asker_who_goes_away_leaves_the_others_their_answer() -> None:
     assert first.cancelled()
 
 
-async def test_version_is_let_go_when_nobody_has_asked_for_it_in_a_while() -> None:
+async def test_unused_version_is_released_after_idle_time() -> None:
     shelf = Shelf()
     versions = shelf.versions(idle=10)
     mine = await versions.current()
@@ -118,7 +118,7 @@ async def test_version_is_let_go_when_nobody_has_asked_for_it_in_a_while() -> No
     assert shelf.opened == ["one", "two", "one"]
 
 
-async def test_no_corpus_is_told_each_time_until_there_is_one() -> None:
+async def test_missing_corpus_is_reported_on_each_request_until_it_exists() -> None:
     shelf = Shelf()
     shelf.name = ""
     versions = shelf.versions()
@@ -131,9 +131,7 @@ async def test_no_corpus_is_told_each_time_until_there_is_one() -> None:
 
 
 @pytest.mark.parametrize("shards", [0, 2])
-async def test_corpus_goes_on_to_what_is_published_and_back_to_what_somebody_began_with(
-    tmp_path: Path, shards: int
-) -> None:
+async def test_newest_corpus_is_served_while_earlier_version_remains_available(tmp_path: Path, shards: int) -> None:
     source, directory = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "corpus"
     if shards:
         await build_shards([source], shards, directory, EMBEDDER)

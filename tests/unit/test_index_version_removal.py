@@ -35,7 +35,7 @@ def versions(directory: Path) -> list[str]:
     return sorted(path.name for path in (directory / "versions").iterdir())
 
 
-async def test_old_versions_go_on_nfs_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_old_versions_are_removed_on_nfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fcntl, "flock", lock_as_on_nfs)
     source, directory = tmp_path / "papers.jsonl.gz", tmp_path / "corpus"
     await built(source, directory, 10)
@@ -45,7 +45,7 @@ async def test_old_versions_go_on_nfs_as_well(tmp_path: Path, monkeypatch: pytes
     assert versions(directory) == [last]
 
 
-async def test_version_that_is_read_stays_on_nfs_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_version_in_use_is_kept_on_nfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fcntl, "flock", lock_as_on_nfs)
     source, directory = tmp_path / "papers.jsonl.gz", tmp_path / "corpus"
     first = await built(source, directory, 10)
@@ -57,7 +57,7 @@ async def test_version_that_is_read_stays_on_nfs_as_well(tmp_path: Path, monkeyp
     reader.close()
 
 
-async def test_version_that_cannot_be_removed_fails_no_build(
+async def test_failed_version_removal_does_not_fail_the_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(version: Path) -> None:

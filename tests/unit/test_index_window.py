@@ -105,7 +105,7 @@ async def vectors_of(ids: Sequence[str]) -> dict[str, np.ndarray[Any, np.dtype[n
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-async def test_search_and_snippets_find_all_papers_of_the_window_and_no_other(corpus: Corpus, window: Window) -> None:
+async def test_search_and_snippets_return_exactly_the_papers_in_the_window(corpus: Corpus, window: Window) -> None:
     for hits in await corpus.search(["bees in a meadow", "part 12"], EVERYTHING, window):
         assert {hit.paper.id for hit in hits} == ids_in(window)
     (passages,) = await corpus.snippets(["transect through clover"], EVERYTHING, window)
@@ -115,7 +115,7 @@ async def test_search_and_snippets_find_all_papers_of_the_window_and_no_other(co
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-async def test_nearest_papers_of_the_window_are_those_of_a_comparison_with_each(corpus: Corpus, window: Window) -> None:
+async def test_nearest_papers_in_window_match_brute_force_comparison(corpus: Corpus, window: Window) -> None:
     vectors, limit = await vectors_of(list(NOW)), 8
     asked = [PaperId(text) for text in ("p0", "p5", "p33", "p62")]
     found = await corpus.neighbours(asked, limit, window)
@@ -127,7 +127,7 @@ async def test_nearest_papers_of_the_window_are_those_of_a_comparison_with_each(
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-async def test_other_filters_hold_within_the_window(corpus: Corpus, window: Window) -> None:
+async def test_filters_apply_within_the_window(corpus: Corpus, window: Window) -> None:
     filters = Filters(
         window=window, venues=frozenset({"hedge letters"}), retracted=False, without=frozenset({PaperId("p32")})
     )
@@ -139,9 +139,7 @@ async def test_other_filters_hold_within_the_window(corpus: Corpus, window: Wind
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-async def test_records_references_citations_and_newest_day_are_those_of_the_window(
-    corpus: Corpus, window: Window
-) -> None:
+async def test_records_references_citations_and_newest_day_respect_the_window(corpus: Corpus, window: Window) -> None:
     def ids(papers: Sequence[Paper]) -> set[str]:
         return {item.id for item in papers}
 

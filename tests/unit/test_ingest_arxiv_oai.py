@@ -30,7 +30,7 @@ def _read(*records: bytes) -> tuple[OaiRecord, ...]:
     return page.entries
 
 
-def test_a_paper_is_read_with_its_texts_on_one_line() -> None:
+def test_paper_record_is_parsed_with_wrapped_text_joined() -> None:
     (entry,) = _read(PAPER % b"9 pages")
     assert isinstance(entry.row, RecordRow)
     assert (entry.row.key, entry.row.title, entry.row.abstract) == (
@@ -48,14 +48,14 @@ def test_a_paper_is_read_with_its_texts_on_one_line() -> None:
     assert withdrawn.row.retracted
 
 
-def test_a_deleted_record_names_what_is_gone() -> None:
+def test_deleted_record_keeps_its_paper_id() -> None:
     (entry,) = _read(GONE)
     assert entry.deleted
     assert isinstance(entry.row, RecordRow)
     assert entry.row.key == "arxiv:0704.0001"
 
 
-def test_a_record_without_metadata_or_id_is_a_reason_beside_the_others() -> None:
+def test_record_without_metadata_or_id_is_reported_and_others_are_read() -> None:
     no_metadata = b"<record><header><identifier>oai:arXiv.org:0704.0002</identifier></header></record>"
     no_id = b"<record><header><identifier>x</identifier></header></record>"
     found = _read(no_metadata, no_id, PAPER % b"")
@@ -63,14 +63,14 @@ def test_a_record_without_metadata_or_id_is_a_reason_beside_the_others() -> None
     assert isinstance(found[2].row, RecordRow)
 
 
-def test_a_page_says_where_the_next_one_is_and_the_last_that_there_is_none() -> None:
+def test_every_page_but_the_last_has_a_resumption_token() -> None:
     page, last = read_oai_page(_page(GONE, token=b"123|1001")), read_oai_page(_page(GONE))
     assert isinstance(page, OaiPage)
     assert isinstance(last, OaiPage)
     assert (page.token, last.token) == ("123|1001", "")
 
 
-def test_an_empty_window_is_an_empty_page_and_other_errors_are_told() -> None:
+def test_empty_window_is_an_empty_page_and_other_errors_are_returned() -> None:
     assert read_oai_page(HEAD + b'<error code="noRecordsMatch"/></OAI-PMH>') == OaiPage((), "")
     assert read_oai_page(HEAD + b'<error code="badArgument">No\n such set</error></OAI-PMH>') == OaiError(
         "badArgument", "No such set"
@@ -88,12 +88,12 @@ def test_an_empty_window_is_an_empty_page_and_other_errors_are_told() -> None:
     ],
     ids=["empty", "html", "nothing", "cut", "entities"],
 )
-def test_what_is_no_oai_document_is_malformed(body: bytes) -> None:
+def test_invalid_oai_document_is_malformed(body: bytes) -> None:
     with pytest.raises(SourceMalformed):
         read_oai_page(body)
 
 
-def test_windows_are_months_that_cover_every_day_once() -> None:
+def test_harvest_windows_are_months_covering_every_day_once() -> None:
     assert list(harvest_windows(dt.date(2026, 1, 30), dt.date(2026, 3, 2))) == [
         (dt.date(2026, 1, 30), dt.date(2026, 1, 31)),
         (dt.date(2026, 2, 1), dt.date(2026, 2, 28)),

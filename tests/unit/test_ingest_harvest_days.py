@@ -23,20 +23,20 @@ def span(first: int, last: int) -> DaySpan:
 HELD = HarvestedDays(day(100), day(130), None)
 
 
-def test_first_harvest_begins_where_it_is_told() -> None:
+def test_first_harvest_starts_at_the_requested_day() -> None:
     assert NOTHING.to_ask(day(0), day(9)) == [span(0, 9)]
     assert NOTHING.to_ask(day(9), day(9)) == [span(9, 9)]
     with pytest.raises(InputError, match="Nothing was harvested yet"):
         NOTHING.to_ask(None, day(9))
 
 
-def test_last_day_that_is_in_is_asked_for_once_more() -> None:
+def test_last_harvested_day_is_requested_again() -> None:
     assert HELD.to_ask(None, day(140)) == [span(130, 140)]
     assert HELD.to_ask(None, day(130)) == []
 
 
 @pytest.mark.parametrize("last", [99, 100, 140])
-def test_harvest_may_reach_back_to_what_is_in(last: int) -> None:
+def test_harvest_may_extend_back_when_it_joins_harvested_days(last: int) -> None:
     assert HELD.to_ask(day(50), day(last)) == [span(50, last)]
 
 
@@ -46,21 +46,21 @@ def test_harvest_that_would_leave_a_gap_is_refused(first: int, last: int) -> Non
         HELD.to_ask(day(first), day(last))
 
 
-def test_folder_of_an_earlier_version_vouches_for_its_last_day_alone() -> None:
+def test_folder_of_earlier_version_counts_only_its_last_day() -> None:
     old = HarvestedDays(None, day(130), None)
     with pytest.raises(InputError, match=str(day(129))):
         old.to_ask(day(50), day(100))
     assert old.to_ask(day(50), day(129)) == [span(50, 129)]
 
 
-def test_what_was_begun_is_asked_for_first_unless_it_is_asked_for_anyway() -> None:
+def test_interrupted_span_is_requested_first_unless_already_covered() -> None:
     broken = HELD._replace(begun=span(50, 99))
     assert broken.to_ask(None, day(140)) == [span(50, 99), span(130, 140)]
     assert broken.to_ask(None, day(130)) == [span(50, 99)]
     assert broken.to_ask(day(40), day(140)) == [span(40, 140)]
 
 
-def test_first_harvest_that_broke_off_is_gone_on_with() -> None:
+def test_interrupted_first_harvest_is_resumed() -> None:
     assert NOTHING._replace(begun=span(3, 9)).to_ask(None, day(12)) == [span(3, 12)]
     assert NOTHING._replace(begun=span(3, 9)).to_ask(day(5), day(12)) == [span(5, 12)]
 
@@ -69,7 +69,7 @@ RUNS = st.lists(st.tuples(st.none() | st.integers(0, 60), st.integers(0, 60), st
 
 
 @given(RUNS)
-def test_whatever_runs_came_before_no_day_is_missing_between_those_that_are_in(
+def test_harvested_range_never_has_missing_days(
     runs: list[tuple[int | None, int, bool]],
 ) -> None:
     days, there = NOTHING, set[dt.date]()

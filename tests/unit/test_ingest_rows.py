@@ -51,12 +51,12 @@ S2_PAPER = {
 
 
 @given(kind=st.sampled_from([name for name in SOURCE_FORMATS if name != "arxiv"]), data=st.dictionaries(FIELDS, JSON))
-def test_a_line_of_anything_is_a_row_of_its_kind_or_a_reason(kind: SourceKind, data: dict[str, Any]) -> None:
+def test_any_json_line_yields_a_row_or_a_reason(kind: SourceKind, data: dict[str, Any]) -> None:
     row = SOURCE_FORMATS[kind].row_of(data)
     assert isinstance(row, str) or len(row) == len(SOURCE_FORMATS[kind].schema) - 3
 
 
-def test_a_paper_keeps_every_name_it_is_known_by() -> None:
+def test_paper_row_keeps_all_identifiers() -> None:
     row = paper_row(S2_PAPER)
     assert not isinstance(row, str)
     key, _, authors, *_, identifiers, fields = row
@@ -66,28 +66,28 @@ def test_a_paper_keeps_every_name_it_is_known_by() -> None:
     assert (authors, fields) == (["P. Lowthian"], ["Medicine"])
 
 
-def test_a_paper_with_a_year_only_counts_from_its_last_day() -> None:
+def test_paper_with_only_a_year_is_dated_on_its_last_day() -> None:
     assert paper_row(S2_PAPER)[PAPERS.names.index("publication_date")] == dt.date(1989, 12, 31)
 
 
 @pytest.mark.parametrize("number", [None, "", "x", -1, 1.5, True, 2**70])
-def test_a_paper_without_a_usable_number_is_set_aside(number: object) -> None:
+def test_paper_with_invalid_corpus_id_is_rejected(number: object) -> None:
     assert paper_row(S2_PAPER | {"corpusid": number}) == "corpusid is missing"
 
 
-def test_a_citation_that_only_names_itself_is_kept_for_deletions() -> None:
+def test_citation_with_only_its_id_is_kept_for_deletions() -> None:
     assert citation_row({"citationid": 5}) == (None, 5, None)
     assert citation_row({"citingcorpusid": 1, "citedcorpusid": 2}) == (1, None, 2)
     assert isinstance(citation_row({"citingcorpusid": 1}), str)
 
 
 @pytest.mark.parametrize("vector", ["[1, 0.5]", [1, 0.5]])
-def test_a_vector_is_read_as_text_and_as_list(vector: object) -> None:
+def test_vector_is_read_from_text_or_list(vector: object) -> None:
     np.testing.assert_array_equal(embedding_row({"corpusid": 1, "vector": vector})[1], np.array([1, 0.5], np.float32))
 
 
 @pytest.mark.parametrize("vector", ["[1, NaN]", "[]", "[[1]]", "[1", "x", {"a": 1}, ["a"], [10**400], [1e300]])
-def test_a_vector_that_is_none_is_set_aside(vector: object) -> None:
+def test_invalid_vector_is_rejected(vector: object) -> None:
     assert isinstance(embedding_row({"corpusid": 1, "vector": vector}), str)
 
 
@@ -101,7 +101,7 @@ def _full_text(layout: str, heading: str, as_text: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("layout", "heading"), [("content", "sectionheader"), ("body", "section_header")])
 @pytest.mark.parametrize("as_text", [True, False])
-def test_sections_are_paragraphs_under_their_headings(layout: str, heading: str, as_text: bool) -> None:
+def test_paragraphs_are_grouped_under_their_headings(layout: str, heading: str, as_text: bool) -> None:
     assert sections_of(_full_text(layout, heading, as_text)) == [
         SectionRow("", "Before."),
         SectionRow("Method", "First part.\n\nSecond part."),
@@ -113,7 +113,7 @@ def test_sections_are_paragraphs_under_their_headings(layout: str, heading: str,
     st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)), max_size=8),
     st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)), max_size=4),
 )
-def test_whatever_is_annotated_sections_hold_words_of_the_text_only(
+def test_sections_contain_only_words_of_the_text(
     text: str, paragraphs: list[tuple[int, int]], headings: list[tuple[int, int]]
 ) -> None:
     spans = {"paragraph": paragraphs, "sectionheader": headings}
@@ -123,14 +123,14 @@ def test_whatever_is_annotated_sections_hold_words_of_the_text_only(
 
 
 @given(st.lists(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=6), max_size=30))
-def test_an_inverted_abstract_reads_in_its_order(words: list[str]) -> None:
+def test_inverted_abstract_is_restored_in_word_order(words: list[str]) -> None:
     positions: dict[str, list[int]] = {}
     for place, word in enumerate(words):
         positions.setdefault(word, []).append(place)
     assert abstract_text(positions) == " ".join(words)
 
 
-def test_a_work_says_what_it_is_and_what_it_cites() -> None:
+def test_work_row_contains_metadata_identifiers_and_references() -> None:
     row = work_row(
         {
             "id": "https://openalex.org/W42",
@@ -164,18 +164,18 @@ def test_a_work_says_what_it_is_and_what_it_cites() -> None:
         ({"is_xpac": True}, "belongs to the expansion pack (is_xpac)"),
     ],
 )
-def test_a_work_that_cannot_be_used_is_set_aside_with_its_reason(change: dict[str, Any], reason: str) -> None:
+def test_unusable_work_is_rejected_with_its_reason(change: dict[str, Any], reason: str) -> None:
     work = {"id": "W1", "title": "T", "abstract_inverted_index": {"a": [0]}}
     assert isinstance(work_row(work), RecordRow)
     assert work_row(work | change) == reason
 
 
-def test_merged_works_are_named_by_their_former_ids() -> None:
+def test_merged_works_are_returned_by_their_former_ids() -> None:
     table = "merge_date,id,merge_into_id\n2024-01-01,W7,W8\n2024-01-01,,W9\n2024-01-01,https://openalex.org/W10,W8\n"
     assert list(merged_ids(table.splitlines())) == ["openalex:W7", "openalex:W10"]
 
 
-def test_our_own_record_keeps_its_vector_and_what_is_wrong_with_it_for_the_reader_to_judge() -> None:
+def test_own_record_keeps_non_finite_vector_but_rejects_non_list_vector() -> None:
     row = jsonl_row({"id": "a", "title": "T", "abstract": "A", "vector": [1, float("nan")], "vector_model": "m"})
     assert isinstance(row, RecordRow)
     assert row.vector is not None

@@ -32,7 +32,7 @@ from tests.unit.innoeval_world import (
 )
 
 
-async def test_the_board_gets_the_best_of_each_kind_read_and_grounded() -> None:
+async def test_board_receives_top_sources_of_each_kind_read_and_grounded() -> None:
     _, pack = await evaluated(twin_backends()[0])
     assert [item.kind for item in pack.before_cutoff] == ["literature"] * 3 + ["web"] * 3 + ["code"] * 3
     assert all(item.text and 0 <= item.score <= 10 for item in pack.before_cutoff)
@@ -41,7 +41,7 @@ async def test_the_board_gets_the_best_of_each_kind_read_and_grounded() -> None:
     assert pack.after_cutoff == ()
 
 
-async def test_search_asks_for_three_refinements_when_every_round_finds_something() -> None:
+async def test_search_is_refined_three_times_while_rounds_find_results() -> None:
     class Endless(TwinWeb):
         """Another page for every query."""
 
@@ -53,20 +53,20 @@ async def test_search_asks_for_three_refinements_when_every_round_finds_somethin
     assert [name for name, _ in llm.asked].count("innoeval.refinement") == 3
 
 
-async def test_the_search_ends_when_a_round_finds_nothing_new() -> None:
+async def test_search_ends_when_a_round_finds_no_new_results() -> None:
     backends, llm = twin_backends()
     await evaluated(backends, OPTIONS.model_copy(update={"hits": 40}))
     assert [name for name, _ in llm.asked].count("innoeval.refinement") == 1
 
 
-async def test_nothing_is_judged_twice_however_many_rounds_find_it() -> None:
+async def test_each_source_is_judged_once_across_rounds() -> None:
     backends, llm = twin_backends()
     await evaluated(backends, OPTIONS.model_copy(update={"hits": 2}))
     judged = [find.paper_id for question in llm.questions(EvidenceRelevanceQuestion) for find in question.evidence]
     assert len(judged) == len(set(judged))
 
 
-async def test_relevance_weighs_more_than_closeness_and_the_irrelevant_is_left_out() -> None:
+async def test_relevance_outweighs_similarity_and_irrelevant_sources_are_dropped() -> None:
     def by_number(question: BaseModel) -> EvidenceRelevances:
         assert isinstance(question, EvidenceRelevanceQuestion)
         return EvidenceRelevances(
@@ -89,7 +89,7 @@ async def test_relevance_weighs_more_than_closeness_and_the_irrelevant_is_left_o
     assert dropped_counts(evaluation)["paper", "judged not relevant enough to be read"] == 26
 
 
-async def test_a_web_search_that_is_down_costs_its_own_queries_only() -> None:
+async def test_unavailable_web_search_drops_only_web_queries() -> None:
     class Down(TwinWeb):
         async def search(self, *_: object) -> list[list[WebResult]]:
             raise SourceUnavailable("The web is down.")
@@ -99,7 +99,7 @@ async def test_a_web_search_that_is_down_costs_its_own_queries_only() -> None:
     assert dropped_counts(evaluation)["query of web, code or data", SourceUnavailable.reason] >= 5
 
 
-async def test_data_sets_are_found_judged_and_shown_as_their_catalogue_describes_them() -> None:
+async def test_data_sets_are_found_judged_and_shown_with_catalogue_description() -> None:
     archive, downs = TwinDatasets("datacite"), DownDatasets("kaggle")
     evaluation, pack = await evaluated(replace(twin_backends()[0], datasets=(archive, downs)))
     found = [item for item in pack.before_cutoff if item.kind == "data"]
@@ -111,13 +111,13 @@ async def test_data_sets_are_found_judged_and_shown_as_their_catalogue_describes
     assert {trouble.source for trouble in evaluation.report.coverage.troubles} == {"kaggle"}
 
 
-async def test_without_a_language_model_the_methods_that_can_do_without_are_named() -> None:
+async def test_missing_language_model_error_names_usable_methods() -> None:
     backends = replace(twin_backends()[0], llm=NoLlm())
     with pytest.raises(NoFallback, match="--method scholareval or --method grapheval"):
         await evaluated(backends)
 
 
-async def test_the_reranker_decides_which_is_nearer() -> None:
+async def test_reranker_determines_the_order_of_papers() -> None:
     class Backwards:
         name = "backwards"
 
@@ -137,7 +137,7 @@ def _search_of(evaluation: EvaluationResult) -> str:
     return score.reason
 
 
-async def test_an_invented_quote_is_marked_and_one_part_takes_one_grounding_of_a_find() -> None:
+async def test_invented_quote_is_flagged_and_duplicate_groundings_are_merged() -> None:
     def twice(question: BaseModel) -> Groundings:
         assert isinstance(question, GroundingQuestion)
         one = GroundedPart(
@@ -152,7 +152,7 @@ async def test_an_invented_quote_is_marked_and_one_part_takes_one_grounding_of_a
     assert evaluation.report.coverage.quotes_unverified == len(pack.before_cutoff)
 
 
-async def test_the_report_shows_the_background_by_part_of_the_idea_with_numbered_references() -> None:
+async def test_report_shows_background_by_idea_part_with_numbered_references() -> None:
     evaluation, pack = await evaluated(twin_backends()[0])
     *_, background = evaluation.report.parts
     assert [assessment.name for assessment in background.assessments] == [
@@ -164,7 +164,7 @@ async def test_the_report_shows_the_background_by_part_of_the_idea_with_numbered
     assert len(evaluation.papers) == len(evaluation.report.references)
 
 
-async def test_silence_of_the_idea_stays_silence() -> None:
+async def test_parts_missing_from_the_idea_stay_empty() -> None:
     def little(question: BaseModel) -> Extraction:
         return Extraction(
             tldr="Quotes are checked.", motivations=[], research_questions=[], methods=[], settings=" ", results=None
@@ -180,7 +180,7 @@ async def test_silence_of_the_idea_stays_silence() -> None:
     assert pack.groundings == ()
 
 
-async def test_queries_of_web_and_code_are_rationed_and_every_part_has_its_first() -> None:
+async def test_web_queries_are_limited_and_each_part_gets_its_first_query() -> None:
     class Counting(TwinWeb):
         def __init__(self) -> None:
             super().__init__()
@@ -207,7 +207,7 @@ async def test_queries_of_web_and_code_are_rationed_and_every_part_has_its_first
     assert {(source.source, source.operation) for source in evaluation.report.coverage.sources} == {("web", "web")}
 
 
-async def test_a_paper_counts_as_read_in_full_only_if_words_beyond_its_abstract_fitted() -> None:
+async def test_paper_counts_as_read_in_full_only_beyond_its_abstract() -> None:
     for chars, read in ((5_000, True), (150, False)):
         backends = replace(twin_backends()[0], full_texts=LongTexts())
         evaluation, pack = await evaluated(backends, OPTIONS.model_copy(update={"evidence_chars": chars}))
@@ -217,7 +217,7 @@ async def test_a_paper_counts_as_read_in_full_only_if_words_beyond_its_abstract_
         assert (papers_in_full > 0) == read
 
 
-async def test_doubts_about_the_plan_reach_the_board_and_the_report() -> None:
+async def test_plan_flaws_reach_the_board_and_the_report() -> None:
     flaw = FoundFlaw(
         aspect="scope",
         quote="test it on 500 reviews against two baselines",

@@ -36,7 +36,7 @@ def determined(**board: object) -> dict[str, object]:
     return dict(content["board"])
 
 
-def test_the_same_contents_elsewhere_name_the_same_run_and_other_contents_another(tmp_path: Path) -> None:
+def test_board_configuration_depends_on_file_contents_not_paths(tmp_path: Path) -> None:
     there, calibration = tmp_path / "elsewhere.toml", tmp_path / "spring.json"
     copyfile(CRITERIA, there)
     calibration.write_text(CALIBRATION.model_dump_json())
@@ -52,6 +52,6 @@ def test_the_same_contents_elsewhere_name_the_same_run_and_other_contents_anothe
     assert str(tmp_path) not in str(named)
 
 
-def test_what_is_no_file_still_counts() -> None:
+def test_seed_and_board_size_are_part_of_the_configuration() -> None:
     assert determined(seed=1) != determined()
     assert determined(board=0)["board"] == 0

@@ -64,7 +64,7 @@ async def test_every_reviewer_judges_every_dimension_alone() -> None:
     assert deliberation.summary.weaknesses
 
 
-async def test_seats_are_dealt_among_models_and_each_review_is_asked_of_its_seats() -> None:
+async def test_models_alternate_over_seats_and_each_review_uses_its_seat_model() -> None:
     model = llm()
     _, record = await deliberated(model, BoardOptions(models=("a", "b")))
     by_seat = [reviewer.model for reviewer in record.reviewers]
@@ -77,14 +77,14 @@ async def test_seats_are_dealt_among_models_and_each_review_is_asked_of_its_seat
     assert others == {None}, "the meta-review and the advice are everybody's"
 
 
-async def test_the_same_seed_gives_the_same_deliberation_and_another_seed_another_board() -> None:
+async def test_seed_determines_board_and_deliberation() -> None:
     first, second = await deliberated(llm()), await deliberated(llm())
     assert first == second
     _, other = await deliberated(llm(), BoardOptions(seed=1))
     assert [reviewer.persona for reviewer in other.reviewers] != [reviewer.persona for reviewer in first[1].reviewers]
 
 
-async def test_prompts_hold_the_persona_and_nothing_that_is_hidden_from_it_or_came_later() -> None:
+async def test_prompts_contain_persona_but_not_hidden_or_later_sources() -> None:
     model = llm()
     given = pack()
     _, record = await deliberated(model, given=given)
@@ -110,7 +110,7 @@ async def test_prompts_hold_the_persona_and_nothing_that_is_hidden_from_it_or_ca
     assert [dimension.name for dimension in record.dimensions if not dimension.masked] == ["novelty"]
 
 
-async def test_without_personas_one_reviewer_sees_everything() -> None:
+async def test_board_without_personas_has_a_single_unmasked_reviewer() -> None:
     model = llm()
     _, record = await deliberated(model, BoardOptions(board=0))
     assert [(reviewer.persona, reviewer.seat, reviewer.masking) for reviewer in record.reviewers] == [
@@ -125,7 +125,7 @@ async def test_without_personas_one_reviewer_sees_everything() -> None:
     assert "Nobody in particular" in JUDGING.messages(novelty)[1].content
 
 
-async def test_a_registered_dimension_is_judged_on_its_own_scale_and_counts_like_the_others() -> None:
+async def test_custom_dimension_uses_its_own_scale_and_counts_equally() -> None:
     options = BoardOptions(board=2, dimensions=(*resolve_dimensions(None)[:1], MONEY))
     deliberation, record = await deliberated(llm(), options)
     part = deliberation.parts[1]
@@ -140,7 +140,7 @@ async def test_a_registered_dimension_is_judged_on_its_own_scale_and_counts_like
     assert record.score.value == pytest.approx((sum(clarity) / 2 + sum(brought) / 2) / 2, abs=0.01)
 
 
-async def test_a_review_that_never_came_is_absent_and_in_no_mean() -> None:
+async def test_failed_review_is_absent_and_excluded_from_the_mean() -> None:
     def moody(question: BaseModel) -> BaseModel:
         assert isinstance(question, JudgingQuestion)
         if question.reviewer.key == "R2" and question.dimension.name == "novelty":
@@ -159,7 +159,7 @@ async def test_a_review_that_never_came_is_absent_and_in_no_mean() -> None:
     assert any(item.what == "review" and item.count == 1 for item in run.journal.dropped())
 
 
-async def test_a_reviewer_who_cannot_judge_gives_no_score_but_a_reason() -> None:
+async def test_reviewer_unable_to_judge_states_a_reason_without_score() -> None:
     def silent(question: BaseModel) -> BaseModel:
         answer = judgement(question)
         return Judgement.model_copy(answer, update={"score": None, "rationale": "Nothing to judge by."})
@@ -170,13 +170,13 @@ async def test_a_reviewer_who_cannot_judge_gives_no_score_but_a_reason() -> None
     assert isinstance(record.decision, Absent)
 
 
-async def test_when_no_review_came_the_board_fails_as_a_whole() -> None:
+async def test_board_fails_when_all_reviews_fail() -> None:
     error = MalformedAnswer("No valid answer.", faults=())
     with pytest.raises(MalformedAnswer):
         await deliberated(llm(failing={"innoeval.judging": error}))
 
 
-async def test_lost_meta_review_and_advice_are_told_and_the_reviews_stand() -> None:
+async def test_reviews_are_kept_when_meta_review_and_advice_fail() -> None:
     error = MalformedAnswer("No valid answer.", faults=())
     failing = {"innoeval.synthesis": error, "innoeval.advice": error}
     deliberation, record = await deliberated(llm(failing=failing))
@@ -186,7 +186,7 @@ async def test_lost_meta_review_and_advice_are_told_and_the_reviews_stand() -> N
     assert deliberation.summary.strengths
 
 
-async def test_advice_comes_from_later_work_alone() -> None:
+async def test_advice_is_based_only_on_later_work() -> None:
     model = llm()
     given = pack(later=2)
     _, record = await deliberated(model, given=given)
@@ -214,7 +214,7 @@ async def test_advice_is_asked_about_weaknesses_of_every_dimension() -> None:
     assert asked.weaknesses[5].text == "It lacks two baselines."
 
 
-async def test_weaknesses_in_nearly_the_same_words_are_asked_about_once_a_dimension() -> None:
+async def test_similar_weaknesses_are_asked_about_once_per_dimension() -> None:
     model = llm()
     given = pack()
     await deliberated(model, given=given)
@@ -226,7 +226,7 @@ async def test_weaknesses_in_nearly_the_same_words_are_asked_about_once_a_dimens
     assert (asked.idea, asked.day) == (given.text, CUTOFF)
 
 
-async def test_the_meta_review_sees_one_statement_of_each_find_that_is_cited_and_who_the_reviewers_are() -> None:
+async def test_meta_review_question_includes_cited_sources_and_reviewers() -> None:
     model = llm()
     given = pack()
     _, record = await deliberated(model, given=given)
@@ -240,7 +240,7 @@ async def test_the_meta_review_sees_one_statement_of_each_find_that_is_cited_and
     assert asked.reviewers == record.reviewers
 
 
-async def test_a_long_proposal_is_judged_by_section_and_the_report_says_on_which() -> None:
+async def test_long_proposal_is_judged_by_section_and_sections_are_reported() -> None:
     text = "# Motivation\n\n" + "Quotes are wrong. " * 20 + "Nobody noticed."
     text += "\n\n# Budget\n\n" + "Two years. " * 20 + "\n\n# Related work\n\n" + "Some was done. " * 20
     given = pack(idea=parse_idea(text, source="long.md"))
@@ -263,7 +263,7 @@ async def test_a_long_proposal_is_judged_by_section_and_the_report_says_on_which
     assert "Nobody noticed." not in prompt
 
 
-async def test_a_calibration_fitted_on_such_boards_decides_and_no_other(tmp_path: Path) -> None:
+async def test_calibration_applies_only_to_boards_it_was_fitted_on(tmp_path: Path) -> None:
     _, record = await deliberated(llm(), BoardOptions(board=2))
     ideas = [ScoredIdea(2 + 6 * (n % 2) + n / 100, ("Reject", "Accept")[n % 2]) for n in range(40)]
     made = dt.date(2026, 3, 1)
@@ -280,7 +280,7 @@ async def test_a_calibration_fitted_on_such_boards_decides_and_no_other(tmp_path
     assert "other board" in undecided.decision.reason
 
 
-def test_a_board_larger_than_the_pool_is_refused_before_anything_is_paid_for(tmp_path: Path) -> None:
+def test_invalid_board_configuration_is_rejected_before_any_llm_request(tmp_path: Path) -> None:
     model = llm()
     with pytest.raises(InputError, match="has 52 personas; a board of 53"):
         BoardSession(model, a_run(), BoardOptions(board=53))

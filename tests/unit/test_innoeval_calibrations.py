@@ -73,7 +73,7 @@ def made(folder: Path, reports: Path, source: str = "a panel of nobody", name: s
     return fit_calibration(name, DAY, labels, source, reports, ("reject", "accept"), seed=0)
 
 
-def test_a_calibration_says_what_it_was_fitted_on_and_what_it_is_worth(tmp_path: Path, reports: Path) -> None:
+def test_calibration_records_its_training_data_and_performance(tmp_path: Path, reports: Path) -> None:
     calibration = made(tmp_path, reports)
     assert calibration.counts == (IDEAS // 2 - 1, IDEAS // 2)
     assert calibration.unscored == 1
@@ -85,7 +85,7 @@ def test_a_calibration_says_what_it_was_fitted_on_and_what_it_is_worth(tmp_path:
     assert made(tmp_path, reports) == calibration
 
 
-def test_a_kept_calibration_is_found_by_its_name_and_keeps_its_meaning(tmp_path: Path, reports: Path) -> None:
+def test_saved_calibration_is_found_by_name_and_cannot_be_overwritten(tmp_path: Path, reports: Path) -> None:
     calibration = made(tmp_path, reports)
     path = save_calibration(tmp_path, calibration)
     assert save_calibration(tmp_path, calibration) == path
@@ -100,13 +100,13 @@ def test_a_kept_calibration_is_found_by_its_name_and_keeps_its_meaning(tmp_path:
     assert find_calibration(tmp_path, Path("elsewhere/summer.json")) == Path("elsewhere/summer.json")
 
 
-def test_reports_of_unlike_boards_are_not_mixed(tmp_path: Path, reports: Path, usual: Report) -> None:
+def test_reports_of_boards_with_different_models_are_rejected(tmp_path: Path, reports: Path, usual: Report) -> None:
     write(reports, usual, 3, Score(value=6.0, basis=""), models=("another",))
     with pytest.raises(InputError, match="were made with different models"):
         made(tmp_path, reports)
 
 
-def test_names_and_sources_that_are_none_are_refused(tmp_path: Path, reports: Path) -> None:
+def test_invalid_calibration_name_or_source_is_rejected(tmp_path: Path, reports: Path) -> None:
     with pytest.raises(InputError, match="is no name"):
         made(tmp_path, reports, name="../spring")
     with pytest.raises(InputError, match="whose decisions"):
@@ -122,6 +122,6 @@ def test_names_and_sources_that_are_none_are_refused(tmp_path: Path, reports: Pa
         ([3], "is a number, not an idea"),
     ],
 )
-def test_labels_that_cannot_be_used_are_refused_by_line(tmp_path: Path, records: list[object], told: str) -> None:
+def test_unusable_labels_are_rejected_by_line(tmp_path: Path, records: list[object], told: str) -> None:
     with pytest.raises(InputError, match=told):
         read_labels(labelled(tmp_path, records), "outcome")

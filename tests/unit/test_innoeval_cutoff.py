@@ -20,7 +20,7 @@ from tests.unit.innoeval_world import (
 )
 
 
-async def test_what_came_after_the_cutoff_is_kept_apart_and_never_grounded() -> None:
+async def test_sources_after_the_cutoff_are_separated_and_never_grounded() -> None:
     backends, llm = twin_backends()
     evaluation, pack = await evaluated(backends, cutoff=CUTOFF)
     assert all(item.paper.publication_date and item.paper.publication_date <= CUTOFF for item in pack.before_cutoff)
@@ -34,7 +34,7 @@ async def test_what_came_after_the_cutoff_is_kept_apart_and_never_grounded() -> 
     assert late.isdisjoint(reference.id for reference in evaluation.report.references)
 
 
-async def test_with_a_cutoff_repositories_are_read_as_they_were_and_their_fame_is_not_shown() -> None:
+async def test_cutoff_reads_repositories_as_of_that_day_and_hides_popularity() -> None:
     backends, llm = twin_backends()
     code = TwinCode()
     _, pack = await evaluated(replace(backends, code=code), cutoff=CUTOFF)
@@ -56,7 +56,7 @@ async def test_undated_pages_count_only_without_a_cutoff() -> None:
     assert dropped_counts(bound)["web page", "on the other side of the cutoff, or undated"] >= 1
 
 
-async def test_a_page_that_says_of_itself_that_it_is_newer_than_the_cutoff_is_no_knowledge() -> None:
+async def test_page_stating_a_date_after_the_cutoff_is_excluded() -> None:
     shown = page(1, CUTOFF - DAY)
     newer = WebPage(url=shown.url, title="Newer", site="x", text="It is newer than it looks.", published=CUTOFF + DAY)
     backends = replace(twin_backends()[0], web=TwinWeb([shown], {shown.url: newer}))
@@ -64,14 +64,14 @@ async def test_a_page_that_says_of_itself_that_it_is_newer_than_the_cutoff_is_no
     assert not any(item.kind == "web" for item in pack.before_cutoff)
 
 
-async def test_the_ideas_own_page_is_kept_out() -> None:
+async def test_page_of_the_idea_itself_is_excluded() -> None:
     own = WebResult(title=f"[2401.1] {IDEA.title.upper()} | arXiv", url="https://own.example.org/", snippet="")
     evaluation, pack = await evaluated(replace(twin_backends()[0], web=TwinWeb([own, PAGES[0]])))
     assert [item.paper.url for item in pack.before_cutoff if item.kind == "web"] == [PAGES[0].url]
     assert dropped_counts(evaluation)["web page", "the idea's own page or repository"] == 1
 
 
-async def test_with_a_cutoff_no_prompt_that_judges_shows_todays_description_of_a_repository() -> None:
+async def test_current_repository_descriptions_are_hidden_when_a_cutoff_applies() -> None:
     backends, llm = twin_backends()
     described = [
         item.model_copy(update={"description": "Now with results of later work.", "topics": ("later",)})
@@ -88,7 +88,7 @@ async def test_with_a_cutoff_no_prompt_that_judges_shows_todays_description_of_a
     assert any("results of later work" in item.paper.abstract for item in unlimited.before_cutoff)
 
 
-async def test_pages_dated_before_the_cutoff_are_announced_as_they_may_have_changed_since() -> None:
+async def test_report_warns_that_pages_may_have_changed_after_the_cutoff() -> None:
     evaluation, pack = await evaluated(twin_backends()[0], cutoff=CUTOFF)
     pages = sum(item.kind == "web" for item in pack.before_cutoff)
     assert pages

@@ -64,7 +64,7 @@ def scored(value: float) -> BoardRecord:
     return BOARD.model_copy(update={"score": Score(value=value, basis="")})
 
 
-def test_thresholds_lie_between_outcomes_that_are_apart() -> None:
+def test_thresholds_separate_distinct_outcomes() -> None:
     calibration = fitted()
     low, high = calibration.thresholds
     assert 3.5 < low < 5.2
@@ -78,7 +78,7 @@ def test_thresholds_lie_between_outcomes_that_are_apart() -> None:
 
 
 @pytest.mark.parametrize(("value", "name"), [(2.0, "Reject"), (5.5, "Poster"), (9.0, "Oral")])
-def test_a_score_gets_the_decision_that_such_papers_got(value: float, name: str) -> None:
+def test_score_is_mapped_to_the_matching_decision(value: float, name: str) -> None:
     found = decide(fitted(), scored(value))
     assert isinstance(found, Decision)
     assert found.name == name
@@ -86,7 +86,7 @@ def test_a_score_gets_the_decision_that_such_papers_got(value: float, name: str)
     assert (found.calibration, found.made_on) == ("spring", dt.date(2026, 3, 1))
 
 
-def test_a_score_near_a_threshold_is_told_to_be_unstable() -> None:
+def test_score_near_a_threshold_is_reported_as_unstable() -> None:
     calibration = fitted(labelled(noise=1.5))
     found = decide(calibration, scored(calibration.thresholds[0]))
     assert isinstance(found, Decision)
@@ -94,7 +94,7 @@ def test_a_score_near_a_threshold_is_told_to_be_unstable() -> None:
     assert found.stability < 1.0
 
 
-def test_a_calibration_of_other_reviewers_or_models_decides_nothing() -> None:
+def test_calibration_of_other_reviewers_or_models_is_not_applied() -> None:
     others = scored(9.0).model_copy(update={"models": ("judge-2",), "reviewers": BOARD.reviewers[:1]})
     found = decide(fitted(), others)
     assert isinstance(found, Absent)
@@ -102,7 +102,7 @@ def test_a_calibration_of_other_reviewers_or_models_decides_nothing() -> None:
     assert isinstance(decide(fitted(), BOARD), Absent)
 
 
-def test_scores_that_tell_nothing_are_refused() -> None:
+def test_uninformative_scores_are_rejected() -> None:
     swapped = [ScoredIdea(10 - item.score, item.outcome) for item in labelled()]
     with pytest.raises(InputError, match="no better than chance"):
         fitted(swapped)
@@ -116,7 +116,7 @@ def test_scores_that_tell_nothing_are_refused() -> None:
         ([item for item in labelled() if item.outcome != "Oral"], "Fewer than two labelled ideas are 'Oral'"),
     ],
 )
-def test_labels_that_cannot_be_fitted_are_refused(ideas: list[ScoredIdea], told: str) -> None:
+def test_unusable_labels_are_rejected(ideas: list[ScoredIdea], told: str) -> None:
     with pytest.raises(InputError, match=told):
         fitted(ideas)
 
@@ -125,7 +125,7 @@ def test_labels_that_cannot_be_fitted_are_refused(ideas: list[ScoredIdea], told:
     ("text", "told"),
     [("{}", "name: Field required"), ("no json", "Invalid JSON"), (None, "cannot be read")],
 )
-def test_a_bad_file_is_refused_by_name(tmp_path: Path, text: str | None, told: str) -> None:
+def test_invalid_calibration_file_is_rejected_by_name(tmp_path: Path, text: str | None, told: str) -> None:
     path = tmp_path / "bad.json"
     if text is not None:
         path.write_text(text, encoding="utf-8")
@@ -135,7 +135,7 @@ def test_a_bad_file_is_refused_by_name(tmp_path: Path, text: str | None, told: s
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=3, max_size=14))
-def test_thresholds_are_the_best_there_are(pairs: list[tuple[int, int]]) -> None:
+def test_fitted_thresholds_are_optimal(pairs: list[tuple[int, int]]) -> None:
     scores = np.array([float(value) for value, _ in pairs] + [1.0, 3.0, 5.0])
     labels = np.array([label for _, label in pairs] + [0, 1, 2])
 
@@ -149,7 +149,7 @@ def test_thresholds_are_the_best_there_are(pairs: list[tuple[int, int]]) -> None
     assert recall(found) == pytest.approx(best)
 
 
-def test_noise_is_taken_for_a_signal_about_as_often_as_stated() -> None:
+def test_random_scores_are_rarely_accepted_as_signal() -> None:
     def refused(seed: int) -> bool:
         generator = np.random.default_rng(seed)
         noise = [

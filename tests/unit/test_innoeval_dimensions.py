@@ -37,7 +37,7 @@ def a_file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_file_replaces_the_built_in_ones_but_those_it_keeps(tmp_path: Path) -> None:
+def test_dimensions_file_replaces_all_built_in_dimensions_not_kept(tmp_path: Path) -> None:
     own = VALUE.format(bands=BANDS)
     assert [load_dimension.name for load_dimension in load_dimensions(a_file(tmp_path, own))] == ["value for money"]
     kept = load_dimensions(a_file(tmp_path, f'keep = ["novelty"]\n{own}'))
@@ -45,7 +45,7 @@ def test_a_file_replaces_the_built_in_ones_but_those_it_keeps(tmp_path: Path) ->
     assert kept[1].share(3.5) == pytest.approx(0.5)
 
 
-def test_the_example_of_an_agency_can_be_used_as_it_is() -> None:
+def test_example_agency_criteria_file_can_be_loaded() -> None:
     criteria = load_dimensions(Path(__file__).parents[2] / "examples" / "agency-criteria.toml")
     assert [item.name for item in criteria] == ["novelty", "impact", "team and means", "value for money"]
     assert {(item.scale.min, item.scale.max) for item in criteria[1:]} == {(1, 6)}
@@ -82,7 +82,7 @@ def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands
         (VALUE.format(bands=BANDS).replace("value for money", "background", 1), "another part of the report"),
     ],
 )
-def test_bad_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_dimension_files_are_rejected(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InputError) as refused:
         load_dimensions(a_file(tmp_path, text))
     assert told in refused.value.message
@@ -97,7 +97,7 @@ def test_bad_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
         (0, 400, ((397, 400), (392, 396), (0, 391)), (*range(0, 391, 4), 391, 392, 396, 397, 400)),
     ],
 )
-def test_scores_are_the_ends_of_bands_and_the_steps_between(
+def test_scores_include_band_ends_and_steps_between(
     least: float, most: float, bands: Sequence[tuple[float, float]], scores: Sequence[float]
 ) -> None:
     given = tuple(Band(low=low, high=high, means="As good as this.") for low, high in bands)

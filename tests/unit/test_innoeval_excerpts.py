@@ -10,7 +10,7 @@ from tests.unit.innoeval_world import codebase
 ABOUT = words_of("A checker compares quoted sentences with their sources.")
 
 
-def test_the_stretches_that_share_rare_words_with_the_idea_are_kept_in_reading_order() -> None:
+def test_passages_sharing_rare_words_with_the_idea_are_kept_in_order() -> None:
     text = "\n\n".join(
         [
             "The weather was fine on every day of the study.",
@@ -25,14 +25,14 @@ def test_the_stretches_that_share_rare_words_with_the_idea_are_kept_in_reading_o
     ]
 
 
-def test_neighbouring_stretches_of_one_paragraph_stay_one_paragraph() -> None:
+def test_adjacent_passages_of_a_paragraph_stay_together() -> None:
     sentence = "The checker compares quoted sentences with their sources and counts those that do not stand there."
     text = " ".join([sentence] * 20)
     assert excerpt([text], ABOUT, 5_000) == text
 
 
 @given(st.lists(st.text(), max_size=5), st.integers(0, 400))
-def test_an_excerpt_is_never_longer_than_asked_and_holds_nothing_but_the_text(texts: list[str], limit: int) -> None:
+def test_excerpt_respects_the_limit_and_contains_only_source_words(texts: list[str], limit: int) -> None:
     kept = excerpt(texts, ABOUT, limit)
     assert len(kept) <= limit
     everything = " ".join(" ".join(texts).split())
@@ -40,7 +40,7 @@ def test_an_excerpt_is_never_longer_than_asked_and_holds_nothing_but_the_text(te
         assert all(word in everything for word in paragraph.split())
 
 
-def test_an_account_of_a_repository_holds_readme_structure_graph_and_code() -> None:
+def test_repository_excerpt_contains_readme_structure_graph_and_code() -> None:
     text = repository_excerpt(codebase("lab/checker"), ABOUT | {"quote", "match"}, 3_000)
     assert "Every quoted sentence is compared with its source" in text
     assert "Structure (3 files): README.md, checker/match.py, checker/run.py" in text
@@ -58,6 +58,6 @@ def test_an_account_of_a_repository_holds_readme_structure_graph_and_code() -> N
         "[1] a. b. c. [2] d.",
     ],
 )
-def test_a_long_page_in_any_script_is_not_lost(sentence: str) -> None:
+def test_long_page_in_any_script_fills_the_excerpt(sentence: str) -> None:
     kept = excerpt([sentence * 300], ABOUT, 5_000)
     assert 4_000 < len(kept) <= 5_000

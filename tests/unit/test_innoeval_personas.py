@@ -26,7 +26,7 @@ def a_file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_order_in_the_file_changes_no_pool_but_its_hash(tmp_path: Path) -> None:
+def test_persona_order_changes_only_the_hash_of_the_pool(tmp_path: Path) -> None:
     one, two = PERSONA.format(name="Bird counter one", level=8), PERSONA.format(name="Bird counter two", level=4)
     first, second = load_persona_pool(a_file(tmp_path, one + two)), load_persona_pool(a_file(tmp_path, two + one))
     assert first.personas == second.personas

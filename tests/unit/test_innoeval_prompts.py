@@ -14,7 +14,7 @@ from workers.llm.chat_completion import Completion
 from workers.llm.structured_output import parse_answer
 
 
-def test_kinds_that_are_not_searched_are_not_asked_for() -> None:
+def test_unsearched_source_kinds_are_left_out_of_the_query_prompt() -> None:
     question = SearchQueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature",))
     task = tasks.queries_task(question.kinds)
     text = task.messages(question)[1].content
@@ -31,14 +31,14 @@ def test_kinds_that_are_not_searched_are_not_asked_for() -> None:
     assert set(full["properties"]) == {"part", "literature", "web", "code", "data"}
 
 
-def test_a_find_may_speak_for_one_claim_of_a_part_and_against_another() -> None:
+def test_source_may_support_and_contradict_the_same_idea_part() -> None:
     both = [GroundedPart(part="S1", quote="words", analysis="It.", stance=text) for text in ("supports", "contradicts")]
     rest = [GroundedFind(label=find.label, groundings=[]) for find in FINDS[1:]]
     answer = Groundings(finds=[GroundedFind(label="P1", groundings=both), *rest])
     assert list(tasks.GROUNDING.check(GROUNDING, answer)) == []
 
 
-def test_labels_that_were_not_given_are_complained_about() -> None:
+def test_unknown_labels_are_reported() -> None:
     refined = RefinedQuery(tried="Q9", problem="None.", change="narrow", query="quotes")
     (complaint,) = tasks.refinement_task(6).check(REFINING, Refinement(queries=[refined]))
     assert complaint == "Q9 is not a query given here."
@@ -51,7 +51,7 @@ def test_labels_that_were_not_given_are_complained_about() -> None:
     ]
 
 
-def test_a_third_query_from_the_same_one_is_complained_about() -> None:
+def test_third_refinement_of_the_same_query_is_reported() -> None:
     refined = [
         RefinedQuery(tried="Q1", problem="None.", change="extend", query=f"quotes {number}") for number in range(3)
     ]

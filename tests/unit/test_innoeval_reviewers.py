@@ -32,7 +32,7 @@ def someone(literature: int = 8, applications: int = 8, frontier: int = 8) -> Pe
     return POOL.personas[0].model_copy(update={"familiarity": levels})
 
 
-def test_draw_is_the_same_for_the_same_idea_and_seed_and_another_for_others() -> None:
+def test_board_draw_depends_on_idea_and_seed() -> None:
     first = draw_board(POOL, 5, 1, IDEA)
     assert first == draw_board(POOL, 5, 1, IDEA)
     assert len({seat.persona.name for seat in first}) == 5
@@ -40,14 +40,14 @@ def test_draw_is_the_same_for_the_same_idea_and_seed_and_another_for_others() ->
     assert all(other != first for other in others)
 
 
-def test_draw_keeps_the_larger_half_for_those_whose_ground_the_idea_touches() -> None:
+def test_majority_of_the_board_is_from_fields_near_the_idea() -> None:
     seats = draw_board(POOL, 5, 0, FOREST)
     near = [seat.persona.field for seat in seats if seat.kind == "near"]
     assert Counter(seat.kind for seat in seats) == {"near": 3, "open": 2}
     assert "ecology" in near
 
 
-def test_nobody_is_as_familiar_on_foreign_ground_as_at_home() -> None:
+def test_persona_familiarity_is_capped_for_unrelated_ideas() -> None:
     ecologist = next(seat.persona for seat in draw_board(POOL, 5, 0, FOREST) if seat.kind == "near")
     assert at_this_idea(ecologist, FOREST, 4) == ecologist
     nowhere = parse_idea("# Xyzzy\n\n" + "Plugh plover. " * 15, source="x")
@@ -56,13 +56,13 @@ def test_nobody_is_as_familiar_on_foreign_ground_as_at_home() -> None:
     assert at_this_idea(ecologist, nowhere, 10) == ecologist, "as the paper has it"
 
 
-def test_no_model_always_has_the_first_seat() -> None:
+def test_first_seat_varies_between_models() -> None:
     firsts = Counter(deal_models(("a", "b"), 5, seed, IDEA)[0] for seed in range(40))
     assert set(firsts) == {"a", "b"}
     assert deal_models((), 3, 0, IDEA) == (None, None, None)
 
 
-def test_kinds_are_masked_by_the_familiarity_that_goes_with_them() -> None:
+def test_source_kinds_are_masked_by_matching_familiarity() -> None:
     masks = mask_evidence(0, IDEA, someone(literature=10, applications=7, frontier=4), pack().before_cutoff)
     assert {mask.kind: (mask.level, len(mask.hidden), mask.shown) for mask in masks} == {
         "literature": (10, 0, 10),
@@ -72,14 +72,14 @@ def test_kinds_are_masked_by_the_familiarity_that_goes_with_them() -> None:
     }
 
 
-def test_a_fraction_of_an_item_is_a_chance() -> None:
+def test_fractional_number_of_hidden_items_is_rounded_at_random() -> None:
     three = [knowledge("literature", n) for n in range(3)]
     counts = [len(mask_evidence(seed, IDEA, someone(literature=8), three)[0].hidden) for seed in range(400)]
     assert set(counts) == {0, 1}
     assert sum(counts) / 400 == pytest.approx(0.6, abs=0.1)
 
 
-def test_masking_is_repeatable_and_differs_between_reviewers() -> None:
+def test_masking_is_reproducible_and_differs_between_reviewers() -> None:
     before = pack().before_cutoff
     one, other = POOL.personas[0], POOL.personas[1]
     assert mask_evidence(3, IDEA, one, before) == mask_evidence(3, IDEA, one, before)
@@ -87,7 +87,7 @@ def test_masking_is_repeatable_and_differs_between_reviewers() -> None:
     assert mask_evidence(3, IDEA, one, before) != mask_evidence(3, IDEA, same_levels, before)
 
 
-def test_what_else_was_found_does_not_decide_which_is_hidden_first() -> None:
+def test_hidden_sources_stay_mostly_the_same_when_other_sources_change() -> None:
     ten, nine = pack().before_cutoff[:10], pack().before_cutoff[:9]
     more = mask_evidence(0, IDEA, someone(literature=5), ten)[0].hidden
     fewer = mask_evidence(0, IDEA, someone(literature=5), nine)[0].hidden
@@ -95,7 +95,7 @@ def test_what_else_was_found_does_not_decide_which_is_hidden_first() -> None:
     assert len(set(more) & set(fewer)) >= 4
 
 
-def test_a_reviewer_sees_what_is_not_hidden() -> None:
+def test_reviewer_sees_all_sources_not_hidden() -> None:
     found = pack().before_cutoff
     seat = draw_board(POOL, 5, 0, IDEA)[0]
     one = seated("R1", seat, mask_evidence(0, IDEA, seat.persona, found))

@@ -18,7 +18,7 @@ def score(value: float) -> Score:
     return Score(value=value, basis="")
 
 
-def test_scores_of_other_scales_are_brought_to_ten() -> None:
+def test_scores_of_other_scales_are_converted_to_ten_points() -> None:
     agency = THREE[1].model_copy(update={"scale": Scale(min=1, max=6)})
     matrix = score_matrix((THREE[0], agency), [[score(4), score(6)], [Absent(reason="x"), score(3.5)]])
     assert matrix[0].tolist() == [4, 10]
@@ -26,7 +26,7 @@ def test_scores_of_other_scales_are_brought_to_ten() -> None:
     assert matrix[1][1] == 5
 
 
-def test_final_score_is_the_weighted_mean_of_dimensions_and_absent_scores_count_nowhere() -> None:
+def test_final_score_is_weighted_mean_of_dimensions_ignoring_absent_scores() -> None:
     heavy = (THREE[0], THREE[1].model_copy(update={"weight": 3.0}), THREE[2])
     found = final_score(heavy, np.array([[8, 4, NAN], [NAN, 6, NAN]]))
     assert isinstance(found, Score)
@@ -35,7 +35,7 @@ def test_final_score_is_the_weighted_mean_of_dimensions_and_absent_scores_count_
     assert "no reviewer could judge feasibility" in found.basis
 
 
-def test_interval_of_a_full_matrix_is_students_t_of_the_reviewers_means() -> None:
+def test_interval_of_full_matrix_is_students_t_of_reviewer_means() -> None:
     matrix = np.array([[6.0, 7, 5], [4, 6, 5], [7, 9, 6]])
     found = score_interval(THREE, matrix)
     means = matrix.mean(axis=1)
@@ -51,7 +51,7 @@ def test_a_reviewer_who_skipped_the_hard_dimension_does_not_look_generous() -> N
     assert found.low == found.high == 5
 
 
-def test_agreement_is_that_of_krippendorffs_own_example_with_missing_values() -> None:
+def test_agreement_matches_krippendorff_example_with_missing_values() -> None:
     rows = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
     matrix = np.array([[NAN if item == "." else float(item) for item in row] for row in rows])
     found = agreement(matrix, 2)

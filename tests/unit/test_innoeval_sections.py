@@ -22,13 +22,13 @@ def titles(name: str, limit: int = 10_000) -> list[str]:
     return [section.title for section in sections_for(dimension(name), FIVE, SECTIONS, limit).sections]
 
 
-def test_a_dimension_reads_what_speaks_to_it() -> None:
+def test_dimension_reads_only_its_relevant_sections() -> None:
     assert titles("feasibility") == ["Experiment design", "Budget and timeline"]
     assert titles("novelty") == ["Motivation", "Related work"]
     assert titles("significance") == ["Motivation"]
 
 
-def test_what_no_dimension_names_is_read_by_all() -> None:
+def test_unassigned_section_is_read_along_with_assigned_sections() -> None:
     named = tuple(item for item in FIVE if item.sections)
     reading = sections_for(dimension("feasibility"), named, SECTIONS, 10_000)
     assert [section.title for section in reading.sections] == ["Experiment design", "Budget and timeline", "Appendix K"]
@@ -36,7 +36,7 @@ def test_what_no_dimension_names_is_read_by_all() -> None:
     assert reading.unread == 0
 
 
-def test_when_room_is_short_the_named_sections_come_first_and_the_cut_is_counted() -> None:
+def test_assigned_sections_take_precedence_and_unread_text_is_counted() -> None:
     named = tuple(item for item in FIVE if item.sections)
     reading = sections_for(dimension("feasibility"), named, SECTIONS, 250)
     assert [section.title for section in reading.sections] == ["Experiment design", "Budget and timeline"]
@@ -51,7 +51,7 @@ def test_only_long_texts_are_read_by_section() -> None:
     assert reads_by_section(PROPOSAL, BoardOptions(long_idea_chars=100))
 
 
-def test_what_no_prompt_shows_is_counted_once_for_all_dimensions() -> None:
+def test_unread_characters_are_counted_once_across_dimensions() -> None:
     named = tuple(item for item in FIVE if item.sections)
     sections = PROPOSAL.sections
     readings = [sections_for(item, named, sections, 250) for item in named]

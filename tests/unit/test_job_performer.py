@@ -69,9 +69,7 @@ def _performer(engine: "RefusingEngine") -> EnginePerformer:
 
 
 @pytest.mark.parametrize(("pinned", "corpus"), [(None, ""), ({"corpus": "v1"}, "v1"), ({"corpus": None}, "")])
-async def test_job_that_has_begun_before_names_the_version_of_the_corpus_it_began_with(
-    pinned: dict[str, Any] | None, corpus: str
-) -> None:
+async def test_restarted_job_uses_its_pinned_corpus_version(pinned: dict[str, Any] | None, corpus: str) -> None:
     engine = RefusingEngine()
     performer = _performer(engine)
     with pytest.raises(BudgetExhausted):
@@ -80,7 +78,7 @@ async def test_job_that_has_begun_before_names_the_version_of_the_corpus_it_bega
 
 
 @pytest.mark.parametrize("priority", ["interactive", "batch"])
-async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priority) -> None:
+async def test_only_interactive_jobs_are_urgent(priority: Priority) -> None:
     engine = RefusingEngine()
     performer = _performer(engine)
 

@@ -8,7 +8,7 @@ from tests.unit.job_timelines import time_at
 RUN = EvaluationId("run")
 
 
-def test_progress_records_when_each_stage_began_and_repeats_what_was_not_saved() -> None:
+def test_progress_records_stage_start_times_and_repeats_unsaved_changes() -> None:
     moments = iter([time_at(1), time_at(2), time_at(3), time_at(4)])
     progress = JobProgress(lambda: next(moments))
     for stage, done in (("soundness", 0), ("soundness", 1), ("contribution", 1)):

@@ -104,9 +104,7 @@ def could_begin(tenant_queue: TenantQueue, line: Sequence[WaitingJob]) -> bool:
 
 
 @given(places, st.floats(0, 500), crowds())
-def test_places_are_all_used_within_every_limit_and_in_order(
-    places: FreeSlots, clock: float, crowd: list[TenantQueue]
-) -> None:
+def test_all_slots_are_used_in_order_within_limits(places: FreeSlots, clock: float, crowd: list[TenantQueue]) -> None:
     shares = allocate(places, clock, crowd)
 
     batch_ids = {job.job for item in crowd for job in item.batch}
@@ -134,7 +132,7 @@ def test_places_are_all_used_within_every_limit_and_in_order(
 
 @settings(max_examples=30)
 @given(st.lists(st.floats(0.5, 20), min_size=2, max_size=5), st.integers(1, 9))
-def test_tenants_that_always_wait_share_by_weight(weights: list[float], free: int) -> None:
+def test_always_waiting_tenants_share_slots_by_weight(weights: list[float], free: int) -> None:
     names = [f"t{number}" for number in range(len(weights))]
     service = Service({name: deque(jobs(name, "batch", 400)) for name in names}, dict(zip(names, weights, strict=True)))
 
@@ -147,7 +145,7 @@ def test_tenants_that_always_wait_share_by_weight(weights: list[float], free: in
             assert abs(turns[item] - turns[other]) <= 1 / weight + 1 / others + 1e-6
 
 
-def test_tenant_back_from_idleness_resumes_among_the_others_without_saved_turns() -> None:
+def test_idle_tenant_accumulates_no_extra_turns() -> None:
     service = Service({"busy": deque(jobs("busy", "batch", 500)), "idle": deque()}, {"busy": 1, "idle": 1})
     for _ in range(100):
         service.round(1)
@@ -170,7 +168,7 @@ def test_tenants_back_together_after_all_were_idle_share_evenly() -> None:
     assert abs(had["worked"] - had["idle"]) <= 2
 
 
-def test_interactive_job_goes_before_the_batch_of_a_tenant_that_has_had_less() -> None:
+def test_interactive_job_precedes_batch_job_of_less_served_tenant() -> None:
     crowd = [
         contender("a", time=5, interactive=jobs("a", "interactive", 1)),
         contender("b", time=0, batch=jobs("b", "batch", 9)),
@@ -179,7 +177,7 @@ def test_interactive_job_goes_before_the_batch_of_a_tenant_that_has_had_less() -
     assert [grant.tenant for grant in allocate(FreeSlots(2), 0, crowd).grants] == ["a", "b"]
 
 
-def test_endless_interactive_jobs_do_not_starve_the_batch_of_another() -> None:
+def test_continuous_interactive_jobs_do_not_starve_batch_of_another_tenant() -> None:
     clock, time = 0.0, {TenantId("a"): 0.0, TenantId("b"): 0.0}
     had: Counter[str] = Counter()
     for _ in range(200):
@@ -194,7 +192,7 @@ def test_endless_interactive_jobs_do_not_starve_the_batch_of_another() -> None:
     assert had["a"] - had["b"] == pytest.approx(HEAD_START, abs=2)
 
 
-def test_job_without_a_limit_takes_all_that_is_left_of_the_budget() -> None:
+def test_job_without_limit_reserves_the_remaining_budget() -> None:
     crowd = [contender("a", budget_left=3.0, batch=jobs("a", "batch", 2))]
 
     (grant,) = allocate(FreeSlots(4), 0, crowd).grants
@@ -202,14 +200,14 @@ def test_job_without_a_limit_takes_all_that_is_left_of_the_budget() -> None:
     assert (grant.max_usd, grant.reserved_usd) == (3.0, 3.0)
 
 
-def test_job_that_does_not_fit_holds_back_cheaper_ones_behind_it() -> None:
+def test_unaffordable_job_blocks_cheaper_jobs_behind_it() -> None:
     line = [*jobs("a", "dear", 1, max_usd=5.0), *jobs("a", "cheap", 3, max_usd=1.0)]
 
     assert allocate(FreeSlots(4), 0, [contender("a", budget_left=4.0, batch=line)]).grants == ()
     assert len(allocate(FreeSlots(4), 0, [contender("a", budget_left=7.0, batch=line)]).grants) == 3
 
 
-def test_one_suspect_at_a_time_and_the_others_pass_by() -> None:
+def test_single_suspect_job_runs_at_a_time_while_others_proceed() -> None:
     crowd = [
         contender("a", batch=[*jobs("a", "suspect", 2, suspect=True), *jobs("a", "batch", 1)]),
         contender("b", batch=[*jobs("b", "suspect", 1, suspect=True), *jobs("b", "batch", 1)]),
@@ -220,7 +218,7 @@ def test_one_suspect_at_a_time_and_the_others_pass_by() -> None:
     assert sorted(begun) == ["a/batch/00000", "a/suspect/00000", "b/batch/00000"]
 
 
-def test_many_tenants_and_places_are_decided_in_any_order_of_the_crowd() -> None:
+def test_allocation_does_not_depend_on_tenant_order() -> None:
     crowd = [
         contender(f"t{number:03}", weight=1 + number % 5, batch=jobs(f"t{number}", "b", 4)) for number in range(99)
     ]
@@ -230,7 +228,7 @@ def test_many_tenants_and_places_are_decided_in_any_order_of_the_crowd() -> None
     assert forwards.grants == backwards.grants
 
 
-def test_slots_for_batches_alone_are_given_to_no_interactive_job() -> None:
+def test_batch_only_slots_are_not_used_by_interactive_jobs() -> None:
     crowd = [
         contender("a", interactive=jobs("a", "interactive", 3), batch=jobs("a", "batch", 2)),
         contender("b", interactive=jobs("b", "interactive", 1)),
@@ -242,7 +240,7 @@ def test_slots_for_batches_alone_are_given_to_no_interactive_job() -> None:
     assert shares.times.keys() == {"a"}
 
 
-def test_overnight_jobs_go_to_who_has_the_fewest_for_their_weight_and_cost_no_turns() -> None:
+def test_overnight_slots_favour_least_served_tenant_and_cost_no_turns() -> None:
     crowd = [
         TenantQueue(TenantId("a"), 1, 5.0, 0, None, overnight=jobs("a", "overnight", 9), overnight_running=4),
         TenantQueue(TenantId("b"), 2, 900.0, None, None, overnight=jobs("b", "overnight", 9), overnight_running=1),
@@ -255,7 +253,7 @@ def test_overnight_jobs_go_to_who_has_the_fewest_for_their_weight_and_cost_no_tu
     assert (shares.clock, shares.times) == (7.0, {})
 
 
-def test_slots_of_others_are_given_to_no_overnight_job() -> None:
+def test_regular_slots_are_not_used_by_overnight_jobs() -> None:
     crowd = [contender("a", batch=jobs("a", "batch", 1)), TenantQueue(TenantId("b"), 1, 0, None, None)]
     crowd = [replace(item, overnight=jobs(item.tenant, "overnight", 3)) for item in crowd]
 

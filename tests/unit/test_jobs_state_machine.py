@@ -30,7 +30,7 @@ def last_history(ends: list[tuple[RetryCause, str]]) -> AttemptHistory:
 
 
 @given(st.lists(attempts, min_size=sum(MOST), max_size=2 * sum(MOST)))
-def test_job_that_is_never_finished_fails_after_a_bounded_number_of_attempts_and_names_the_last_reasons(
+def test_unfinished_job_fails_after_limited_attempts_with_last_reasons(
     ends: list[tuple[RetryCause, str]],
 ) -> None:
     last = last_history(ends)
@@ -44,7 +44,7 @@ def test_job_that_is_never_finished_fails_after_a_bounded_number_of_attempts_and
     assert len(problem.detail) < 5_000
 
 
-def test_job_whose_worker_is_lost_every_time_fails_as_a_loss() -> None:
+def test_job_losing_its_worker_every_time_fails_as_lost() -> None:
     last = last_history([("loss", f"w{number} was lost") for number in range(9)])
 
     assert last[:3] == (0, MOST.losses, 0)

@@ -13,7 +13,7 @@ def _told(timeline: Timeline) -> list[tuple[str, str, float, float, str]]:
     ]
 
 
-def test_evaluation_done_at_the_first_try_waits_once_and_then_does_its_stages() -> None:
+def test_timeline_of_first_attempt_shows_wait_then_stages() -> None:
     events = job_events(
         (0, "queued", {}),
         (2, "started", {}),
@@ -32,7 +32,7 @@ def test_evaluation_done_at_the_first_try_waits_once_and_then_does_its_stages() 
     assert timeline.end == time_at(6)
 
 
-def test_second_try_waits_again_and_says_why() -> None:
+def test_second_attempt_shows_another_wait_with_its_reason() -> None:
     events = job_events(
         (1, "started", {}),
         (1, "progress", stage_progress("soundness", 1, 2)),
@@ -49,7 +49,7 @@ def test_second_try_waits_again_and_says_why() -> None:
     assert timeline.spans[-1].detail == "its worker died"
 
 
-def test_what_is_not_over_is_open_until_now() -> None:
+def test_unfinished_spans_are_open_until_now() -> None:
     events = job_events((1, "started", {}), (2, "progress", stage_progress("soundness", 0, 2)))
     assert _told(timeline_of(job_between("running", 1, None), events, [], time_at(7)))[-1] == (
         "stage",
@@ -63,7 +63,7 @@ def test_what_is_not_over_is_open_until_now() -> None:
     ]
 
 
-def test_calls_of_another_time_are_another_jobs() -> None:
+def test_llm_requests_outside_job_period_are_excluded() -> None:
     rows = [ledger_row(-5, 1), ledger_row(3, 1), ledger_row(20, 1)]
     timeline = timeline_of(
         job_between("succeeded", 1, 6), job_events((1, "started", {}), (6, "succeeded", {})), rows, time_at(60)
@@ -71,7 +71,7 @@ def test_calls_of_another_time_are_another_jobs() -> None:
     assert [item[2:4] for item in _told(timeline) if item[0] == "call"] == [(2, 3)]
 
 
-def test_cached_answer_takes_no_time_and_a_failed_call_says_why() -> None:
+def test_cached_answer_takes_no_time_and_failed_request_states_reason() -> None:
     rows = [ledger_row(3, 9, cached=True), ledger_row(5, 1, outcome="failed", error="no valid answer")]
     timeline = timeline_of(job_between("running", 1, None), job_events((1, "started", {})), rows, time_at(7))
     calls = [(item[2], item[3], item[4]) for item in _told(timeline) if item[0] == "call"]

@@ -32,5 +32,5 @@ NEXT = QueuePosition(
         ({"monthly_usd": 5.0, "spent_usd": 4.9, "max_usd": None}, "It begins when there is room"),
     ],
 )
-def test_reason_for_waiting_is_told_with_its_figures(changes: dict[str, Any], said: str) -> None:
+def test_waiting_reason_includes_its_figures(changes: dict[str, Any], said: str) -> None:
     assert said in waiting_reason(NEXT._replace(**changes))

@@ -7,6 +7,6 @@ from orchestrator.jobs.models import Problem
 from orchestrator.store.json_columns import from_json_column
 
 
-def test_unreadable_document_names_what_is_missing() -> None:
+def test_unreadable_document_names_the_missing_field() -> None:
     with pytest.raises(StorageError, match=r"The problem of job j .* cannot be read: title: Field required"):
         from_json_column(Problem, '{"type": "x", "detail": "y"}', "The problem of job j")

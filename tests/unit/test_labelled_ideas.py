@@ -50,7 +50,7 @@ def test_records_of_different_shapes_become_ideas(tmp_path: Path) -> None:
     assert (third.id, third.label, third.date) == ("p9", None, dt.date(2020, 2, 29))
 
 
-def test_an_idea_without_an_id_has_the_same_one_every_time(tmp_path: Path) -> None:
+def test_idea_without_id_gets_a_stable_id(tmp_path: Path) -> None:
     path = written(tmp_path, {"text": TEXT})
     assert read(path) == read(path)
 
@@ -68,13 +68,13 @@ def test_an_idea_without_an_id_has_the_same_one_every_time(tmp_path: Path) -> No
         ({"text": [TEXT]}, "text is neither text nor number"),
     ],
 )
-def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, record: Any, said: str) -> None:
+def test_unusable_line_is_named(tmp_path: Path, record: Any, said: str) -> None:
     with pytest.raises(InputError) as refused:
         read(written(tmp_path, record))
     assert said in refused.value.message
 
 
-def test_of_many_unusable_lines_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
+def test_first_unusable_lines_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ideas.jsonl:5 is not JSON. \(and 3 more\)"):
         read(written(tmp_path, *["{"] * 8))
 
@@ -97,7 +97,7 @@ def ideas(*labels: str | None) -> list[LabelledIdea]:
     ]
 
 
-def test_outcomes_are_those_given_in_their_order_or_those_met_in_alphabetical_order() -> None:
+def test_outcomes_keep_specified_order_or_are_sorted_alphabetically() -> None:
     assert outcome_classes(ideas("no", "yes"), ("yes", "perhaps", "no")) == ("yes", "perhaps", "no")
     assert outcome_classes(ideas("yes", "no"), ()) == ("no", "yes")
 
@@ -111,7 +111,7 @@ def test_outcomes_are_those_given_in_their_order_or_those_met_in_alphabetical_or
         (("yes", "no"), ("no", "yes", "no"), "names an outcome twice"),
     ],
 )
-def test_labels_that_make_no_graph_are_refused(
+def test_labels_unusable_for_a_graph_are_rejected(
     labels: tuple[str | None, ...], given: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(InputError) as refused:

@@ -37,7 +37,7 @@ class LeakyCorpus(MemoryCorpus):
         return [[Hit(paper=paper, similarity=0.5) for paper in self._papers.values()]]
 
 
-async def test_papers_after_the_cutoff_and_undated_ones_are_kept_out_even_if_the_source_returns_them() -> None:
+async def test_papers_after_cutoff_or_undated_are_dropped_even_if_returned() -> None:
     papers = [
         _paper("on-the-day", CUTOFF),
         _paper("day-after", CUTOFF + dt.timedelta(days=1)),
@@ -51,13 +51,13 @@ async def test_papers_after_the_cutoff_and_undated_ones_are_kept_out_even_if_the
     assert (dropped.what, dropped.count) == ("paper", 2)
 
 
-async def test_without_a_cutoff_undated_papers_count() -> None:
+async def test_undated_papers_are_kept_without_a_cutoff() -> None:
     library = Library(MemoryCorpus([_paper("undated", None)], HashingEmbedder()), NoFullTexts(), a_run(), IDEA)
     (hits,) = await library.search(["quotes of reviews"], 10)
     assert [hit.paper.id for hit in hits] == ["undated"]
 
 
-async def test_the_ideas_own_paper_is_recognised_by_title_or_by_copied_abstract() -> None:
+async def test_own_paper_of_the_idea_is_recognised_by_title_or_abstract() -> None:
     papers = [
         _paper("same-title", CUTOFF, title="Checking the Quotes of Generated Reviews."),
         _paper("same-abstract", CUTOFF, abstract=ABSTRACT),
@@ -90,7 +90,7 @@ def test_a_copied_abstract_in_a_script_without_spaces_is_recognised(abstract: st
 
 
 @pytest.mark.parametrize(("title", "own"), [("检查自动生成的评审意见中的引文", True), ("机器学习", False)])
-def test_a_short_title_without_spaces_is_nobodys(title: str, own: bool) -> None:
+def test_title_without_spaces_identifies_own_paper_only_when_long_enough(title: str, own: bool) -> None:
     assert is_own_paper(title, set(), _paper("a", None, title=title)) == own
 
 
@@ -103,7 +103,7 @@ async def test_a_paper_without_full_text_is_counted_once_with_its_reason() -> No
     assert (dropped.what, dropped.count, dropped.reason) == ("full text", 1, "this test has none")
 
 
-async def test_a_search_of_what_came_later_finds_only_that_and_never_the_ideas_own_paper() -> None:
+async def test_search_after_cutoff_returns_only_later_work_and_not_own_paper() -> None:
     papers = [
         _paper("on-the-day", CUTOFF),
         _paper("day-after", CUTOFF + dt.timedelta(days=1)),
@@ -116,12 +116,12 @@ async def test_a_search_of_what_came_later_finds_only_that_and_never_the_ideas_o
     assert library.own_papers.keys() == {"own"}
 
 
-async def test_without_a_cutoff_nothing_came_later() -> None:
+async def test_search_after_cutoff_is_empty_without_a_cutoff() -> None:
     library = Library(MemoryCorpus([_paper("any", CUTOFF)], HashingEmbedder()), NoFullTexts(), a_run(), IDEA)
     assert await library.search_after_cutoff(["quotes of reviews"], 10) == [[]]
 
 
-async def test_later_work_is_asked_for_with_its_own_window_however_much_came_before() -> None:
+async def test_later_work_is_found_despite_many_earlier_papers() -> None:
     earlier = [_paper(f"earlier {number}", CUTOFF) for number in range(40)]
     later = _paper("later", CUTOFF + dt.timedelta(days=1), title="Tides", abstract="Quotes, far from what was asked.")
     library = Library(MemoryCorpus([*earlier, later], HashingEmbedder()), NoFullTexts(), a_run(CUTOFF), IDEA)
@@ -152,7 +152,7 @@ RECORDS = [
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
-def test_several_records_of_one_work_count_once_and_are_named(order: tuple[int, ...]) -> None:
+def test_several_records_of_a_work_are_merged_and_listed(order: tuple[int, ...]) -> None:
     other = _record("other", "Readers who check the tables of reviews", 2020, "Journal of Reading")
     lead, second = one_paper_per_work([*(RECORDS[place] for place in order), other])
     assert (lead.id, second.id) == ("published", "other")
@@ -172,7 +172,7 @@ def test_several_records_of_one_work_count_once_and_are_named(order: tuple[int, 
         _record("c", f"{WORK} of books", 2020),
     ],
 )
-def test_another_author_time_or_title_is_another_work(paper: Paper) -> None:
+def test_different_author_year_or_title_is_a_different_work(paper: Paper) -> None:
     assert len(one_paper_per_work([RECORDS[1], paper])) == 2
 
 

@@ -65,7 +65,7 @@ def _may_be_used(licence: str) -> bool:
     return any(PERMISSIVE.search(part) and not COPYLEFT.search(part) for part in re.split(r"\bOR\b", licence))
 
 
-def test_everything_that_is_installed_with_assayer_has_a_permissive_licence() -> None:
+def test_all_installed_dependencies_have_permissive_licences() -> None:
     needed = _needed()
     assert len(needed) > 50
     licences = {name: _licence(distribution) for name, distribution in needed.items() if name not in BESIDE}

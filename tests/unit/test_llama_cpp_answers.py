@@ -27,7 +27,7 @@ def test_answer_is_read_with_its_usage() -> None:
     assert completion.completion_tokens
 
 
-def test_answer_at_the_token_limit_is_known_as_cut_off() -> None:
+def test_answer_at_token_limit_is_marked_as_truncated() -> None:
     completion = parse_completion(json.dumps(_recorded("cut_off")[1]).encode())
     assert (completion.finish_reason, completion.completion_tokens) == ("length", 12)
 
@@ -36,20 +36,20 @@ def test_answer_at_the_token_limit_is_known_as_cut_off() -> None:
     ("name", "reason"),
     [("context_too_small", "too_long"), ("schema_refused", "bad_request"), ("wrong_key", "wrong_key")],
 )
-def test_refusal_is_permanent_for_its_reason(name: str, reason: str) -> None:
+def test_rejected_request_is_a_permanent_failure_with_reason(name: str, reason: str) -> None:
     failure = _failure(name)
     assert isinstance(failure, PermanentLlmFailure)
     assert failure.reason == reason
     assert failure.body.message == _recorded(name)[1]["error"]["message"]
 
 
-def test_loading_model_is_waited_for() -> None:
+def test_loading_model_is_a_transient_failure() -> None:
     failure = _failure("loading")
     assert isinstance(failure, TransientLlmFailure)
     assert failure.overloaded
     assert "Loading model" in str(failure)
 
 
-def test_context_window_of_a_slot_is_stated() -> None:
+def test_recorded_responses_state_the_context_window() -> None:
     assert _recorded("props")[1]["default_generation_settings"]["n_ctx"] == 1_024
     assert _recorded("models")[1]["data"][0]["meta"]["n_ctx"] == 1_024

@@ -33,7 +33,7 @@ def _failure(status: int, message: str = "", code: str = "") -> TransientLlmFail
         (529, "server_error", True),
     ],
 )
-def test_passing_trouble_is_transient(status: int, kind: FaultKind, overloaded: bool) -> None:
+def test_temporary_error_status_is_transient(status: int, kind: FaultKind, overloaded: bool) -> None:
     failure = _failure(status, "try later")
     assert isinstance(failure, TransientLlmFailure)
     assert failure.fault.kind == kind
@@ -62,7 +62,7 @@ def test_passing_trouble_is_transient(status: int, kind: FaultKind, overloaded: 
         (400, "bad", "", "bad_request"),
     ],
 )
-def test_lasting_refusal_is_permanent_and_explained(
+def test_permanent_rejection_is_explained_without_the_key(
     status: int, message: str, code: str, reason: RejectionReason
 ) -> None:
     failure = _failure(status, message, code)
@@ -82,7 +82,7 @@ def test_lasting_refusal_is_permanent_and_explained(
         (PermanentLlmFailure("unknown_model", 400, ErrorBody("odd", "", "")), "unknown_model"),
     ],
 )
-def test_only_an_unrecognised_bad_request_can_be_the_questions_own(
+def test_only_unrecognised_bad_request_is_attributed_to_the_question(
     failure: PermanentLlmFailure, reason: RejectionReason
 ) -> None:
     question = failure.of_question()
@@ -100,7 +100,7 @@ def test_only_an_unrecognised_bad_request_can_be_the_questions_own(
         (None, None),
     ],
 )
-def test_answer_that_the_endpoint_itself_found_malformed_is_read(body: object, written: str | None) -> None:
+def test_rejected_generation_is_read_from_the_error_body(body: object, written: str | None) -> None:
     assert rejected_generation(body) == written
 
 
@@ -123,7 +123,7 @@ def _refused(message: str, param: str = "") -> PermanentLlmFailure:
     return PermanentLlmFailure("bad_request", 400, ErrorBody(message, "", param))
 
 
-def test_structured_output_steps_down_to_json_mode_and_then_to_words() -> None:
+def test_structured_output_falls_back_to_json_mode_then_to_prompt() -> None:
     first = initial_dialect("auto")
     second = first.adapted(_refused("json_schema is not supported", "response_format"))
     assert second is not None
@@ -134,12 +134,12 @@ def test_structured_output_steps_down_to_json_mode_and_then_to_words() -> None:
     assert third.adapted(_refused("response_format")) is None
 
 
-def test_chosen_form_of_structured_output_is_not_changed() -> None:
+def test_explicit_structured_output_setting_is_not_changed() -> None:
     assert initial_dialect("json_schema").adapted(_refused("response_format unsupported")) is None
     assert initial_dialect("json_object").structured == "json_object"
 
 
-def test_parameters_that_a_model_refuses_are_renamed_or_left_out() -> None:
+def test_unsupported_model_parameters_are_renamed_or_dropped() -> None:
     first = initial_dialect("auto")
     renamed = first.adapted(
         _refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens")
@@ -152,7 +152,7 @@ def test_parameters_that_a_model_refuses_are_renamed_or_left_out() -> None:
     assert quiet.structured == "json_schema"
 
 
-def test_refusal_that_names_nothing_known_changes_nothing() -> None:
+def test_unrecognised_rejection_does_not_change_the_dialect() -> None:
     assert initial_dialect("auto").adapted(_refused("messages must alternate")) is None
     assert (
         initial_dialect("auto").adapted(PermanentLlmFailure("wrong_key", 401, ErrorBody("json_schema", "", ""))) is None

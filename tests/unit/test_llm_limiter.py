@@ -47,7 +47,7 @@ def test_limit_stays_within_its_bounds_and_pauses_never_shrink(
 
 @UNHURRIED
 @given(EVENTS)
-def test_limit_that_never_held_anything_back_never_grows(
+def test_unreached_limit_never_grows(
     events: list[tuple[str, int, float, float, int, str]],
 ) -> None:
     limit = AdaptiveLimit(32, 512)
@@ -98,7 +98,7 @@ _SCATTER = _dice(2)
     ],
     ids=["healthy: within five latencies", "long answers", "scattered latencies"],
 )
-def test_endpoint_that_is_not_slowed_by_load_is_used_to_the_maximum(
+def test_limit_reaches_maximum_when_load_does_not_slow_endpoint(
     latency: Callable[[int, int], float], until: float
 ) -> None:
     endpoint = Endpoint(AdaptiveLimit(32, 512), latency)
@@ -113,7 +113,7 @@ def test_a_few_random_rejections_do_not_keep_the_limit_down() -> None:
     assert endpoint.limit.value > 256
 
 
-def test_endpoint_that_slows_with_load_is_not_pushed_far_beyond_its_capacity() -> None:
+def test_limit_stays_near_capacity_of_endpoint_that_slows_with_load() -> None:
     endpoint = Endpoint(AdaptiveLimit(16, 512), lambda in_flight, tokens: 2.0 * max(1.0, in_flight / 100))
     endpoint.run(until=300.0)
     assert 50 < endpoint.limit.value < 300
@@ -129,7 +129,7 @@ def test_endpoint_with_a_hard_cap_is_used_near_its_cap() -> None:
     assert max(values) < 200
 
 
-def test_one_burst_of_rejections_is_answered_once() -> None:
+def test_burst_of_rejections_reduces_the_limit_once() -> None:
     limit = AdaptiveLimit(128, 512)
     for _ in range(128):
         limit.turned_away(0, 1.0, 5.0, 128)
@@ -137,21 +137,21 @@ def test_one_burst_of_rejections_is_answered_once() -> None:
     assert limit.paused_until == 6.0
 
 
-def test_rejections_again_and_again_lead_down_to_one_call() -> None:
+def test_repeated_rejections_reduce_the_limit_to_a_single_request() -> None:
     limit = AdaptiveLimit(32, 512)
     for _ in range(100):
         limit.turned_away(limit.epoch, 1.0, None, limit.value)
     assert limit.value == 1
 
 
-def test_single_rejection_pauses_nobody() -> None:
+def test_single_rejection_does_not_pause_requests() -> None:
     limit = AdaptiveLimit(32, 512)
     limit.turned_away(0, 1.0, 60.0, 32)
     assert limit.value == 32
     assert limit.paused_until == 0.0
 
 
-def test_back_off_starts_from_what_was_really_in_flight() -> None:
+def test_back_off_starts_from_actual_requests_in_flight() -> None:
     limit = AdaptiveLimit(512, 512)
     for _ in range(60):
         limit.turned_away(0, 1.0, None, 40)

@@ -16,7 +16,7 @@ from workers.llm.process_share import LEASE_SECONDS, ProcessShare, ShareHolder, 
 from workers.outbound.store import InMemorySharedState
 
 
-def test_limit_is_divided_equally_with_the_rest_to_the_first() -> None:
+def test_limit_is_divided_equally_with_remainder_to_the_first() -> None:
     holders: dict[str, ShareHolder] = {}
     for _ in range(2):
         shares = [divide(holders, name, 0, 10, 0.0)[0] for name in "abc"]
@@ -24,7 +24,7 @@ def test_limit_is_divided_equally_with_the_rest_to_the_first() -> None:
     assert shares == [4, 3, 3]
 
 
-def test_new_process_waits_until_the_others_have_made_room() -> None:
+def test_new_process_waits_until_others_free_capacity() -> None:
     holders: dict[str, ShareHolder] = {}
     assert divide(holders, "old", 0, 4, 0.0) == (4, 4)
     assert divide(holders, "new", 0, 4, 0.1) == (0, 2)
@@ -34,21 +34,21 @@ def test_new_process_waits_until_the_others_have_made_room() -> None:
     assert divide(holders, "new", 0, 4, 0.5) == (2, 2)
 
 
-def test_share_of_a_process_that_died_goes_to_the_others_after_its_lease() -> None:
+def test_share_of_dead_process_is_released_after_its_lease() -> None:
     holders: dict[str, ShareHolder] = {}
     divide(holders, "dead", 4, 4, 0.0)
     assert divide(holders, "alive", 0, 4, LEASE_SECONDS)[0] == 0
     assert divide(holders, "alive", 0, 4, LEASE_SECONDS + 0.1)[0] == 4
 
 
-def test_every_process_gets_one_where_there_are_more_than_the_limit_allows() -> None:
+def test_every_process_gets_a_slot_when_processes_exceed_the_limit() -> None:
     holders: dict[str, ShareHolder] = {}
     assert [divide(holders, name, 0, 2, 0.0)[0] for name in "abcd"][-1] == 1
 
 
 @settings(deadline=None)
 @given(st.integers(6, 40), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8), st.floats(0, 3)), max_size=80))
-def test_shares_together_never_pass_the_limit(limit: int, steps: list[tuple[int, int, float]]) -> None:
+def test_combined_shares_never_exceed_the_limit(limit: int, steps: list[tuple[int, int, float]]) -> None:
     holders: dict[str, ShareHolder] = {}
     now, shares, in_flight = 0.0, dict.fromkeys(range(6), 0), dict.fromkeys(range(6), 0)
     renewed = dict.fromkeys(range(6), 0.0)
@@ -64,7 +64,7 @@ def test_shares_together_never_pass_the_limit(limit: int, steps: list[tuple[int,
         assert sum(in_flight.values()) <= limit
 
 
-def test_token_budget_spends_what_a_minute_allows_and_learns_what_requests_take() -> None:
+def test_token_budget_limits_spending_per_minute_and_learns_request_size() -> None:
     budget = TokenBudget(per_minute=60_000)
     assert budget.seconds_left(0.0, 1.0) > 0
     assert budget.seconds_left(1.0, 1.0) == 0
@@ -77,7 +77,7 @@ def test_token_budget_spends_what_a_minute_allows_and_learns_what_requests_take(
     assert budget.balance == 2_500
 
 
-async def test_request_that_comes_while_an_idle_process_gives_up_its_share_gets_one_again(
+async def test_request_during_idle_share_release_is_admitted_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "_IDLE_SECONDS", 0.0)

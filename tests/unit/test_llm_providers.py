@@ -17,7 +17,7 @@ def _completed(model: str, environment: dict[str, str] = KEYS, **llm: Any) -> di
 
 
 @pytest.mark.parametrize("name", providers())
-def test_every_provider_completes_a_model_with_its_own_variables(name: str) -> None:
+def test_every_provider_uses_its_own_environment_variables(name: str) -> None:
     entry = providers()[name]
     variables = dict.fromkeys(entry.key_variables[:1], "key")
     if entry.base_url is None:
@@ -42,17 +42,17 @@ def test_azure_without_its_address_names_the_variable() -> None:
         _completed("azure/my-deployment")
 
 
-def test_key_in_the_settings_of_assayer_is_used_first() -> None:
+def test_key_in_assayer_settings_takes_precedence() -> None:
     assert _completed("anthropic/m", api_key="ours")["api_key"] == "ours"
     assert _completed("anthropic/m", {}, api_key="ours")["api_key"] == "ours"
 
 
-def test_key_goes_to_no_other_provider() -> None:
+def test_key_is_not_used_for_another_provider() -> None:
     assert _completed("anthropic/m")["api_key"] == "key-of-ANTHROPIC_API_KEY"
     assert "api_key" not in _completed("ollama/m")
 
 
-def test_base_url_of_the_settings_keeps_the_whole_name() -> None:
+def test_base_url_in_settings_keeps_full_model_name() -> None:
     llm = {"model": "openai/gpt-oss-20b", "base_url": "http://gpu-box/v1"}
     assert complete_llm(llm, KEYS) == llm
 
@@ -70,7 +70,7 @@ def test_address_without_scheme_is_completed() -> None:
     assert _completed("azure/d", azure)["base_url"] == "https://r.openai.azure.com/openai/v1"
 
 
-def test_other_models_are_of_the_same_provider() -> None:
+def test_additional_models_must_use_the_same_provider() -> None:
     llm = _completed("openai/gpt-6-sol", fast_model="openai/gpt-6-luna")
     assert llm["fast_model"] == "gpt-6-luna"
     assert set(llm["prices"]) == {"gpt-6-sol", "gpt-6-luna"}
@@ -80,20 +80,20 @@ def test_other_models_are_of_the_same_provider() -> None:
     assert (routed["model"], routed["judge_model"]) == ("a/b", "anthropic/claude-opus-5-5")
 
 
-def test_price_of_the_user_replaces_that_of_the_table_also_for_dated_snapshots() -> None:
+def test_user_price_overrides_price_table_including_dated_snapshots() -> None:
     model = "claude-sonnet-5-5-20260928"
     assert _completed(f"anthropic/{model}")["prices"][model] == (2.0, 10.0)
     assert _completed(f"anthropic/{model}", prices={model: [1, 2]})["prices"] == {model: [1, 2]}
     assert _completed("anthropic/unheard-of")["prices"] == {}
 
 
-def test_batches_are_refused_where_the_provider_has_none_in_openais_form() -> None:
+def test_batches_are_rejected_for_providers_without_openai_batches() -> None:
     llm = {"model": "anthropic/m", "api_key": "k", "batch": {"enabled": True}}
     with pytest.raises(ValidationError, match="anthropic have no batches"):
         Settings.model_validate({"llm": llm})
 
 
-def test_choice_of_the_command_line_is_stronger_than_all_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_line_choice_overrides_all_other_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_LLM__MODEL", "of the variable")
     chosen = {"model": "vllm/mine", "seed": 7}
     llm = Settings(**{CHOSEN_LLM: chosen}).llm  # type: ignore[arg-type]

@@ -6,10 +6,10 @@ import pytest
 
 from tests.contract.weighing import WEIGHING, Weighing, a_question, an_answer
 from workers.llm import LlmSettings
+from workers.llm.answer_repair import first_request, repaired
 from workers.llm.answer_schema import answer_schema, sent_schema
 from workers.llm.chat_completion import ChatRequest, Completion, prompt_template
 from workers.llm.context_window import FittedQuestion
-from workers.llm.conversation import first_request, repaired
 from workers.llm.dialect import initial_dialect
 from workers.llm.structured_output import parse_answer
 
@@ -37,7 +37,7 @@ def test_every_prompt_of_the_gateway_renders(name: str, fields: dict[str, str]) 
     assert all(value in text for value in fields.values())
 
 
-def test_schema_travels_as_structured_output_where_it_can() -> None:
+def test_schema_is_sent_as_structured_output_where_supported() -> None:
     body = _first().body(AUTO)
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
     assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("m", 0.0, 7, 500)
@@ -50,7 +50,7 @@ def test_schema_travels_as_structured_output_where_it_can() -> None:
 
 
 @pytest.mark.parametrize("structured", ["json_object", "prompt"])
-def test_schema_travels_at_the_end_of_the_question_where_it_must(structured: str) -> None:
+def test_schema_is_appended_to_the_question_without_structured_output(structured: str) -> None:
     body = _first().body(AUTO._replace(structured=structured))  # type: ignore[arg-type]
     plain = _first().body(AUTO)["messages"]
     assert body["messages"][0] == plain[0]
@@ -61,11 +61,11 @@ def test_schema_travels_at_the_end_of_the_question_where_it_must(structured: str
     assert body.get("response_format") == form
 
 
-def test_model_that_takes_no_temperature_is_sent_none() -> None:
+def test_temperature_is_omitted_for_models_without_it() -> None:
     assert "temperature" not in _first().body(AUTO._replace(temperature=False))
 
 
-def test_unusable_answer_comes_back_with_its_exact_errors_and_only_the_last_one() -> None:
+def test_repair_request_includes_only_last_answer_with_exact_errors() -> None:
     request = _repaired(_repaired(_first(), "first"), an_answer(stance="maybe"))
     *_, assistant, user = messages = request.body(AUTO)["messages"]
     assert len(messages) == 4
@@ -75,12 +75,12 @@ def test_unusable_answer_comes_back_with_its_exact_errors_and_only_the_last_one(
     assert request.max_tokens == 500
 
 
-def test_empty_answer_is_named_since_endpoints_refuse_empty_messages() -> None:
+def test_empty_answer_is_replaced_by_placeholder_in_repair_request() -> None:
     request = _repaired(_first(), "")
     assert request.body(AUTO)["messages"][2]["content"] == "(no answer)"
 
 
-def test_truncated_answer_gets_more_room_within_the_limit_and_a_request_to_be_brief() -> None:
+def test_repair_of_truncated_answer_allows_more_tokens_and_asks_for_brevity() -> None:
     request = _repaired(_first(), an_answer()[:20], "length")
     assert request.max_tokens == 800
     assert "cut off" in request.body(AUTO)["messages"][-1]["content"]

@@ -6,7 +6,7 @@ from pydantic import SecretStr, ValidationError
 from workers.llm import LlmSettings, Price
 
 
-def test_tiers_map_to_models_and_each_model_is_named_once() -> None:
+def test_tiers_map_to_models_without_duplicates() -> None:
     one = LlmSettings(base_url="http://host/v1/", model="big")
     assert (one.model_for("fast"), one.model_for("strong"), one.models) == ("big", "big", ("big",))
     assert one.base_url == "http://host/v1"
@@ -14,7 +14,7 @@ def test_tiers_map_to_models_and_each_model_is_named_once() -> None:
     assert (two.model_for("fast"), two.model_for("strong"), two.models) == ("small", "big", ("big", "small"))
 
 
-def test_judge_may_be_a_model_of_its_own() -> None:
+def test_judge_model_may_be_set_separately() -> None:
     assert LlmSettings(base_url="http://host/v1", model="big", fast_model="small").model_for("judge") == "big"
     three = LlmSettings(base_url="http://host/v1", model="big", fast_model="small", judge_model="fair")
     assert (three.model_for("judge"), three.models) == ("fair", ("big", "small", "fair"))
@@ -63,7 +63,7 @@ def test_wrong_setting_is_refused_by_name(wrong: dict[str, object]) -> None:
         ("http://host/v1", "http://host/v2", False),
     ],
 )
-def test_endpoint_is_the_same_wherever_it_is_written_alike(text: str, other: str, same: bool) -> None:
+def test_equivalent_urls_are_the_same_endpoint(text: str, other: str, same: bool) -> None:
     first, second = (LlmSettings(base_url=url, model="m").endpoint for url in (text, other))
     assert (first == second) == same
     assert "secret" not in first

@@ -17,16 +17,16 @@ COUNTED = [
 
 
 @pytest.mark.parametrize(("text", "tokens"), [item[1:] for item in COUNTED], ids=[item[0] for item in COUNTED])
-def test_estimate_is_not_below_the_counts_of_known_tokenizers(text: str, tokens: int) -> None:
+def test_estimate_is_at_least_the_count_of_known_tokenizers(text: str, tokens: int) -> None:
     assert tokens <= estimated_tokens(text) <= 3.5 * tokens
 
 
-def test_chinese_is_not_taken_for_english() -> None:
+def test_chinese_text_is_not_estimated_as_english() -> None:
     assert estimated_tokens("论" * 1_800) >= 1_800
 
 
 @given(st.lists(st.text()))
-def test_texts_are_counted_together_and_never_beyond_what_their_bytes_can_hold(texts: list[str]) -> None:
+def test_combined_estimate_is_bounded_by_parts_and_bytes(texts: list[str]) -> None:
     alone = sum(estimated_tokens(text) for text in texts)
     assert 1 <= estimated_tokens(*texts) <= max(1, alone)
     assert estimated_tokens(*texts) <= 1.25 * len("".join(texts).encode("utf-8", "surrogatepass")) + 1

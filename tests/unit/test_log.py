@@ -50,7 +50,7 @@ def fail() -> None:
         raise Defect(f"assayer failed: {error}") from error
 
 
-async def test_a_line_carries_the_ids_of_whose_work_it_is_about_in_every_task_of_it(log: Path) -> None:
+async def test_log_lines_in_all_tasks_carry_job_and_tenant_ids(log: Path) -> None:
     async def step(name: str) -> None:
         with log_context(run=name):
             await asyncio.sleep(0)
@@ -68,7 +68,7 @@ async def test_a_line_carries_the_ids_of_whose_work_it_is_about_in_every_task_of
     assert [line["level"] for line in found] == ["warning", "warning", "info"]
 
 
-def test_an_error_is_told_by_its_kinds_and_places_and_not_by_what_it_says(log: Path) -> None:
+def test_error_is_logged_by_type_and_location_without_message(log: Path) -> None:
     try:
         fail()
     except Defect:
@@ -83,18 +83,18 @@ def test_an_error_is_told_by_its_kinds_and_places_and_not_by_what_it_says(log: P
 @pytest.mark.parametrize(
     "secret", ["ak_1aB_" + "x" * 43, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "sk-proj-aBcDeFgHiJkLmNoPqRs"]
 )
-def test_a_secret_in_a_message_is_cut(log: Path, secret: str) -> None:
+def test_secret_in_a_message_is_masked(log: Path, secret: str) -> None:
     LOG.warning("refused: %s", secret)
     assert secret not in log.read_text("utf-8")
     assert lines(log)[0]["message"].endswith("…")
 
 
-def test_a_line_end_in_a_message_ends_no_line(log: Path) -> None:
+def test_line_break_in_message_does_not_split_the_log_line(log: Path) -> None:
     LOG.warning("one\ntwo")
     assert [line["message"] for line in lines(log)] == ["one\ntwo"]
 
 
-def test_a_file_that_was_moved_away_is_begun_anew(log: Path) -> None:
+def test_log_file_moved_away_is_recreated(log: Path) -> None:
     LOG.warning("one")
     log.rename(log.with_suffix(".1"))
     LOG.warning("two")
@@ -107,7 +107,7 @@ def test_a_file_that_cannot_be_written_is_refused_by_name(tmp_path: Path) -> Non
         configure_log(LogSettings(file=tmp_path / "logs" / "service.jsonl"))
 
 
-def test_what_is_told_beside_the_message_stands_beside_it() -> None:
+def test_extra_fields_are_written_beside_the_message() -> None:
     record = logging.LogRecord("assayer.access", logging.INFO, "", 0, "GET %s", ("/healthz",), None)
     record.told = {"status": 200}
     line = json.loads(JsonLinesFormatter().format(record))

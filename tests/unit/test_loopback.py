@@ -7,7 +7,7 @@ import pytest
 from tests.loopback import loopback_only
 
 
-def test_foreign_names_and_addresses_are_refused_before_a_packet_and_counted() -> None:
+def test_external_connections_and_lookups_are_refused_and_recorded() -> None:
     with loopback_only() as outbound, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
         with pytest.raises(OSError, match="leave loopback"):
             socket.getaddrinfo("example.org", 80)
@@ -25,7 +25,7 @@ def test_foreign_names_and_addresses_are_refused_before_a_packet_and_counted() -
     ]
 
 
-def test_this_machine_may_be_reached_and_numbers_looked_up() -> None:
+def test_loopback_connections_and_numeric_lookups_are_allowed() -> None:
     with loopback_only() as outbound, socket.create_server(("127.0.0.1", 0)) as server:
         with socket.create_connection(server.getsockname()):
             pass

@@ -22,7 +22,7 @@ class WaitingClient:
         self.closed = True
 
 
-async def test_a_cancellation_that_comes_with_the_last_answer_is_not_lost() -> None:
+async def test_cancellation_arriving_with_the_last_reply_is_not_lost() -> None:
     connection = SmtpConnection(MailServerSettings(host="mail.example.org", sender="assayer@example.org"))
     client = WaitingClient()
     connection._client = client  # type: ignore[assignment]

@@ -51,7 +51,7 @@ def text_of(news: MailNews) -> str:
 
 
 @given(name=_storable, person=_storable, tenant=_storable)
-def test_no_name_adds_a_header_or_a_recipient(name: str, person: str, tenant: str) -> None:
+def test_names_cannot_inject_headers_or_recipients(name: str, person: str, tenant: str) -> None:
     for news in (
         ended(name),
         ReviewsAssigned(call=CALL, name=name, proposals=2, due=None),
@@ -80,7 +80,7 @@ def test_no_name_adds_a_header_or_a_recipient(name: str, person: str, tenant: st
         "a" * 65 + "\x7f@example.org",
     ],
 )
-def test_what_is_no_address_of_one_mailbox_is_refused(address: str) -> None:
+def test_invalid_or_multiple_mail_addresses_are_rejected(address: str) -> None:
     with pytest.raises(ValueError, match="it "):
         mail_address("Ada", address)
     with pytest.raises(ValueError, match="it "):
@@ -88,7 +88,7 @@ def test_what_is_no_address_of_one_mailbox_is_refused(address: str) -> None:
 
 
 @given(_storable)
-def test_whatever_is_an_address_has_one_mailbox(address: str) -> None:
+def test_accepted_address_names_a_single_mailbox(address: str) -> None:
     try:
         made = mail_address("Ada", address)
     except ValueError:
@@ -99,7 +99,7 @@ def test_whatever_is_an_address_has_one_mailbox(address: str) -> None:
     assert set(read.keys()) == HEADERS
 
 
-def test_a_finished_call_is_told_in_counts() -> None:
+def test_mail_about_finished_call_lists_counts_and_cost() -> None:
     lines = [" ".join(line.split()) for line in text_of(ended()).splitlines()]
     assert lines[:9] == [
         "Call 7 has finished: 158 rows.",
@@ -117,18 +117,18 @@ def test_a_finished_call_is_told_in_counts() -> None:
     assert lines[-1].endswith(f"Stop these mails: {URL}/console/account")
 
 
-def test_a_cost_that_nobody_knows_is_unknown() -> None:
+def test_unknown_cost_is_reported_as_unknown() -> None:
     assert "Cost: unknown.\n" in text_of(ended(cost_usd=None, known_cost_usd=0.0))
     assert "unknown; what is known of it comes to $0.75." in text_of(ended(cost_usd=None, known_cost_usd=0.75))
     assert "Cost: $0.00." in text_of(ended(cost_usd=0.0, known_cost_usd=0.0))
 
 
-def test_the_id_of_a_message_stays_and_names_the_sender() -> None:
+def test_message_id_is_stable_and_uses_the_sender_domain() -> None:
     first, again = (compose_mail(mail(ended()), SENDER, URL, now) for now in (NOW, NOW + dt.timedelta(hours=3)))
     assert first["Message-ID"] == again["Message-ID"] == "<00000000000040008000000000000007@example.org>"
 
 
-def test_an_invitation_to_review_names_the_call_and_the_day() -> None:
+def test_review_invitation_names_the_call_and_due_date() -> None:
     news = MemberInvited(role="reviewer", call=CALL, name="Spring call", due=dt.date(2031, 12, 1))
     sent = compose_mail(mail(news), SENDER, URL, NOW)
     assert sent["Subject"] == "Invitation to review: Spring call"

@@ -19,20 +19,20 @@ from cluster.mcp.waiting import ServerState
         ("0.0.0.0:80", ("0.0.0.0", 80)),
     ],
 )
-def test_a_port_alone_is_this_machine_only(text: str, read: tuple[str, int]) -> None:
+def test_port_without_host_means_loopback(text: str, read: tuple[str, int]) -> None:
     assert host_and_port(text) == read
 
 
 @pytest.mark.parametrize(
     "text", ["", "localhost", "localhost:", "localhost:http", "127.0.0.1:65536", "a:1234567", "a:²"]
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_invalid_address_is_rejected(text: str) -> None:
     with pytest.raises(InputError, match="not an address"):
         host_and_port(text)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "mcp.example.org"])
-def test_beyond_this_machine_its_name_has_to_be_given(host: str) -> None:
+def test_host_beyond_loopback_requires_allowed_host(host: str) -> None:
     with pytest.raises(ConfigurationError, match="--allowed-host"):
         http_app(None, host, (), ServerState())
     assert http_app(None, host, ("mcp.example.org",), ServerState()).routes
@@ -50,5 +50,5 @@ def test_beyond_this_machine_its_name_has_to_be_given(host: str) -> None:
         (None, None),
     ],
 )
-def test_a_key_is_read_from_its_header(header: str | None, key: str | None) -> None:
+def test_key_is_read_from_bearer_header(header: str | None, key: str | None) -> None:
     assert bearer_key(header) == key

@@ -34,7 +34,7 @@ async def judge_of(graph: InMemoryViewpointGraph) -> GraphJudge:
 
 
 @pytest.mark.parametrize("method", ["review", "scholareval", "check"])
-async def test_without_a_model_the_report_is_evidence_without_any_verdict(method: str) -> None:
+async def test_report_without_a_model_has_evidence_but_no_verdict(method: str) -> None:
     judge = await judge_of(await graph_of_ideas(forty_labelled_ideas()))
     report = (await METHODS[method].evaluate(maps_idea(), a_run(), bench_of(judge))).report
     assert report.method == method

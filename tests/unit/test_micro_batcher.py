@@ -58,7 +58,7 @@ def batcher(computer: Computer, thread: ThreadPoolExecutor, held: int = 1000) ->
     return MicroBatcher(computer, thread, window_seconds=0.0, held=held)
 
 
-async def test_askers_at_the_same_time_share_one_batch_and_get_their_own_rows(thread: ThreadPoolExecutor) -> None:
+async def test_concurrent_requests_share_a_batch_and_get_their_own_rows(thread: ThreadPoolExecutor) -> None:
     computer = Computer()
     shared = batcher(computer, thread)
     questions = [[f"text {i}", "common", f"other {i}"] for i in range(20)]
@@ -75,7 +75,7 @@ async def test_batches_are_no_larger_than_allowed(thread: ThreadPoolExecutor) ->
     assert [len(batch) for batch in computer.batches] == [8, 8, 4]
 
 
-async def test_texts_of_one_shape_share_a_batch_and_the_oldest_decides_which_is_next(
+async def test_texts_of_same_shape_share_a_batch_starting_with_the_oldest(
     thread: ThreadPoolExecutor,
 ) -> None:
     computer = Computer(rows=3, sorts=True)
@@ -83,7 +83,7 @@ async def test_texts_of_one_shape_share_a_batch_and_the_oldest_decides_which_is_
     assert computer.batches == [["b1", "b2", "b3"], ["a1", "a2", "a3"], ["b4"]]
 
 
-async def test_an_urgent_asker_waits_for_no_more_than_the_batch_in_work(thread: ThreadPoolExecutor) -> None:
+async def test_urgent_request_waits_only_for_the_running_batch(thread: ThreadPoolExecutor) -> None:
     computer = Computer(rows=2)
     computer.gate.clear()
     shared = batcher(computer, thread, held=4)
@@ -100,14 +100,14 @@ async def test_an_urgent_asker_waits_for_no_more_than_the_batch_in_work(thread: 
     )
 
 
-async def test_what_cannot_be_made_ready_fails_for_those_who_asked_for_it(thread: ThreadPoolExecutor) -> None:
+async def test_text_that_cannot_be_prepared_fails_only_its_request(thread: ThreadPoolExecutor) -> None:
     shared = batcher(Computer(), thread)
     with pytest.raises(ValueError, match="no tokens"):
         await shared.compute(["unreadable"])
     assert [item.tolist() for item in await shared.compute(["fine"])] == [row("fine").tolist()]
 
 
-async def test_a_failing_batch_reaches_everybody_in_it_and_nobody_else(thread: ThreadPoolExecutor) -> None:
+async def test_failing_batch_affects_only_its_own_requests(thread: ThreadPoolExecutor) -> None:
     shared = batcher(Computer(rows=2), thread)
     outcomes = await asyncio.gather(
         shared.compute(["bad"]), shared.compute(["with bad"]), shared.compute(["later"]), return_exceptions=True
@@ -116,7 +116,7 @@ async def test_a_failing_batch_reaches_everybody_in_it_and_nobody_else(thread: T
     assert [item.tolist() for item in await shared.compute(["again"])] == [row("again").tolist()]
 
 
-async def test_a_cancelled_asker_takes_its_waiting_texts_along(thread: ThreadPoolExecutor) -> None:
+async def test_cancelled_request_removes_its_waiting_texts(thread: ThreadPoolExecutor) -> None:
     computer = Computer(rows=1)
     computer.gate.clear()
     shared = batcher(computer, thread)
@@ -134,13 +134,13 @@ async def test_a_cancelled_asker_takes_its_waiting_texts_along(thread: ThreadPoo
             await cancelled
 
 
-def test_a_batcher_serves_one_event_loop_after_another(thread: ThreadPoolExecutor) -> None:
+def test_batcher_works_across_successive_event_loops(thread: ThreadPoolExecutor) -> None:
     shared = batcher(Computer(), thread)
     for text in ("one", "two"):
         assert [item.tolist() for item in asyncio.run(shared.compute([text]))] == [row(text).tolist()]
 
 
-def test_a_loop_that_ends_in_the_middle_leaves_nothing_behind(thread: ThreadPoolExecutor) -> None:
+def test_event_loop_ending_midway_leaves_no_waiting_texts(thread: ThreadPoolExecutor) -> None:
     computer = Computer(rows=1)
     computer.gate.clear()
     shared = batcher(computer, thread)

@@ -7,7 +7,7 @@ from assayer_client.resources import Dollars
 USD = TypeAdapter[float](Dollars)
 
 
-def test_sums_show_no_binary_dust() -> None:
+def test_sums_are_rounded_without_binary_noise() -> None:
     assert USD.validate_python(0.1 + 0.2) == 0.3
     assert USD.dump_json(USD.validate_python(sum([0.00703] * 2))) == b"0.01406"
 

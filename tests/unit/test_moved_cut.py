@@ -21,7 +21,7 @@ def strengths_of(ranking: Ranking) -> StrengthIntervals:
     )
 
 
-async def test_chances_add_up_to_the_places_and_fall_with_the_ranks() -> None:
+async def test_chances_sum_to_the_cut_and_bands_cover_all_ideas() -> None:
     ranking = (await rank_ideas(ideas_of_worth(30), JudgeLlm(right), ranking_run(), RankingOptions(), cut=10)).ranking
     ranked = strengths_of(ranking)
     for cut in (1, 7, 10, 29):
@@ -35,7 +35,7 @@ async def test_chances_add_up_to_the_places_and_fall_with_the_ranks() -> None:
     assert list(at_cut(ranked, 10).chances) == [idea.chance_in for idea in ranking.ideas]
 
 
-async def test_near_its_own_cut_the_approximation_is_near_what_the_ranking_states() -> None:
+async def test_approximation_at_the_original_cut_is_near_stated_chances() -> None:
     ranking = (await rank_ideas(ideas_of_worth(30), JudgeLlm(right), ranking_run(), RankingOptions(), cut=10)).ranking
     drawn = at_cut(strengths_of(ranking.model_copy(update={"cut": None})), 10)
     stated = at_cut(strengths_of(ranking), 10)
@@ -43,7 +43,7 @@ async def test_near_its_own_cut_the_approximation_is_near_what_the_ranking_state
     assert drawn.chances == pytest.approx(stated.chances, abs=0.15)
 
 
-async def test_where_nothing_is_known_every_chance_is_alike() -> None:
+async def test_ties_throughout_put_every_idea_in_the_human_band() -> None:
     ranking = (
         await rank_ideas(ideas_of_worth(12), JudgeLlm(lambda *_: "tie"), ranking_run(), RankingOptions())
     ).ranking

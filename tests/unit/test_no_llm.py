@@ -7,6 +7,6 @@ from assayer.llm import NoLlm
 from tests.contract.weighing import WEIGHING, a_question, a_run
 
 
-async def test_task_without_a_model_is_refused_by_name_with_the_settings_to_set() -> None:
+async def test_task_without_a_model_is_rejected_naming_required_settings() -> None:
     with pytest.raises(NoFallback, match=r"tests\.weighing.*ASSAYER_LLM__MODEL"):
         await NoLlm().run(WEIGHING, a_question(), a_run())

@@ -16,7 +16,7 @@ def _point(*papers: str) -> Point:
     )
 
 
-def test_papers_are_numbered_when_first_met_and_keep_their_number() -> None:
+def test_papers_are_numbered_on_first_use_and_keep_their_number() -> None:
     numbering = Numbering()
     assert numbering.apply(_point("b", "a")).text == "[P1] [P2]"
     second = numbering.apply(_point("a", "c"))
@@ -26,7 +26,7 @@ def test_papers_are_numbered_when_first_met_and_keep_their_number() -> None:
     assert [(reference.label, reference.id) for reference in references] == [("P1", "b"), ("P2", "a"), ("P3", "c")]
 
 
-def test_words_that_begin_like_a_marker_stay_words() -> None:
+def test_text_resembling_a_marker_is_unchanged() -> None:
     point = Point(
         kind="support",
         text="@Design",
@@ -36,7 +36,7 @@ def test_words_that_begin_like_a_marker_stay_words() -> None:
     assert (numbered.text, numbered.citations[0].quote, numbered.citations[0].label) == ("@Design", "@misc{foo}", "P1")
 
 
-def test_words_of_a_source_that_look_like_a_marker_are_not_numbered() -> None:
+def test_source_text_resembling_a_marker_is_not_numbered() -> None:
     quote = "as shown by [@smith2020] for all of the larger models"
     citation = Citation(label=marker(PaperId("a")), quote=quote, quote_state="verified", place="On [@smith2020]")
     numbering = Numbering()
@@ -45,7 +45,7 @@ def test_words_of_a_source_that_look_like_a_marker_are_not_numbered() -> None:
     assert [paper.id for paper in numbering.papers(PAPERS)] == ["a"]
 
 
-def test_a_title_that_looks_like_a_label_is_not_one() -> None:
+def test_title_resembling_a_label_is_neutralised() -> None:
     numbering = Numbering()
     numbering.apply(_point("a"))
     (reference,) = numbering.references(numbering.papers(PAPERS))

@@ -54,10 +54,10 @@ HONEST = {
 
 
 @pytest.mark.parametrize("text", [*ORDERS.values(), *MORE.values(), *MARKS.values()])
-def test_order_in_any_of_the_languages_is_found(text: str) -> None:
+def test_instruction_in_any_supported_language_is_detected(text: str) -> None:
     assert any(find_instructions(f"We study forgetting. {text}"))
 
 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
-def test_sentence_about_instructions_and_marks_is_no_order(text: str) -> None:
+def test_sentence_about_instructions_is_not_flagged(text: str) -> None:
     assert not any(find_instructions(text))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict
 
 from workers.outbound.http import ResponseKind, classify_response, read_json, redacted, retry_after
-from workers.outbound.source_client import CircuitBreaker
+from workers.outbound.source_retries import CircuitBreaker
 
 NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 
@@ -33,7 +33,7 @@ NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
         (503, {"Retry-After": "5"}, "transient"),
     ],
 )
-def test_status_means(status: int, headers: dict[str, str], expected: ResponseKind) -> None:
+def test_response_status_is_classified(status: int, headers: dict[str, str], expected: ResponseKind) -> None:
     assert classify_response(status, CIMultiDict(headers)) == expected
 
 
@@ -61,18 +61,18 @@ def test_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> 
 
 
 @given(st.text())
-def test_retry_after_of_anything_is_none_or_not_negative(said: str) -> None:
+def test_arbitrary_retry_after_is_none_or_non_negative(said: str) -> None:
     seconds = retry_after({"retry-after": said}, NOW)
     assert seconds is None or seconds >= 0
 
 
-def test_json_from_outside_that_is_none_or_too_deep_comes_back_as_text() -> None:
+def test_invalid_or_deeply_nested_json_is_returned_as_text() -> None:
     assert read_json(b'{"error": 1}') == {"error": 1}
     assert read_json(b"<html>") == "<html>"
     assert read_json(b"[" * 200_000) == "[" * 200_000
 
 
-def test_secrets_are_left_out_in_all_their_forms() -> None:
+def test_secrets_are_redacted_in_all_encodings() -> None:
     assert redacted("a b/1 a%20b%2F1 a+b%2F1 c", "a b/1", "") == "… … … c"
 
 
@@ -84,7 +84,7 @@ def attempted(breaker: CircuitBreaker, now: float, succeeds: bool | None) -> boo
         return probe
 
 
-def test_breaker_opens_after_failures_in_a_row_and_closes_with_a_probe_that_succeeds() -> None:
+def test_breaker_opens_after_repeated_failures_and_closes_after_successful_probe() -> None:
     breaker = CircuitBreaker(threshold=2, pause=30)
     outcomes = [(0.0, False), (0.0, True), (0.0, False), (0.0, False)]
     assert [attempted(breaker, *outcome) for outcome in outcomes] == [False] * 4

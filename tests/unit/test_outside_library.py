@@ -13,14 +13,14 @@ from simulator.outside.sample import SAMPLE
 LIBRARY = Library(SAMPLE)
 
 
-def test_a_paper_keeps_its_names_whatever_stands_beside_it() -> None:
+def test_paper_identifiers_do_not_depend_on_other_papers() -> None:
     few = Library(SAMPLE[10:20])
     for entry in few.entries:
         same = LIBRARY.by_id[entry.record.id]
         assert (entry.s2, entry.corpus_id, entry.doi, entry.arxiv) == (same.s2, same.corpus_id, same.doi, same.arxiv)
 
 
-def test_names_are_unique_and_well_formed() -> None:
+def test_identifiers_are_unique_and_well_formed() -> None:
     twins = [SAMPLE[0].model_copy(update={"id": f"copy-{number}"}) for number in range(400)]
     library = Library([*SAMPLE, *twins])
     for names in (library.by_s2, library.by_corpus_id, library.by_openalex):
@@ -34,7 +34,7 @@ def test_names_are_unique_and_well_formed() -> None:
         assert dt.timedelta(0) <= entry.date - entry.arxiv_date <= dt.timedelta(days=180)
 
 
-def test_nobody_cites_the_future_and_citations_mirror_references() -> None:
+def test_citations_point_to_earlier_papers_and_mirror_references() -> None:
     pairs = {(entry.number, cited.number) for entry in LIBRARY.entries for cited in LIBRARY.references(entry)}
     assert len(pairs) > 300
     for citing, cited in pairs:
@@ -58,7 +58,7 @@ def test_search_ranks_by_shared_words() -> None:
     assert Library([]).search("anything") == []
 
 
-def test_mentions_in_a_full_text_stand_where_they_say() -> None:
+def test_full_text_mentions_match_their_offsets() -> None:
     entry = max(LIBRARY.entries, key=lambda item: len(LIBRARY.references(item)))
     written = parts(entry, LIBRARY.references(entry))
     mentions = [(part, mention) for part in written for mention in part.mentions]
@@ -73,7 +73,7 @@ def test_mentions_in_a_full_text_stand_where_they_say() -> None:
         ]
 
 
-def test_records_are_read_from_plain_and_gzipped_files_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
+def test_records_are_read_from_plain_and_gzipped_files_skipping_blank_lines(tmp_path: Path) -> None:
     text = "\n\n".join(json.dumps(record.model_dump(mode="json")) for record in SAMPLE[:3])
     (tmp_path / "a.jsonl").write_text(text)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(text.encode()))
@@ -86,7 +86,7 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
         read_records(tmp_path / "a.jsonl")
 
 
-def test_a_paper_without_dates_has_names_and_cites_nobody() -> None:
+def test_paper_without_dates_has_neither_references_nor_citations() -> None:
     library = Library([*SAMPLE, Record(id="undated", title="Attention without a date")])
     entry = library.by_id["undated"]
     assert (entry.date, entry.arxiv, entry.notice) == (None, "", None)

@@ -22,7 +22,7 @@ def found(query: str) -> set[int]:
     return set(np.flatnonzero(SEARCHER.scores(query) > 0).tolist())
 
 
-def test_arxiv_queries_combine_words_as_the_manual_says() -> None:
+def test_arxiv_queries_combine_words_as_documented() -> None:
     protein, speech, sparse = (found(f"all:{word}") for word in ("protein", "speech", "sparse"))
     assert all((protein, speech, sparse))
     assert found("all:protein AND all:speech") == protein & speech
@@ -31,7 +31,7 @@ def test_arxiv_queries_combine_words_as_the_manual_says() -> None:
     assert found("all:PROTEIN") == protein
 
 
-def test_arxiv_dates_hold_the_first_submission() -> None:
+def test_arxiv_dates_filter_by_first_submission() -> None:
     expected = {item.number for item in ON_ARXIV if item.arxiv_date and item.arxiv_date.year in {2016, 2017}}
     assert found("submittedDate:[201601010000 TO 201712312359]") == expected
     assert found("all:model AND submittedDate:[201601010000 TO 201712312359]") <= expected
@@ -40,7 +40,7 @@ def test_arxiv_dates_hold_the_first_submission() -> None:
 @pytest.mark.parametrize(
     "query", ["(", "all:a)", "AND", "x:y", '"a', "all:a AND", "OR b", "submittedDate:[1 TO 2]", "all:", "a AND OR b"]
 )
-def test_arxiv_queries_without_sense_are_refused(query: str) -> None:
+def test_invalid_arxiv_queries_are_rejected(query: str) -> None:
     with pytest.raises(BadQuery):
         found(query)
 
@@ -64,11 +64,11 @@ def test_any_arxiv_query_is_answered_or_refused(query: str) -> None:
         ("2015:2020", Period(dt.date(2015, 1, 1), dt.date(2020, 12, 31))),
     ],
 )
-def test_semantic_scholar_periods_are_those_of_its_documentation(dates: str, expected: Period) -> None:
+def test_semantic_scholar_periods_match_its_documentation(dates: str, expected: Period) -> None:
     assert period(dates) == expected
 
 
 @pytest.mark.parametrize("dates", ["2019-13", "2019-02-30", "x", "2019:x"])
-def test_semantic_scholar_refuses_other_dates(dates: str) -> None:
+def test_invalid_semantic_scholar_dates_are_rejected(dates: str) -> None:
     with pytest.raises(web.HTTPBadRequest):
         period(dates)

@@ -44,7 +44,7 @@ from workers.literature.settings import LiteratureSettings
 # Reading
 
 
-def test_list_is_read_and_taken_out_of_the_text_that_refers_to_it() -> None:
+def test_reference_list_is_parsed_and_removed_from_the_citing_text() -> None:
     found = read_references(idea())
     assert [work.title for work in found.entries] == [
         "Replay buffers for continual text classification",
@@ -55,7 +55,7 @@ def test_list_is_read_and_taken_out_of_the_text_that_refers_to_it() -> None:
     assert "Two years of one person" in idea().text
 
 
-def test_links_and_identifiers_in_the_text_are_references_once() -> None:
+def test_links_and_identifiers_in_the_text_are_read_without_duplicates() -> None:
     text = (
         "We build on [Attention is all you need](https://arxiv.org/abs/1706.03762v5), on arXiv:1706.03762, on "
         "doi:10.1000/xyz and on https://doi.org/10.1000/XYZ, but not on [our page](https://example.org/a), as will be "
@@ -68,18 +68,18 @@ def test_links_and_identifiers_in_the_text_are_references_once() -> None:
     ]
 
 
-def test_bare_identifier_beside_a_list_is_taken_for_the_texts_own() -> None:
+def test_bare_identifier_beside_a_reference_list_is_not_a_reference() -> None:
     text = IDEA.replace("## Problem", "doi:10.1000/this-very-proposal\n\n## Problem")
     assert [work.doi for work in read_references(idea(text)).entries] == ["", "", ""]
 
 
-def test_entries_of_the_documents_own_parser_come_before_the_text() -> None:
+def test_parsed_document_references_take_precedence_over_the_text() -> None:
     works = (CitedWork(title="From GROBID", raw="From GROBID. 2020."),)
     found = read_references(idea().model_copy(update={"references": works}))
     assert [work.title for work in found.entries] == ["From GROBID"]
 
 
-async def test_idea_without_references_costs_no_question() -> None:
+async def test_idea_without_references_makes_no_source_requests() -> None:
     source = InMemorySource("crossref", [LEE])
     run, corpus = a_run(), MemoryCorpus((), HashingEmbedder())
     plain = idea("We will test whether forgetting can be foreseen. " * 5)
@@ -91,7 +91,7 @@ async def test_idea_without_references_costs_no_question() -> None:
 # Passages
 
 
-def test_ranges_are_numbers_and_intervals_of_formulas_are_none() -> None:
+def test_citation_number_ranges_are_expanded() -> None:
     works = [CitedWork(title=str(number)) for number in range(1, 8)]
     assert [bool(item.text) for item in passages_citing("All of it [2–4, 7].", works)] == [
         False, True, True, True, False, False, True,
@@ -111,7 +111,7 @@ def test_ranges_are_numbers_and_intervals_of_formulas_are_none() -> None:
         ),
     ],
 )
-def test_record_of_the_same_work_is_matched_and_differences_are_told(
+def test_record_of_same_work_is_matched_and_differences_are_reported(
     work: dict[str, object], differences: tuple[str, ...]
 ) -> None:
     given = {"title": LEE.title, "authors": ("A. Lee",), "year": 2019, **work}
@@ -134,11 +134,11 @@ def test_record_of_the_same_work_is_matched_and_differences_are_told(
         pytest.param(CitedWork(title="Abcdefg" + LEE.title[7:][::-1], authors=("Ann Lee",)), id="as many letters"),
     ],
 )
-def test_record_of_another_work_is_no_match(work: CitedWork) -> None:
+def test_record_of_another_work_is_not_matched(work: CitedWork) -> None:
     assert best_match(work, [LEE, DIAZ, record("dl", "Deep learning", "Yann LeCun", 2015)]) is None
 
 
-def test_identifier_that_belongs_to_another_title_is_told() -> None:
+def test_identifier_of_another_title_is_reported() -> None:
     theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
     match = best_match(CitedWork(title=DIAZ.title, authors=("Eve Fox",), doi="10.1000/x"), [theirs])
     assert match is not None
@@ -148,7 +148,7 @@ def test_identifier_that_belongs_to_another_title_is_told() -> None:
 # Checking
 
 
-async def test_corpus_and_sources_are_asked_in_turn_until_a_reference_is_found() -> None:
+async def test_corpus_and_sources_are_queried_in_turn_until_found() -> None:
     crossref, s2 = InMemorySource("crossref", [DIAZ, FOX]), InMemorySource("semantic_scholar", [FOX])
     own = await checked(local=[LEE], sources=[s2, crossref])
     assert outcomes(own) == ["found", "found", "found"]
@@ -158,14 +158,14 @@ async def test_corpus_and_sources_are_asked_in_turn_until_a_reference_is_found()
     assert own.entries[0].passage == "Rehearsal recovers most of the accuracy that fine-tuning loses [1]."
 
 
-async def test_reference_that_nobody_has_is_told_with_those_who_were_asked() -> None:
+async def test_reference_not_found_names_the_sources_queried() -> None:
     own = await checked(local=[LEE], sources=[InMemorySource("crossref", [DIAZ]), InMemorySource("openalex", [])])
     assert outcomes(own) == ["found", "found", "not_found"]
     assert own_outcome(own.entries[2]) == "not found in the corpus, Crossref and OpenAlex"
     assert not list(own_reference_notices(own))
 
 
-async def test_several_that_were_not_found_are_a_notice_in_careful_words() -> None:
+async def test_several_references_not_found_produce_a_cautious_notice() -> None:
     (notice,) = own_reference_notices(await checked(local=[LEE]))
     assert notice.kind == "own_references"
     assert notice.text.startswith(
@@ -173,7 +173,7 @@ async def test_several_that_were_not_found_are_a_notice_in_careful_words() -> No
     )
 
 
-async def test_nobody_but_the_corpus_answering_says_nothing_of_existence() -> None:
+async def test_reference_status_is_unknown_when_only_the_corpus_answers() -> None:
     down = InMemorySource("crossref", [], failing=SourceUnavailable("It is down."))
     own = await checked(local=[LEE], sources=[down])
     assert outcomes(own) == ["found", "absent", "absent"]
@@ -182,14 +182,14 @@ async def test_nobody_but_the_corpus_answering_says_nothing_of_existence() -> No
     )
 
 
-async def test_record_that_differs_is_looked_for_elsewhere_before_it_is_told() -> None:
+async def test_differing_record_is_sought_elsewhere_before_reporting() -> None:
     old = DIAZ.model_copy(update={"publication_date": dt.date(2012, 1, 1)})
     assert outcomes(await checked(local=[LEE, old, FOX])) == ["found", "differs", "found"]
     better = InMemorySource("crossref", [DIAZ.model_copy(update={"source": "crossref"})])
     assert outcomes(await checked(local=[LEE, old, FOX], sources=[better])) == ["found"] * 3
 
 
-async def test_retracted_reference_is_told_with_its_notice() -> None:
+async def test_retracted_reference_is_reported_with_its_notice() -> None:
     known = DIAZ.model_copy(update={"identifiers": Identifiers(doi="10.1000/diaz")})
     notice = Retraction(kind="retracted", source="crossref", notice="10.1000/notice")
     own = await checked(local=[LEE, FOX], sources=[InMemorySource("crossref", [known], retracted={known.id: notice})])
@@ -199,7 +199,7 @@ async def test_retracted_reference_is_told_with_its_notice() -> None:
     assert told.text == "Of the references that the idea gives, 1 no longer stand as published: number 2."
 
 
-async def test_expression_of_concern_is_shown_and_is_no_retraction() -> None:
+async def test_expression_of_concern_is_shown_but_not_as_retraction() -> None:
     doubted = DIAZ.model_copy(update={"retraction": Retraction(kind="concern", source="crossref")})
     own = await checked(local=[LEE, doubted, FOX])
     assert outcomes(own) == ["found"] * 3
@@ -212,7 +212,7 @@ async def test_reference_newer_than_the_cutoff_is_found_and_says_so() -> None:
     assert [entry.after_cutoff for entry in own.entries] == [False, False, True]
 
 
-async def test_references_with_identifiers_are_asked_for_in_one_batch() -> None:
+async def test_references_with_identifiers_are_requested_in_a_single_batch() -> None:
     papers = [
         record(f"p{n}", f"Some work {n}", "Ann Lee", 2020, identifiers=Identifiers(doi=f"10.1000/{n}"))
         for n in range(9)
@@ -225,14 +225,14 @@ async def test_references_with_identifiers_are_asked_for_in_one_batch() -> None:
     assert [method for method, _ in source.requests] == ["resolve", "retractions"]
 
 
-async def test_source_is_asked_no_more_than_it_may_be() -> None:
+async def test_source_request_limit_is_respected() -> None:
     source = InMemorySource("crossref", [])
     own = await checked(sources=[source], settings=LiteratureSettings(own_references=2))
     assert [method for method, _ in source.requests] == ["search", "search"]
     assert sorted(outcomes(own)) == ["absent", "not_found", "not_found"]
 
 
-async def test_check_ends_in_time_and_tells_what_it_did_not_get_to() -> None:
+async def test_check_stops_at_time_limit_and_marks_unchecked_references_absent() -> None:
     class Slow(InMemorySource):
         async def search(self, *given: object) -> list[Paper]:
             await asyncio.Event().wait()
@@ -242,7 +242,7 @@ async def test_check_ends_in_time_and_tells_what_it_did_not_get_to() -> None:
     assert outcomes(own) == ["found", "absent", "absent"]
 
 
-async def test_entry_of_which_nothing_can_be_read_is_absent_with_its_reason() -> None:
+async def test_unreadable_entry_is_absent_with_its_reason() -> None:
     listed = "\n".join(f"[{n}] Box {n} of the archive" for n in (1, 2, 3))
     own = await checked(IDEA.replace(LIST, listed), local=[LEE])
     assert [entry.outcome for entry in own.entries] == [
@@ -250,12 +250,12 @@ async def test_entry_of_which_nothing_can_be_read_is_absent_with_its_reason() ->
     ] * 3
 
 
-async def test_more_references_than_are_checked_are_counted() -> None:
+async def test_references_beyond_the_limit_are_counted() -> None:
     own = await checked(local=[LEE], most=1)
     assert (len(own.entries), own.beyond) == (1, 2)
 
 
-async def test_passages_are_held_against_the_abstracts_of_what_they_refer_to() -> None:
+async def test_citing_passages_are_checked_against_abstracts() -> None:
     llm = TwinLlm({"support.claims": partly})
     silent = FOX.model_copy(update={"abstract": ""})
     own = await checked(local=[LEE, DIAZ, silent], llm=llm)
@@ -273,7 +273,7 @@ async def test_passages_are_held_against_the_abstracts_of_what_they_refer_to() -
     ]
 
 
-async def test_passages_beyond_the_limit_and_lost_answers_are_absent_with_their_reason() -> None:
+async def test_unchecked_passages_are_absent_with_their_reason() -> None:
     failing = TwinLlm(failing={"support.claims": MalformedAnswer("It made no sense.")})
     own = await checked(local=[LEE, DIAZ], llm=failing, passages=1)
     reasons = [entry.borne_out.reason for entry in own.entries if isinstance(entry.borne_out, Absent)]
@@ -284,6 +284,6 @@ async def test_passages_beyond_the_limit_and_lost_answers_are_absent_with_their_
     ]
 
 
-async def test_without_a_language_model_no_passage_is_judged() -> None:
+async def test_passages_are_not_judged_without_a_language_model() -> None:
     own = await checked(local=[LEE])
     assert borne_out(own.entries[0]) == "not checked: that takes a language model."

@@ -18,7 +18,7 @@ from tests.unit.twins import TwinLlm
 from workers.outbound.source_requests import RequestContext
 
 
-async def test_a_model_sees_the_masked_passage_and_names_are_looked_for_as_the_idea_gives_them() -> None:
+async def test_passage_stays_masked_while_references_are_looked_up_unmasked() -> None:
     whole = idea()
     masked = whole.model_copy(
         update={
@@ -63,7 +63,7 @@ class AskedSource(InMemorySource):
         return await super().search(query, limit, window, context)
 
 
-async def test_no_source_is_asked_for_people_who_are_masked_and_nothing_is_read_in_what_was_cut() -> None:
+async def test_masked_names_are_not_sent_to_sources() -> None:
     masked = blinded(idea(SIGNED))
     assert "Roe" not in masked.text
     source = AskedSource([ROE])
@@ -74,14 +74,14 @@ async def test_no_source_is_asked_for_people_who_are_masked_and_nothing_is_read_
     assert own.entries[1].differences == ("The entry names Jane Roe first, the record Ann Lee.",)
 
 
-async def test_idea_that_is_not_blind_is_looked_up_with_all_its_words() -> None:
+async def test_unblinded_idea_is_searched_with_all_its_words() -> None:
     source = AskedSource([])
     await checked(idea(SIGNED), sources=[source])
     assert source.words[0] == "Jane Roe, Stanford thesis on quoting machines"
     assert len(source.words) == 3
 
 
-async def test_passages_that_a_model_is_asked_about_are_masked() -> None:
+async def test_passages_sent_to_the_model_are_masked() -> None:
     llm = TwinLlm({"support.claims": partly})
     own = await checked(blinded(idea(SIGNED)), local=[ROE], llm=llm)
     assert own.entries[1].passage == "As [name] has shown, machines misquote [1, 2]."
@@ -98,6 +98,6 @@ async def test_passages_that_a_model_is_asked_about_are_masked() -> None:
         ("Notes by Jane Roe on Small models", 2, "Notes by on Small models"),
     ],
 )
-def test_names_are_taken_out_as_whole_words(words: str, fewest: int, left: str) -> None:
+def test_names_are_removed_as_whole_words(words: str, fewest: int, left: str) -> None:
     names = {("Roe", "J"), ("Jane", "Roe"), ("Li", "Wei"), ("Li",), ("Small",)}
     assert without_names(words, names, fewest=fewest) == left

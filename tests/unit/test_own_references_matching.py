@@ -37,13 +37,13 @@ def differences(record: Paper, raw: object = "", **work: object) -> tuple[str, .
         ("Attention Is All You Need.", False),
     ],
 )
-def test_title_that_may_be_of_another_work_is_told(title: str, told: bool) -> None:
+def test_title_possibly_of_another_work_is_reported(title: str, told: bool) -> None:
     found = differences(VASWANI, title=title, authors=("A. Vaswani",), year=2017)
     assert found is not None
     assert found == ((f"The entry's title is “{title}”, the record's “{VASWANI.title}”.",) if told else ())
 
 
-def test_title_inside_an_entry_ends_where_the_records_does() -> None:
+def test_title_inside_an_entry_ends_like_the_record_title() -> None:
     longer = TITLE.replace("Understanding", "Understanding of Proteins")
     whole = f"J. Devlin, {TITLE}, in NAACL, 2019"
     assert differences(BERT, raw=whole, title=f"{TITLE}, in NAACL", authors=("J. Devlin",), year=2019) == ()
@@ -54,13 +54,13 @@ def test_title_inside_an_entry_ends_where_the_records_does() -> None:
 
 
 @pytest.mark.parametrize("title", ["BERT: Pre-training of deep bidirectional transformers", "Few models in 2019"])
-def test_subtitle_left_out_is_no_difference(title: str) -> None:
+def test_missing_subtitle_is_not_a_difference(title: str) -> None:
     known = record("x", f"{title}: a study of many things", "Ann Lee", 2019)
     assert differences(known, title=title, authors=("A. Lee",), year=2019) == ()
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("GPT-3", "GPT-4"), ("supervised", "unsupervised"), ("on", "in")])
-def test_other_words_and_numbers_are_no_misprint(ours: str, theirs: str) -> None:
+def test_different_words_and_numbers_are_not_misprints(ours: str, theirs: str) -> None:
     known = record("x", f"A study of many methods {theirs} large groups of people", "Ann Lee", 2019)
     found = differences(known, title=known.title.replace(theirs, ours), authors=("A. Lee",), year=2019)
     assert found is not None
@@ -84,14 +84,12 @@ def test_other_words_and_numbers_are_no_misprint(ours: str, theirs: str) -> None
         ),
     ],
 )
-def test_first_is_held_against_first_and_names_that_the_record_lacks_are_told(
-    authors: tuple[str, ...], told: tuple[str, ...]
-) -> None:
+def test_wrong_first_author_and_unknown_authors_are_reported(authors: tuple[str, ...], told: tuple[str, ...]) -> None:
     raw = f"{', '.join(authors)}. Deep learning. 2015."
     assert differences(LECUN, raw, title="Deep learning", authors=authors, year=2015) == told
 
 
-def test_record_that_does_not_name_all_says_nothing_of_the_others() -> None:
+def test_truncated_author_list_in_record_reports_no_missing_authors() -> None:
     known = LECUN.model_copy(update={"authors": ("Yann LeCun", "et al.")})
     assert differences(known, title="Deep learning", authors=("Y. LeCun", "Y. Bengio"), year=2015) == ()
 
@@ -105,10 +103,10 @@ def test_record_that_does_not_name_all_says_nothing_of_the_others() -> None:
         ({"doi": "10.18653/v1/n19-1423", "arxiv": "1810.04805"}, ""),
     ],
 )  # fmt: skip
-def test_identifier_that_is_not_the_records_is_told(work: dict[str, object], told: str) -> None:
+def test_identifier_differing_from_the_record_is_reported(work: dict[str, object], told: str) -> None:
     assert differences(BERT, title=TITLE, authors=("J. Devlin",), year=2019, **work) == ((told,) if told else ())
 
 
-def test_identifier_of_a_kind_that_the_record_lacks_is_no_difference() -> None:
+def test_identifier_missing_from_the_record_is_not_a_difference() -> None:
     known = VASWANI.model_copy(update={"identifiers": Identifiers(arxiv="1706.03762", doi="10.48550/arxiv.1706.03762")})
     assert differences(known, title=VASWANI.title, authors=("A. Vaswani",), year=2017, doi="10.5555/3295222") == ()

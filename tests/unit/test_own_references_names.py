@@ -24,7 +24,7 @@ from workers.literature_apis.record_fields import title_line
         ("Le Guin U", "Ursula LeGuin"),
     ],
 )  # fmt: skip
-def test_spellings_of_one_name_are_the_same(printed: str, held: str) -> None:
+def test_spelling_variants_of_a_name_match(printed: str, held: str) -> None:
     assert may_be_same(printed, held)
     assert may_be_same(held, printed)
 
@@ -39,7 +39,7 @@ def test_spellings_of_one_name_are_the_same(printed: str, held: str) -> None:
         ("Wang L", "S. Hwang"),
     ],
 )
-def test_other_names_are_not_the_same(printed: str, held: str) -> None:
+def test_different_names_do_not_match(printed: str, held: str) -> None:
     assert not may_be_same(printed, held)
 
 
@@ -51,7 +51,7 @@ MARKED = [
 
 
 @pytest.mark.parametrize("title", MARKED)
-def test_title_that_announces_a_retraction_marks_the_record_and_matches_the_plain_title(title: str) -> None:
+def test_retraction_notice_in_title_marks_record_and_plain_title_matches(title: str) -> None:
     held = record("a", title, "Ann Lee", 2015)
     assert held.retraction is not None
     match = best_match(CitedWork(title=PLAIN, authors=("Lee A",), year=2015, raw=f"Lee A. {PLAIN}. 2015."), [held])
@@ -61,11 +61,11 @@ def test_title_that_announces_a_retraction_marks_the_record_and_matches_the_plai
 
 
 @pytest.mark.parametrize("title", ["Retraction of the aortic valve", "Withdrawn consent", "Retracted tongues"])
-def test_title_about_retraction_marks_nothing(title: str) -> None:
+def test_title_about_retraction_does_not_mark_the_record(title: str) -> None:
     assert retraction_in_title(title) is None
 
 
-def test_record_of_a_corpus_with_a_retraction_in_its_title_is_retracted() -> None:
+def test_corpus_record_with_retraction_in_title_is_retracted() -> None:
     row = PaperRecord.model_validate({"id": "a", "title": MARKED[0], "abstract": "We sort."})
     assert row.retracted
 
@@ -88,7 +88,7 @@ async def test_entry_of_a_retracted_record_is_reported_as_retracted() -> None:
         ("A priori bounds on H2O in glue", "A <i>priori</i> bounds on H<sub>2</sub>O in glue"),
     ],
 )
-def test_spellings_of_one_title_are_the_same(printed: str, held: str) -> None:
+def test_spelling_variants_of_a_title_match(printed: str, held: str) -> None:
     work = CitedWork(title=printed, raw=f"Lee A. {printed}. Post. 2015;1:2.")
     assert title_agreement(work, held) == "same"
 
@@ -101,7 +101,7 @@ def test_spellings_of_one_title_are_the_same(printed: str, held: str) -> None:
         ('Waves in<mml:math xmlns:mml="x"><mml:mi>N</mml:mi></mml:math>-coupled glue', "Waves in N-coupled glue"),
     ],
 )
-def test_titles_are_cleaned_of_markup_in_records_of_every_source(raw: str, title: str) -> None:
+def test_markup_is_removed_from_titles_of_all_sources(raw: str, title: str) -> None:
     assert title_line(raw) == title
     assert PaperRecord.model_validate({"id": "a", "title": raw, "abstract": "We sort."}).title == title
 
@@ -123,7 +123,7 @@ def _differences(authors: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, 
         (("Lindqvist, Ann", "Bo Okoro"), ("Ann Lindqvist", "Bo Okoro")),
     ],
 )
-def test_collaborations_and_names_in_another_script_make_no_difference(
+def test_collaborations_and_names_in_other_scripts_are_not_differences(
     authors: tuple[str, ...], held: tuple[str, ...]
 ) -> None:
     assert _differences(authors, held) == ()
@@ -137,7 +137,7 @@ def test_invented_first_author_before_inverted_names_is_a_difference() -> None:
     assert match.differences[0] == "The entry names Nobody, Zed first, the record Ann Lee."
 
 
-async def test_title_without_spaces_is_searched() -> None:
+async def test_reference_with_title_without_spaces_is_found() -> None:
     listed = "参考文献\n[1] 李世明. 信件分拣的可行性研究[J]. 邮政, 2021."
     text = f"{'We sort letters by hand in the evening and count mistakes. ' * 4}\n\n{listed}"
     own = await checked(text, local=[record("a", "信件分拣的可行性研究", "李世明", 2021)])

@@ -23,7 +23,7 @@ def work(*authors: str, year: int = 2019, letter: str = "", number: int | None =
     return CitedWork(title="A title", authors=authors, year=year, raw=raw, number=number)
 
 
-def test_numbers_are_those_of_the_list() -> None:
+def test_citation_numbers_match_the_numbers_in_the_list() -> None:
     listed = "\n".join(f"[{n}] Lee{n}, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 3, 4, 5))
     works = list(parse_references(listed))
     assert [item.number for item in works] == [1, 3, 4, 5]
@@ -36,29 +36,29 @@ def test_numbers_are_those_of_the_list() -> None:
 
 
 @pytest.mark.parametrize("mark", ["[{}] ", "{}. ", "{}) ", "({}) ", "[^{}]: "])
-def test_every_mark_with_a_number_gives_it(mark: str) -> None:
+def test_number_is_read_from_every_list_style(mark: str) -> None:
     listed = "\n".join(f"{mark.format(n)}Lee, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 2, 3))
     assert [parse_reference.number for parse_reference in parse_references(listed)] == [1, 2, 3]
 
 
-def test_list_without_numbers_gives_none() -> None:
+def test_unnumbered_list_has_no_numbers() -> None:
     listed = "\n".join(f"- Lee, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 2, 3))
     assert [parse_reference.number for parse_reference in parse_references(listed)] == [None] * 3
 
 
 @pytest.mark.parametrize("interval", ["[0, 1]", "[1, 500]", "[3-2]"])
-def test_brackets_that_are_no_reference_cost_the_others_nothing(interval: str) -> None:
+def test_numeric_intervals_are_not_read_as_citations(interval: str) -> None:
     works = [work("Lee, A.", number=1), work("Diaz, C.", number=2)]
     (first, second) = passages_citing(f"Scores in {interval} follow a power law [2].", works)
     assert first.text == ""
     assert second.marked == f"Scores in {interval} follow a power law [this source]."
 
 
-def test_number_that_two_lists_give_is_nobodys() -> None:
+def test_number_shared_by_two_entries_has_no_passage() -> None:
     assert texts("It is so [1].", [work("Lee, A.", number=1), work("Diaz, C.", number=1)]) == ["", ""]
 
 
-def test_letters_behind_a_year_tell_works_apart() -> None:
+def test_letters_after_the_year_distinguish_works() -> None:
     works = [work("Lee, A.", letter="a"), work("Lee, A.", letter="b")]
     body = "One is so (Lee, 2019a). Another is not (Lee, 2019b)."
     assert texts(body, works) == ["One is so (Lee, 2019a).", "Another is not (Lee, 2019b)."]
@@ -66,7 +66,7 @@ def test_letters_behind_a_year_tell_works_apart() -> None:
     assert texts("It is so (Lee, 2019).", works) == ["", ""]
 
 
-def test_first_name_of_a_group_counts() -> None:
+def test_author_year_citation_is_matched_by_first_author() -> None:
     alone, led = work("Lee, A."), work("Smith, B.", "Lee, A.")
     body = "Smith and Lee (2019) show one. Then Lee (2019) shows another. Lee et al. (2019) show all."
     assert texts(body, [alone, led]) == ["Then Lee (2019) shows another.", "Smith and Lee (2019) show one."]
@@ -75,7 +75,7 @@ def test_first_name_of_a_group_counts() -> None:
     assert texts(body, [alone, several])[1] == "Lee et al. (2019) show all."
 
 
-def test_work_that_the_text_cannot_tell_from_another_has_no_passage() -> None:
+def test_ambiguous_author_year_citation_has_no_passage() -> None:
     assert texts("It is so (Lee, 2019).", [work("Lee, A."), work("Lee, B.")]) == ["", ""]
 
 
@@ -106,7 +106,7 @@ def test_identifier_is_marked_as_the_source(passage: str, claim: str) -> None:
     assert marked(passage, CitedWork(doi="10.1000/xyz")) == claim
 
 
-async def test_passage_is_not_held_against_the_abstract_of_another_title() -> None:
+async def test_passage_is_not_checked_against_abstract_of_another_title() -> None:
     theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
     llm = TwinLlm({"support.claims": partly})
     own = await checked(IDEA.replace("Journal of Forgetting, 2021.", "2021. doi:10.1000/x"), local=[theirs], llm=llm)

@@ -44,7 +44,7 @@ class HangingSearch(InMemorySource):
         return []
 
 
-async def test_notice_that_came_is_kept_though_another_source_hangs() -> None:
+async def test_retraction_notice_is_kept_when_another_source_hangs() -> None:
     told = InMemorySource("crossref", [NAMED], retracted={NAMED.id: RETRACTED})
     own = await checked(local=[LEE, NAMED, FOX], sources=[told, HangingCheck("openalex", [])], seconds=1.0)
     assert outcomes(own) == ["found", "retracted", "found"]
@@ -52,34 +52,34 @@ async def test_notice_that_came_is_kept_though_another_source_hangs() -> None:
     assert own.entries[1].retraction_unanswered == ("openalex",)
 
 
-async def test_source_that_gave_no_answer_about_retraction_is_named() -> None:
+async def test_source_not_answering_about_retraction_is_named() -> None:
     own = await checked(local=[LEE, NAMED, FOX], sources=[FailingCheck("crossref", []), InMemorySource("openalex", [])])
     assert outcomes(own) == ["found"] * 3
     assert [entry.retraction_unanswered for entry in own.entries] == [(), ("crossref",), ()]
     assert own_outcome(own.entries[1]) == "found; Crossref did not answer whether it was retracted"
 
 
-async def test_search_that_hangs_does_not_cost_the_notices() -> None:
+async def test_hanging_search_does_not_lose_retraction_notices() -> None:
     hangs = HangingSearch("crossref", [NAMED], retracted={NAMED.id: RETRACTED})
     own = await checked(local=[NAMED], sources=[hangs], seconds=1.0)
     assert outcomes(own) == ["absent", "retracted", "absent"]
 
 
 @pytest.mark.parametrize(("record", "remote"), [(RETRACTED, CONCERN), (CONCERN, RETRACTED)])
-async def test_gravest_notice_counts_whoever_gives_it(record: Retraction, remote: Retraction) -> None:
+async def test_most_serious_notice_counts_regardless_of_source(record: Retraction, remote: Retraction) -> None:
     known = NAMED.model_copy(update={"retraction": record})
     source = InMemorySource("crossref", [NAMED], retracted={NAMED.id: remote})
     own = await checked(local=[LEE, known, FOX], sources=[source])
     assert outcomes(own) == ["found", "retracted", "found"]
 
 
-async def test_differences_and_a_concern_are_both_told() -> None:
+async def test_differences_and_concern_are_both_reported() -> None:
     doubted = DIAZ.model_copy(update={"publication_date": dt.date(2012, 1, 1), "retraction": CONCERN})
     own = await checked(local=[LEE, doubted, FOX])
     assert own_outcome(own.entries[1]) == "found, with differences; expression of concern, according to Crossref"
 
 
-async def test_identifiers_of_the_entry_and_of_the_record_are_asked_about_together() -> None:
+async def test_identifiers_of_entry_and_record_are_checked_together() -> None:
     by_doi = NAMED.model_copy(update={"source": "crossref"})
     source = InMemorySource("crossref", [by_doi], retracted={NAMED.id: RETRACTED})
     local = DIAZ.model_copy(update={"identifiers": Identifiers(openalex="W1")})
@@ -99,7 +99,7 @@ async def test_identifiers_of_the_entry_and_of_the_record_are_asked_about_togeth
         (Identifiers(arxiv="1706.03762"), False),
     ],
 )
-def test_crossref_is_asked_about_every_doi_but_those_of_arxiv(paper: Identifiers, known: bool) -> None:
+def test_crossref_is_queried_for_dois_except_arxiv_dois(paper: Identifiers, known: bool) -> None:
     source = RemoteReferenceSource(InMemorySource("crossref", []), LiteratureSettings(), a_run())
     assert source.resolves(paper) is known
     assert source.knows_retractions(paper) is known

@@ -64,7 +64,7 @@ def test_dependencies_are_declared_exactly() -> None:
     assert len(declared & BUILDS_OF_FAISS & set().union(*used.values())) == 1
 
 
-def test_of_every_library_that_an_extra_brings_it_can_be_said_which_extra() -> None:
+def test_each_optional_library_is_mapped_to_its_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     always = {normal(item) for item in project["dependencies"]}
     brought = {

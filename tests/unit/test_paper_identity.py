@@ -34,7 +34,7 @@ from assayer.models import Identifiers, Paper, PaperId
         ("", ""),
     ],
 )
-def test_a_doi_comes_without_resolver_and_the_punctuation_around_it(text: str, name: str) -> None:
+def test_doi_is_read_without_resolver_or_surrounding_punctuation(text: str, name: str) -> None:
     assert doi(text) == name
 
 
@@ -50,7 +50,7 @@ def test_a_doi_comes_without_resolver_and_the_punctuation_around_it(text: str, n
         ("10.1000/182", ""),
     ],
 )
-def test_an_arxiv_id_comes_without_version_and_subject_class(text: str, name: str) -> None:
+def test_arxiv_id_is_read_without_version_or_subject_class(text: str, name: str) -> None:
     assert arxiv_id(text) == name
 
 
@@ -66,12 +66,12 @@ def test_an_arxiv_id_comes_without_version_and_subject_class(text: str, name: st
         ("http://[::1/paper", Identifiers()),
     ],
 )
-def test_an_address_tells_the_identifiers_in_it(url: str, identifiers: Identifiers) -> None:
+def test_identifiers_are_read_from_web_addresses(url: str, identifiers: Identifiers) -> None:
     assert identifiers_in(url) == identifiers
 
 
 @given(st.text() | st.text().map("http://".__add__) | st.text().map("https://arxiv.org/abs/".__add__))
-def test_no_text_is_too_strange_to_look_for_identifiers(text: str) -> None:
+def test_identifier_search_handles_arbitrary_text(text: str) -> None:
     identifiers = identifiers_in(text)
     assert with_arxiv(identifiers) == identifiers
     assert not identifiers.doi or identifiers.doi.startswith("10.")
@@ -82,7 +82,7 @@ def _paper(title: str, *authors: str, day: dt.date | None = dt.date(2020, 1, 1))
     return Paper(id=PaperId("x"), title=title, abstract="", authors=authors, publication_date=day, source="s")
 
 
-def test_spellings_of_one_paper_have_one_key() -> None:
+def test_spelling_variants_of_a_paper_share_a_key() -> None:
     one = same_key(_paper("Learning <i>Naïve</i> Graph-Networks", "García, Ana", "Bo Li"))
     assert one is not None
     assert one == same_key(_paper("learning naive graph networks.", "Ana Garcia"))
@@ -93,11 +93,11 @@ def test_spellings_of_one_paper_have_one_key() -> None:
     "paper",
     [_paper("Introduction", "A B"), _paper("A long enough title"), _paper("A long enough title", "A B", day=None)],
 )
-def test_a_record_that_says_too_little_has_no_key(paper: Paper) -> None:
+def test_record_with_too_little_information_has_no_key(paper: Paper) -> None:
     assert same_key(paper) is None
 
 
-def test_a_title_is_its_letters_and_digits() -> None:
+def test_title_key_keeps_only_letters_and_digits() -> None:
     assert title_key("Über \\textbf{BERT}: <b>2</b> Studies—again") == "uberbert2studiesagain"
 
 
@@ -108,5 +108,5 @@ def test_a_title_is_its_letters_and_digits() -> None:
         ("R. GAO", "GAO"), ("Sammy Davis Jr.", "Davis"), ("", ""),
     ],
 )  # fmt: skip
-def test_family_name_is_told_in_any_order(author: str, family: str) -> None:
+def test_family_name_is_found_in_any_name_order(author: str, family: str) -> None:
     assert family_name(author) == family

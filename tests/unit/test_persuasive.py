@@ -29,11 +29,11 @@ def _llm(same: bool) -> TwinLlm:
     return TwinLlm(answers)
 
 
-async def test_a_copy_with_the_same_content_has_no_objection() -> None:
+async def test_copy_with_same_content_raises_no_objection() -> None:
     assert await persuasive_copy(PROPOSAL, _llm(True), a_run()) == ("A brilliant plan.", "")
 
 
-async def test_a_copy_with_added_content_is_objected_to() -> None:
+async def test_copy_with_added_content_raises_an_objection() -> None:
     copy = await persuasive_copy(PROPOSAL, _llm(False), a_run())
     assert copy.objection == "added: a second control group"
 
@@ -45,7 +45,7 @@ def test_the_prompts_show_the_plan_and_its_length() -> None:
     assert user.content.index("before") < user.content.index("after") < user.content.index("# Task")
 
 
-def test_persuasion_is_compared_with_the_reference_and_is_no_change_of_sender() -> None:
+def test_persuasion_is_compared_with_reference_but_not_as_sender_change() -> None:
     idea = parse_idea(PROPOSAL, "proposal.md")
     plan = BiasTestPlan("review", True, None, (PERSUASION,), dt.datetime.now(dt.UTC))
     (reference,) = variants_of(idea, 0, plan.attributes)

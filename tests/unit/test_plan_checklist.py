@@ -49,23 +49,23 @@ def outcomes(text: str) -> dict[str, set[str]]:
     }
 
 
-def test_rows_stand_in_a_fixed_order_one_for_each_item() -> None:
+def test_checklist_rows_follow_a_fixed_order() -> None:
     assert tuple(rows(STUDY)) == get_args(ChecklistItem) == tuple(wordings().stated)
 
 
-def test_study_that_names_sample_and_test_lacks_what_it_does_not_name() -> None:
+def test_items_missing_from_a_study_are_reported_as_not_stated() -> None:
     assert outcomes(STUDY) == {
         "stated": {"sample_size", "comparator", "measure", "uncertainty"},
         "not_stated": {"sharing", "ethics", "resources", "timeline", "risks"},
     }
 
 
-def test_what_is_stated_is_quoted_with_its_sentence() -> None:
+def test_stated_item_is_quoted_with_its_sentence() -> None:
     quote = rows(STUDY)["sample_size"].quote
     assert quote == "In the laboratory 48 volunteers learn a list of words, then nap or stay awake."
 
 
-def test_quote_is_the_sentence_that_says_most_and_no_heading_and_no_layout() -> None:
+def test_quote_is_the_most_informative_sentence_without_markup() -> None:
     text = (
         f"# Plan: a comparison of naps\n\n{STUDY}\n\n- **Baselines**: we compare it with a placebo and a control group."
     )
@@ -73,13 +73,13 @@ def test_quote_is_the_sentence_that_says_most_and_no_heading_and_no_layout() -> 
 
 
 @pytest.mark.parametrize("item", get_args(ChecklistItem))
-def test_each_item_is_recognised_in_words_of_its_own(item: ChecklistItem) -> None:
+def test_each_checklist_item_is_recognised_by_its_own_wording(item: ChecklistItem) -> None:
     others = " ".join(text for name, text in SAYS.items() if name != item)
     assert rows(f"{STUDY} {SAYS[item]}")[item].outcome == "stated"
     assert rows(f"This is an experiment with mice, and we will learn from it. {others}")[item].outcome == "not_stated"
 
 
-def test_what_is_proved_needs_no_sample_and_no_ethics_and_says_why() -> None:
+def test_proof_needs_neither_sample_nor_ethics_and_reason_is_stated() -> None:
     found = rows(PROOF)
     assert outcomes(PROOF)["not_applicable"] == {
         "sample_size", "comparator", "measure", "uncertainty", "sharing", "ethics",
@@ -88,7 +88,7 @@ def test_what_is_proved_needs_no_sample_and_no_ethics_and_says_why() -> None:
     assert found["ethics"].reason.startswith("The text speaks of no people, animals")
 
 
-def test_meeting_is_no_study() -> None:
+def test_meeting_is_not_treated_as_a_study() -> None:
     assert outcomes(MEETING)["not_stated"] <= {"resources", "timeline"}
     assert "meeting" in rows(MEETING)["risks"].reason
 
@@ -98,7 +98,7 @@ def test_virtual_animals_need_no_ethics() -> None:
     assert rows(text)["ethics"].outcome == "not_applicable"
 
 
-def test_text_in_another_language_is_not_accused() -> None:
+def test_text_in_another_language_is_not_checked() -> None:
     found = checklist(
         "Wir prüfen, ob ein kurzer Schlaf am Mittag das Gedächtnis stärkt. Dazu lernen achtundvierzig Freiwillige eine "
         "Liste von Wörtern, schlafen oder bleiben wach, und geben sie danach wieder. Wir vergleichen beide Gruppen."
@@ -107,7 +107,7 @@ def test_text_in_another_language_is_not_accused() -> None:
     assert "English" in found.reason
 
 
-def test_sentence_is_too_little_to_miss_anything_in() -> None:
+def test_single_sentence_is_too_short_to_check() -> None:
     assert isinstance(checklist("Short naps improve recall."), Absent)
 
 
@@ -119,5 +119,5 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_checklist_takes_no_more_time_than_its_share(piece: str) -> None:
+def test_checklist_processing_time_is_limited(piece: str) -> None:
     checklist(filled(piece, start=f"{STUDY} ", characters=100_000))

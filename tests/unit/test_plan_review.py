@@ -63,7 +63,7 @@ async def reviewed(llm: TwinLlm | NoLlm, corpus: MemoryCorpus | None = None) -> 
     return await review_plan(EvaluationContext.open(idea, backends, run, ScholarEvalOptions()))
 
 
-async def test_doubts_carry_the_words_of_the_plan_and_invented_words_are_marked() -> None:
+async def test_flaws_quote_the_plan_and_invented_quotes_are_flagged() -> None:
     flaws = (await reviewed(scripted())).review.flaws
     assert not isinstance(flaws, Absent)
     assert [(flaw.quote.quote, flaw.quote.state) for flaw in flaws] == [
@@ -74,7 +74,7 @@ async def test_doubts_carry_the_words_of_the_plan_and_invented_words_are_marked(
     assert flaws[0].numbers_not_found == ("77",)
 
 
-async def test_missing_comparators_name_near_papers_of_the_corpus_or_say_that_there_are_none() -> None:
+async def test_missing_comparators_list_similar_corpus_papers_or_their_absence() -> None:
     result = await reviewed(scripted())
     first, second = result.review.comparators
     assert not isinstance(first.papers, Absent)
@@ -86,7 +86,7 @@ async def test_missing_comparators_name_near_papers_of_the_corpus_or_say_that_th
     assert isinstance(second.papers, Absent)
 
 
-async def test_answer_that_was_lost_leaves_a_reason() -> None:
+async def test_failed_answer_leaves_a_reason() -> None:
     llm = TwinLlm(failing={FLAWS.name: MalformedAnswer("no JSON")})
     review = (await reviewed(llm)).review
     assert review == PlanReview(flaws=Absent(reason="not written: the LLM gave no valid answer."))
@@ -102,7 +102,7 @@ async def test_search_that_failed_leaves_the_comparators_without_papers() -> Non
     assert [type(comparator.papers) for comparator in review.comparators] == [Absent, Absent]
 
 
-async def test_report_numbers_the_named_papers_after_those_that_were_read() -> None:
+async def test_comparator_papers_are_numbered_after_existing_references() -> None:
     backends: Backends = twin_backends(scripted={FLAWS.name: doubts})[0]
     report = await evaluated(backends)
     review = report.plan_review
@@ -121,7 +121,7 @@ async def test_report_numbers_the_named_papers_after_those_that_were_read() -> N
     assert report.summary == alone.summary
 
 
-def test_page_and_markdown_tell_the_review_and_whose_judgement_it_is() -> None:
+def test_page_and_markdown_show_the_plan_review_and_its_origin() -> None:
     for text in (Document(as_html(full_report())).text, as_markdown(full_report())):
         for words in (
             "What a careful reader doubts",

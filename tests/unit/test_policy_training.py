@@ -34,7 +34,7 @@ def _mean(points: Sequence[LearningPoint]) -> float:
 
 
 @pytest.mark.slow
-def test_policy_learns_a_task_that_can_be_solved(tmp_path: Path) -> None:
+def test_policy_learns_a_solvable_task(tmp_path: Path) -> None:
     curve = train_policy(toy_training(tmp_path, LEARNING), trl_reward(ToyJudge()))
     assert [point.step for point in curve.points] == list(range(1, 61))
     assert _mean(curve.points[-15:]) - _mean(curve.points[:5]) > 0.3
@@ -82,7 +82,7 @@ train_policy(plan, trl_reward(ToyJudge()), die)
 
 
 @pytest.mark.slow
-def test_training_with_other_settings_does_not_go_on_from_these_checkpoints(tmp_path: Path) -> None:
+def test_checkpoints_of_other_settings_are_not_resumed(tmp_path: Path) -> None:
     plan = toy_training(tmp_path, QUICK)
     train_policy(plan, trl_reward(ToyJudge()))
     other = plan.model_copy(update={"grpo": QUICK.model_copy(update={"learning_rate": 1.0})})
@@ -91,7 +91,7 @@ def test_training_with_other_settings_does_not_go_on_from_these_checkpoints(tmp_
 
 
 @pytest.mark.slow
-def test_adapters_alone_are_trained_and_saved(tmp_path: Path) -> None:
+def test_only_adapters_are_trained_and_saved(tmp_path: Path) -> None:
     plan = toy_training(tmp_path, QUICK.model_copy(update={"steps": 1}))
     policy = PolicyModel(model=plan.policy.model, lora=LoraSettings(rank=2, alpha=4))
     train_policy(plan.model_copy(update={"policy": policy}), trl_reward(ToyJudge()))
@@ -100,7 +100,7 @@ def test_adapters_alone_are_trained_and_saved(tmp_path: Path) -> None:
     assert not (saved / "model.safetensors").exists()
 
 
-def test_training_stops_where_the_judge_comes_to_no_verdict_for_long(tmp_path: Path) -> None:
+def test_training_stops_when_the_judge_repeatedly_returns_no_verdict(tmp_path: Path) -> None:
     plan = toy_training(tmp_path, QUICK, rewards=RewardService(most_steps_unjudged=3))
     points: list[LearningPoint] = []
     with pytest.raises(PartUnavailable, match="3 steps"):
@@ -133,7 +133,7 @@ file = "questions.jsonl"
 """
 
 
-def test_paths_are_taken_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+def test_relative_paths_are_resolved_from_the_configuration_folder(tmp_path: Path) -> None:
     (tmp_path / "models" / "policy").mkdir(parents=True)
     read = read_policy_training(_file(tmp_path, CONFIGURATION))
     assert read.folder == tmp_path / "out"
@@ -153,7 +153,7 @@ def test_paths_are_taken_from_the_folder_of_the_configuration(tmp_path: Path) ->
         (CONFIGURATION + "prompt = 'Answer {question'\n", "a brace of its own is written twice"),
     ],
 )
-def test_field_at_fault_is_named(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InputError) as refused:
         read_policy_training(_file(tmp_path, text))
     assert told in str(refused.value)
@@ -167,7 +167,7 @@ def test_field_at_fault_is_named(tmp_path: Path, text: str, told: str) -> None:
         ("[" * 9_999, "line 1"),
     ],
 )
-def test_line_at_fault_is_named(tmp_path: Path, lines: str, told: str) -> None:
+def test_invalid_question_line_is_named(tmp_path: Path, lines: str, told: str) -> None:
     plan: PolicyTraining = toy_training(tmp_path, QUICK)
     plan.data.file.write_text(lines)
     with pytest.raises(InputError) as refused:

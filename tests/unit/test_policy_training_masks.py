@@ -27,7 +27,7 @@ WALK = (
 )
 
 
-def test_what_the_policy_wrote_is_a_target_and_what_was_put_in_is_none() -> None:
+def test_policy_tokens_are_targets_and_injected_tokens_are_masked() -> None:
     tokens = trajectory_tokens(WALK)
     assert tokens.prompt == PROMPT
     assert tokens.completion == (*WRITTEN, *FOUND, *MORE)
@@ -39,7 +39,7 @@ def test_what_the_policy_wrote_is_a_target_and_what_was_put_in_is_none() -> None
         st.builds(TrajectorySegment, st.lists(st.integers(0, 9), max_size=4).map(tuple), st.booleans()), max_size=6
     )
 )
-def test_every_written_token_is_kept_and_no_other_is_a_target(segments: list[TrajectorySegment]) -> None:
+def test_completion_mask_selects_exactly_the_generated_tokens(segments: list[TrajectorySegment]) -> None:
     written = [token for segment in segments if segment.generated for token in segment.ids]
     if not written:
         with pytest.raises(InputError):
@@ -84,7 +84,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[TrajectoryTokens]:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
 @pytest.mark.parametrize(("loss", "divergence"), [("dr_grpo", 0.0), ("dr_grpo", 0.1), ("grpo", 0.0)])
-def test_injected_tokens_as_targets_have_exactly_no_gradient(
+def test_injected_tokens_get_exactly_zero_gradient(
     tmp_path: Path, walks: list[TrajectoryTokens], loss: str, divergence: float
 ) -> None:
     gradients = _gradients(tmp_path, walks, loss, divergence)
@@ -98,7 +98,7 @@ def test_injected_tokens_as_targets_have_exactly_no_gradient(
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
 @pytest.mark.usefixtures("walks")
 @pytest.mark.parametrize(("loss", "ratio"), [("dr_grpo", 1.0), ("grpo", 6 / 2)])
-def test_tokens_of_a_long_wrong_answer_weigh_less_only_where_the_loss_is_divided_by_its_length(
+def test_long_answer_tokens_weigh_less_only_under_length_normalised_loss(
     tmp_path: Path, loss: str, ratio: float
 ) -> None:
     answers = [(5, 6), (5, 6, 7, 8, 9, 10), (6, 7), (6, 8)]

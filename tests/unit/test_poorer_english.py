@@ -10,7 +10,7 @@ from assayer.bias_test.poorer_english import in_poorer_english
 from tests.unit.proposal_texts import PROPOSAL
 
 
-def test_poorer_english_drops_articles_and_breaks_agreement_but_keeps_headings_and_every_other_word() -> None:
+def test_articles_are_dropped_and_agreement_broken_while_other_words_are_kept() -> None:
     poorer = in_poorer_english(PROPOSAL)
     assert "Language models state things that is not so, and reader cannot tell." in poorer.text
     assert poorer.text.startswith("# Quote, then abstain\n\n## Problem")
@@ -39,7 +39,7 @@ def test_poorer_english_drops_articles_and_breaks_agreement_but_keeps_headings_a
         "a_is_the_name",
     ],
 )
-def test_poorer_english_keeps_what_is_quoted_linked_or_coded(kept: str) -> None:
+def test_quotes_links_code_and_formulas_are_left_unchanged(kept: str) -> None:
     line = f"It {{}} that {kept} is good, and {kept} was the best of the ones that are here."
     assert in_poorer_english(line.format("is")).text.count(kept) == 2
 

@@ -21,7 +21,7 @@ async def _let_run(count: int = 20) -> None:
         await asyncio.sleep(0)
 
 
-async def test_callers_pass_in_order_and_never_more_than_there_are_slots() -> None:
+async def test_callers_enter_in_order_and_never_exceed_slot_count() -> None:
     gate = a_gate(3)
     order: list[int] = []
     inside: set[int] = set()
@@ -41,7 +41,7 @@ async def test_callers_pass_in_order_and_never_more_than_there_are_slots() -> No
     assert (len(gate), inside) == (0, set())
 
 
-async def test_newcomer_does_not_overtake_those_who_wait() -> None:
+async def test_newcomer_does_not_overtake_waiting_caller() -> None:
     gate = a_gate(1)
     order: list[str] = []
 
@@ -57,7 +57,7 @@ async def test_newcomer_does_not_overtake_those_who_wait() -> None:
     assert order == ["waiting", "newcomer"]
 
 
-async def test_lower_priority_number_passes_and_owners_of_one_priority_take_turns() -> None:
+async def test_lower_priority_number_enters_first_and_owners_alternate() -> None:
     gate = a_gate(1)
     order: list[str] = []
 
@@ -72,7 +72,7 @@ async def test_lower_priority_number_passes_and_owners_of_one_priority_take_turn
     assert order == ["c1", "a1", "b1", "a2", "b2", "a3"]
 
 
-async def test_place_that_is_prioritised_passes_and_one_with_two_owners_is_served_in_the_shorter_line() -> None:
+async def test_prioritised_place_enters_first_and_shared_place_uses_shortest_owner_queue() -> None:
     gate = a_gate(1)
     order: list[str] = []
     places = {name: Place[int](1, name[0]) for name in ("a1", "a2", "a3", "a4", "b1", "c1")}
@@ -118,7 +118,7 @@ class Servers:
         return None if self.away is None else self.away - asyncio.get_running_loop().time()
 
 
-async def test_slot_that_comes_free_by_itself_is_handed_out_then() -> None:
+async def test_slot_freed_by_its_source_later_is_assigned_to_waiter() -> None:
     servers = Servers()
     gate = PriorityGate(servers)
     loop = asyncio.get_running_loop()
@@ -126,7 +126,7 @@ async def test_slot_that_comes_free_by_itself_is_handed_out_then() -> None:
     assert await gate.acquire(Place()) == "late"
 
 
-async def test_excluded_slot_is_not_taken_and_whoever_waits_for_another_is_not_overtaken() -> None:
+async def test_excluded_slot_is_skipped_without_losing_queue_position() -> None:
     servers = Servers("one")
     gate = PriorityGate(servers)
     picky = asyncio.create_task(gate.acquire(Place(avoid=["one"])))
@@ -138,7 +138,7 @@ async def test_excluded_slot_is_not_taken_and_whoever_waits_for_another_is_not_o
     assert [await picky, await other] == ["two", "one"]
 
 
-async def test_refusal_of_the_source_reaches_all_who_wait() -> None:
+async def test_slot_source_error_reaches_all_waiters() -> None:
     servers = Servers()
     gate = PriorityGate(servers)
     tasks = [asyncio.create_task(gate.acquire(Place())) for _ in range(3)]
@@ -153,7 +153,7 @@ async def test_refusal_of_the_source_reaches_all_who_wait() -> None:
 
 @settings(deadline=None)
 @given(st.integers(1, 4), st.integers(0, 2**32))
-def test_every_slot_comes_back_and_nobody_is_forgotten(slots: int, seed: int) -> None:
+def test_all_slots_are_released_and_no_waiter_is_lost_after_cancellations(slots: int, seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311 - chance in a test
 
     async def chaos() -> None:

@@ -10,7 +10,7 @@ ABSTRACT = (
 )
 
 
-def test_long_abstract_keeps_its_question_and_its_result() -> None:
+def test_shortened_abstract_keeps_first_and_last_sentence() -> None:
     text = shortened(ABSTRACT, 300)
     assert text.startswith("We ask whether quotes are true.")
     assert text.endswith("Errors fell from 31 to 4 in a hundred.")
@@ -18,7 +18,7 @@ def test_long_abstract_keeps_its_question_and_its_result() -> None:
 
 
 @given(st.text(max_size=600), st.integers(100, 500))
-def test_nothing_is_longer_than_asked_and_short_texts_stay_whole(text: str, most: int) -> None:
+def test_shortened_text_respects_limit_and_short_text_is_unchanged(text: str, most: int) -> None:
     left = shortened(text, most)
     assert len(left) <= most
     assert (left == text) == (len(text) <= most)

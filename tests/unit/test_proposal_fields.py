@@ -22,7 +22,7 @@ def proposals(each: int) -> list[tuple[str, ...]]:
     ]
 
 
-def test_proposals_that_use_the_same_words_are_one_field_named_by_them() -> None:
+def test_proposals_sharing_words_form_a_field_named_after_them() -> None:
     found = fields_of(proposals(10))
     assert len(found.names) == 3
     for start, topic in ((0, REEFS), (10, QUBITS), (20, SLAG)):
@@ -33,7 +33,7 @@ def test_proposals_that_use_the_same_words_are_one_field_named_by_them() -> None
         assert set(found.names[place].split(", ")) <= set(topic)
 
 
-def test_few_proposals_and_words_of_nobody_else_make_no_field() -> None:
+def test_too_few_proposals_or_unshared_words_form_no_field() -> None:
     assert fields_of([]) == ((), ())
     assert fields_of(proposals(1)) == ((), (None,) * 3)
     assert fields_of([(f"word{n}", f"term{n}") for n in range(40)]).names == ()
@@ -42,7 +42,7 @@ def test_few_proposals_and_words_of_nobody_else_make_no_field() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from([*REEFS, *QUBITS, *SLAG, "data"]), max_size=6, unique=True), max_size=60))
-def test_every_proposal_is_in_one_field_or_none_and_fields_follow_their_size(words: list[list[str]]) -> None:
+def test_proposals_join_at_most_a_single_field_and_fields_sort_by_size(words: list[list[str]]) -> None:
     found = fields_of(words)
     assert len(found.of) == len(words)
     assert len(found.names) <= 12
@@ -52,7 +52,7 @@ def test_every_proposal_is_in_one_field_or_none_and_fields_follow_their_size(wor
     assert fields_of(words) == found
 
 
-def test_coverage_counts_each_report_once_and_links_find_the_same_proposals() -> None:
+def test_coverage_counts_each_report_once_and_field_lookup_matches() -> None:
     levels: tuple[tuple[FitLevel | None, int], ...] = (
         ("good", 9),
         ("partial", 1),
@@ -72,7 +72,7 @@ def test_coverage_counts_each_report_once_and_links_find_the_same_proposals() ->
     assert sum(item.proposals for item in coverage_by_field(series)) == 31
 
 
-def test_frequent_words_are_those_of_content_in_the_singular() -> None:
+def test_frequent_words_are_singular_content_words() -> None:
     text = "Corals bleach. A coral that bleaches dies, as the gas of algae rises; the algae, the process."
     assert frequent_words("Corals and algae", text) == ("algae", "coral")
     assert frequent_words("", "") == ()

@@ -25,7 +25,7 @@ def _letters(text: str) -> str:
 
 
 @given(st.text(st.sampled_from(_HOSTILE), max_size=200) | st.text(max_size=200))
-def test_no_letter_is_lost_and_no_tag_is_made_that_markdown_does_not_need(text: str) -> None:
+def test_rendering_loses_no_letters_and_emits_only_allowed_tags(text: str) -> None:
     shown = _read(text)
     assert _letters(shown.text_content()) == _letters(printable(text))
     for element in shown.iterdescendants():
@@ -33,7 +33,7 @@ def test_no_letter_is_lost_and_no_tag_is_made_that_markdown_does_not_need(text: 
         assert set(element.attrib) <= _ATTRIBUTES
 
 
-def test_headings_stand_below_those_of_the_page() -> None:
+def test_proposal_headings_are_nested_below_page_headings() -> None:
     shown = _read("# Research Plan\n## Problem\n\nThe method\n==========\n\n###### Deep")
     assert [(item.tag, item.text) for item in shown] == [
         ("h3", "Research Plan"),
@@ -43,7 +43,7 @@ def test_headings_stand_below_those_of_the_page() -> None:
     ]
 
 
-def test_lines_that_were_broken_for_want_of_room_are_joined_and_others_stay() -> None:
+def test_hard_wrapped_lines_are_joined_and_other_line_breaks_kept() -> None:
     shown = _read(
         "Problem\nSmall language models that are fine-tuned on one domain after another forget the earlier ones Fore-\n"
         "casting helps, but nobody knows which past examples to rehearse when the store is larger than the memory\n"
@@ -61,31 +61,31 @@ def test_lines_that_were_broken_for_want_of_room_are_joined_and_others_stay() ->
     ]
 
 
-def test_a_paragraph_in_each_long_line_stays_one() -> None:
+def test_long_lines_that_are_whole_paragraphs_are_not_joined() -> None:
     assert len(_read(f"{'one ' * 100}\n{'two ' * 100}\n{'three ' * 100}").findall(".//br")) == 2
 
 
 @pytest.mark.parametrize("formula", ["$x^{*}$ and $y^{*}$", "2*x*y", "a_i * b_i", r"\alpha\_1 \{", "&lt;", "[1](2)"])
-def test_signs_that_may_be_part_of_a_formula_stay(formula: str) -> None:
+def test_formula_characters_are_not_rendered_as_markdown(formula: str) -> None:
     assert _read(formula).text_content().strip() == formula
 
 
 @pytest.mark.parametrize("sign", ["> 0.05", ">0.05", ">= 12", ">> 1", "> .5"])
-def test_a_line_that_begins_with_greater_than_a_number_is_no_quotation(sign: str) -> None:
+def test_line_starting_with_greater_than_number_is_not_a_blockquote(sign: str) -> None:
     text = f"The hypothesis is kept for all values of p that are\n{sign} in more than half of the runs."
     assert sign.replace(">", "&gt;") in proposal_html(text)
     assert "<blockquote>" in proposal_html(f"As they write:\n\n> Words of others, and\n{sign} among them")
 
 
-def test_rows_of_a_table_without_outer_lines_stay_rows() -> None:
+def test_table_rows_without_outer_pipes_stay_separate_lines() -> None:
     assert str(proposal_html("Arm | Size\n----|-----\nA | 120\nB | 118")).count("<br />") == 3
 
 
-def test_numbers_of_a_list_stay_those_that_were_typed() -> None:
+def test_ordered_list_keeps_typed_numbers() -> None:
     assert [item.get("value") for item in _read("3. three\n7. seven").iter("li")] == ["3", "7"]
 
 
-def test_what_stands_behind_the_marks_of_code_is_seen() -> None:
+def test_text_after_code_fence_marker_is_shown() -> None:
     assert _read("``` Ignore all instructions\nx\n```").text_content().strip() == "Ignore all instructions\nx"
 
 

@@ -60,7 +60,7 @@ async def _means(tmp_path: Path, groups: list[Group], way: Way) -> Measures:
         (None, (0.0, 0.0, 0.0)),
     ],
 )
-def test_measures_of_an_order_are_those_computed_by_hand(
+def test_order_measures_match_hand_computed_values(
     grades: list[int] | None, expected: tuple[float, float, float]
 ) -> None:
     assert measured(grades) == Measures(*expected)
@@ -71,23 +71,23 @@ def test_chance_is_the_mean_over_all_orders() -> None:
     assert means == pytest.approx(CHANCE)
 
 
-async def test_a_judge_that_knows_the_truth_is_right_throughout(tmp_path: Path) -> None:
+async def test_perfect_judge_gets_perfect_scores(tmp_path: Path) -> None:
     assert await _means(tmp_path, _groups(tmp_path, 6), "truth") == Measures(1.0, 1.0, 1.0)
 
 
-async def test_a_judge_that_answers_nothing_scores_nothing_and_every_group_says_why(tmp_path: Path) -> None:
+async def test_judge_without_answers_scores_zero_and_records_group_failures(tmp_path: Path) -> None:
     assert await _means(tmp_path, _groups(tmp_path, 6), "nothing") == Measures(0.0, 0.0, 0.0)
     lines = (tmp_path / "kept.jsonl").read_text("utf-8").splitlines()[1:]
     assert all("8 comparisons" in json.loads(line)["failure"] for line in lines)
 
 
-async def test_a_judge_that_always_says_first_leaves_papers_as_they_were_shuffled(tmp_path: Path) -> None:
+async def test_judge_always_preferring_first_keeps_shuffled_order(tmp_path: Path) -> None:
     groups = _groups(tmp_path, 6)
     as_shuffled = [measured([group.grades[idea.id] for idea in group.ideas]) for group in groups]
     assert await _means(tmp_path, groups, "first") == Measures(*np.mean(as_shuffled, axis=0))
 
 
-def test_papers_as_they_were_shuffled_are_in_an_order_by_chance(tmp_path: Path) -> None:
+def test_shuffled_paper_order_scores_at_chance_level(tmp_path: Path) -> None:
     groups = _groups(tmp_path, 300)
     found = Measures(*np.mean([measured([group.grades[idea.id] for idea in group.ideas]) for group in groups], axis=0))
     # Three standard errors of 300 groups.
@@ -95,7 +95,7 @@ def test_papers_as_they_were_shuffled_are_in_an_order_by_chance(tmp_path: Path) 
     assert found.in_order == pytest.approx(CHANCE.in_order, abs=0.04)
 
 
-async def test_an_endpoint_that_is_gone_ends_the_run_and_is_no_verdict(tmp_path: Path) -> None:
+async def test_unavailable_endpoint_aborts_run_without_recording_outcome(tmp_path: Path) -> None:
     kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
     judge = ScriptedLlm("first", fails=LlmUnavailable("gone"))
     with pytest.raises(LlmUnavailable):

@@ -46,7 +46,7 @@ def _complaints(*edits: tuple[str, str]) -> list[str]:
     return FLAW.complaints(FlawQuestion(plan=PLAN, kinds=offered_kinds(0)), _flaw(*edits))
 
 
-def test_edits_change_the_plan_at_their_places_only() -> None:
+def test_edits_replace_only_the_quoted_passages() -> None:
     assert with_edits(PLAN, _flaw(("on set B", "on set A, too")).edits) == PLAN.replace("on set B", "on set A, too")
     assert _complaints(("on set B", "on set A, too")) == []
 
@@ -54,34 +54,34 @@ def test_edits_change_the_plan_at_their_places_only() -> None:
 @pytest.mark.parametrize(
     ("quote", "complaint"), [("on set C", "occurs 0 times"), ("on set", "occurs 2 times"), ("", "not once")]
 )
-def test_edit_whose_passage_is_not_unique_is_sent_back(quote: str, complaint: str) -> None:
+def test_edit_with_non_unique_passage_is_rejected(quote: str, complaint: str) -> None:
     assert complaint in _complaints((quote, "x"))[0]
 
 
-def test_edits_that_change_nothing_or_rewrite_the_plan_are_sent_back() -> None:
+def test_edits_changing_nothing_or_rewriting_whole_plan_are_rejected() -> None:
     assert "change nothing" in _complaints(("set B", "set B"))[0]
     assert "rewrite" in _complaints((PLAN, "Something else altogether."))[0]
 
 
-def test_each_kind_comes_first_for_one_plan_in_twelve() -> None:
+def test_each_flaw_kind_is_offered_first_for_every_twelfth_plan() -> None:
     firsts = [offered_kinds(number)[0].name for number in range(24)]
     assert sorted(firsts) == sorted([*get_args(FlawName)] * 2)
     assert len({kind.name for kind in offered_kinds(5)}) == 12
 
 
-def test_reviews_are_cut_at_whole_lines_or_in_a_single_long_line() -> None:
+def test_reviews_are_cut_at_line_ends_or_within_single_long_line() -> None:
     assert first_words("one two\nthree four\nfive", 4) == "one two\nthree four"
     assert first_words("one two three", 2) == "one two"
 
 
-def test_name_of_a_changed_copy_does_not_tell_that_it_was_changed() -> None:
+def test_modified_copy_gets_neutral_name() -> None:
     idea = parse_idea(PROPOSAL, "ai_1")
     name = neutral_copy(idea, f"{PROPOSAL}\n\nNo controls are used.").source
     assert name.startswith("ai_1-")
     assert len(name) == len("ai_1-") + 4
 
 
-def test_prompts_show_every_text_and_no_maker() -> None:
+def test_prompts_contain_all_texts_but_no_method_names() -> None:
     shown = tuple(ShownReview(label=f"R{place}", text=f"text {place}") for place in (1, 2))
     prompts = [
         FLAW.messages(FlawQuestion(plan=PLAN, kinds=offered_kinds(3))),
@@ -98,7 +98,7 @@ def _verdict(label: str, rank: int) -> ReviewVerdict:
     return ReviewVerdict(label=label, wrong=[], readability=5, author_rank=rank, officer_rank=rank)
 
 
-def test_comparison_without_one_of_the_reviews_is_sent_back() -> None:
+def test_comparison_missing_a_review_is_rejected() -> None:
     shown = tuple(ShownReview(label=label, text="x") for label in ("R1", "R2"))
     answer = ComparisonAnswer(reviews=[_verdict("R1", 1)])
     assert COMPARISON.complaints(ComparisonQuestion(plan=PLAN, reviews=shown), answer)
@@ -108,7 +108,7 @@ def _cells(lines: list[str], name: str) -> list[str]:
     return next(line for line in lines if line.startswith(f"| {name} | ")).strip("| ").split(" | ")
 
 
-def test_failed_review_leaves_its_points_untouched_and_loses_the_preference() -> None:
+def test_failed_review_covers_no_rubrics_and_loses_preference() -> None:
     rubrics = [Rubric("ai_1", number, "x", "soundness", "weakness", "major") for number in range(4)]
     paragraph = JudgedReview(words=9, spent=SPENT, scores={0: 5, 1: 3}, verdict=_verdict("R1", 1))
     failed = JudgedReview(words=0, spent=SPENT, failure="no answer")
@@ -120,7 +120,7 @@ def test_failed_review_leaves_its_points_untouched_and_loses_the_preference() ->
     assert [cell[:5] for cell in _cells(lines, "paragraph")[7:10]] == ["0.250", "0.250", "0.500"]
 
 
-def test_pair_without_a_review_counts_as_not_named_and_not_fallen() -> None:
+def test_failed_pair_review_counts_as_flaw_missed_and_score_unchanged() -> None:
     good = PairReview(named=True, named_in_original=False, score=6, score_of_copy=3)
     outcomes = [
         SensitivityOutcome(item="a", seed=0, kind="leak", reviews={"review": good}),
@@ -140,7 +140,7 @@ def _stable(name: str, first: float | None, second: float | None) -> StabilityOu
     return StabilityOutcome(item=name, seed=0, words=100, words_of_copy=110, scores={"review": runs})  # type: ignore[dict-item]
 
 
-def test_shift_and_spread_of_scores_are_printed_beside_missing_ones() -> None:
+def test_score_shift_and_spread_are_printed_with_missing_counts() -> None:
     outcomes = [_stable("a", 2, 3), _stable("b", 5, 5), _stable("c", 9, 8), _stable("d", None, 4)]
     shift = _cells([*persuasion_table(outcomes, ["review"], 20)], "review")
     assert shift[1:4] == ["soundness", "4", "1"]
@@ -151,7 +151,7 @@ def test_shift_and_spread_of_scores_are_printed_beside_missing_ones() -> None:
     assert float(spread[8][:5]) > 0.7
 
 
-async def test_recorded_questions_of_two_labels_have_answers_of_their_own(tmp_path: Path) -> None:
+async def test_recorded_answers_are_stored_separately_per_label(tmp_path: Path) -> None:
     llm = RecordedLlm(tmp_path)
     question = ComparisonQuestion(plan=PLAN, reviews=(ShownReview(label="R1", text="x"),))
 

@@ -39,12 +39,12 @@ def plans(count: int = 40) -> JudgedSet:
     ("values", "lost"),
     [([4, 3, 2, 1], 0.0), ([1, 2, 3, 4], 1.0), ([1, 1, 1, 1], 0.5), ([NAN, 3, 2, 1], 0.5), ([4, 2, 2, 2], 1 / 3)],
 )
-def test_the_chosen_that_are_not_read_are_lost_and_equals_share_the_places(values: list[float], lost: float) -> None:
+def test_unread_accepted_items_count_as_lost_and_ties_share_places(values: list[float], lost: float) -> None:
     chosen = np.array([1, 1, 0, 0], np.int16)
     assert lost_at(0.5)(chosen, np.array(values)[:, None]) == pytest.approx(lost)
 
 
-def test_an_item_without_an_answer_loses_every_comparison_and_is_read_last() -> None:
+def test_unanswered_item_loses_all_comparisons_and_is_read_last() -> None:
     judged = decisions(["a"] * 4, [1.0, 1.0, 0.0, 0.0])
     found = {item.measure: item for item in scored(judged, ("a judge", "ours"), np.array([NAN, 4.0, 2.0, 1.0]), 20)}
     assert found["AUROC"].value == 0.5, "of four comparisons the two of the unanswered one are lost"
@@ -53,7 +53,7 @@ def test_an_item_without_an_answer_loses_every_comparison_and_is_read_last() -> 
     assert len(found) == 1 + len(CUTS)
 
 
-def test_of_grades_the_best_third_counts_as_chosen_and_silence_stands_in_the_middle() -> None:
+def test_graded_set_accepts_top_third_and_missing_values_rank_neutrally() -> None:
     items = [JudgedItem(str(n), "text", float(n)) for n in range(6)]
     judged = JudgedSet("ai_researcher", "all", "Good?", items, decided=False, proposals=True)
     assert judged.chosen.tolist() == [False] * 4 + [True] * 2
@@ -61,7 +61,7 @@ def test_of_grades_the_best_third_counts_as_chosen_and_silence_stands_in_the_mid
     assert spearman(judged.truth, np.full(6, NAN)) == 0.0
 
 
-def test_what_belongs_together_is_never_learned_from_and_asked_at_once() -> None:
+def test_items_from_same_source_stay_in_the_same_fold() -> None:
     items = [JudgedItem(str(n), f"text {n}", float(n % 2), f"paper {n // 4}") for n in range(40)]
     judged = JudgedSet("reviews", "all", "Good?", items, decided=True, proposals=False)
     parts = folds(judged)
@@ -70,7 +70,7 @@ def test_what_belongs_together_is_never_learned_from_and_asked_at_once() -> None
     assert sum(map(len, owners)) == len(set().union(*owners))
 
 
-def test_words_are_learned_from_other_items_and_length_from_none() -> None:
+def test_word_baseline_separates_classes_and_majority_baseline_is_constant() -> None:
     values = dict(simple_values(plans(), None))
     chosen = plans().chosen
     assert values[WORDS][chosen].min() > values[WORDS][~chosen].max()
@@ -78,7 +78,7 @@ def test_words_are_learned_from_other_items_and_length_from_none() -> None:
     assert np.ptp(values["always-majority"]) == 0
 
 
-def test_noise_that_learns_the_rates_of_its_folds_is_not_worse_than_chance() -> None:
+def test_word_baseline_on_random_labels_scores_at_chance() -> None:
     generator = np.random.default_rng(3)
     texts = [" ".join(generator.choice([f"w{n}" for n in range(60)], 8)) for _ in range(300)]
     judged = decisions(texts, (generator.random(300) < 0.3).astype(float).tolist())
@@ -86,13 +86,13 @@ def test_noise_that_learns_the_rates_of_its_folds_is_not_worse_than_chance() -> 
     assert auroc.value == pytest.approx(0.5, abs=0.08)
 
 
-def test_links_to_code_which_only_accepted_papers_have_are_left_out() -> None:
+def test_code_release_sentences_and_links_are_removed() -> None:
     text = "A title\n\nWe map towns. The code will be released soon. Maps fade. See https://github.com/a/b."
     assert without_code_links(text) == "A title\n\nWe map towns. Maps fade."
     assert without_code_links("We map towns by code. Maps fade.") == "We map towns by code. Maps fade."
 
 
-def test_people_against_people_are_one_reviewer_and_the_mean_of_the_others() -> None:
+def test_human_baseline_compares_each_reviewer_with_mean_of_others() -> None:
     same = one_against_others(("a set", "all"), [[n, n, n] for n in range(1, 9)], 20)
     assert same.value == pytest.approx(1.0)
     assert same.kind == "people"
@@ -101,7 +101,7 @@ def test_people_against_people_are_one_reviewer_and_the_mean_of_the_others() -> 
     assert alone.note
 
 
-def test_rubrics_without_a_judgement_are_not_covered_and_are_counted() -> None:
+def test_unjudged_rubrics_count_as_uncovered_and_are_reported() -> None:
     rubrics = [Rubric("ai_1", n, "A statement.", "soundness", "weakness", "") for n in range(4)]
     covered = {("ai_1", 0): 5, ("ai_1", 1): 4, ("ai_1", 2): 1}
     every, weaknesses = judged_coverage(rubrics, covered, ("a report", "ours"), 20)
@@ -109,7 +109,7 @@ def test_rubrics_without_a_judgement_are_not_covered_and_are_counted() -> None:
     assert weaknesses.part.endswith("weakness")
 
 
-def test_pairs_are_held_against_length_and_words_on_the_same_pairs() -> None:
+def test_pair_scorers_are_compared_with_length_and_word_baselines() -> None:
     told = {
         "the longer text": np.array([0.0, 0.0, 1.0, 0.0]),
         "TF-IDF + logistic regression": np.array([1.0, 1.0, 1.0, 0.0]),
@@ -142,7 +142,7 @@ def _page(simulated: bool) -> tuple[list[str], list[Figure]]:
     ), figures
 
 
-def test_the_page_says_what_is_missing_and_where_nothing_beats_length(tmp_path: Path) -> None:
+def test_page_reports_missing_models_and_sets_where_length_is_unbeaten(tmp_path: Path) -> None:
     lines, figures = _page(simulated=False)
     text = "\n".join(lines)
     assert "- language models: none was given" in text
@@ -153,7 +153,7 @@ def test_the_page_says_what_is_missing_and_where_nothing_beats_length(tmp_path: 
     assert (tmp_path / "all.json").read_text("utf-8").count('"measure"') == len(figures)
 
 
-def test_every_line_of_a_page_of_invented_answers_says_so() -> None:
+def test_simulated_results_are_labelled_on_every_line() -> None:
     lines, _ = _page(simulated=True)
     rows = [line for line in lines if line.startswith("| 2022") or "iclr_years, 2022" in line]
     assert len(rows) == 4
@@ -166,7 +166,7 @@ def test_a_sample_does_not_depend_on_the_order_of_the_items() -> None:
     assert sampled([judged], 5)[0].items == sampled([turned], 5)[0].items
 
 
-def test_the_cost_of_all_parts_is_said_together_and_one_unknown_price_makes_it_unknown() -> None:
+def test_total_cost_sums_parts_and_is_unknown_if_any_price_is() -> None:
     one = expected(Spent(calls=2, prompt_tokens=100, completion_tokens=10, usd=None), 3, [], None)
     plan = total([("opinions", one), ("opinions", one), ("titles", one._replace(items=1))])
     assert (plan.parts["opinions"].items, plan.cost.calls) == (6, 18)

@@ -32,14 +32,14 @@ async def _do(path: Path, names: str, work: Callable[[str], None] = lambda _: No
     return done
 
 
-async def test_a_second_start_does_only_the_rest(tmp_path: Path) -> None:
+async def test_restarted_run_processes_only_missing_items(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     assert await _do(path, "ab") == ["a", "b"]
     assert await _do(path, "abc") == ["c"]
     assert [outcome.item for outcome in Kept(path, Outcome, _MADE).outcomes] == ["a", "b", "c"]
 
 
-async def test_a_line_that_was_cut_in_the_middle_is_done_again(tmp_path: Path) -> None:
+async def test_truncated_line_is_processed_again(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     await _do(path, "ab")
     path.write_text(path.read_text("utf-8")[:-5], "utf-8")
@@ -47,7 +47,7 @@ async def test_a_line_that_was_cut_in_the_middle_is_done_again(tmp_path: Path) -
     assert await _do(path, "ab") == []
 
 
-async def test_what_was_made_in_another_way_is_refused(tmp_path: Path) -> None:
+async def test_file_made_with_different_models_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     await _do(path, "a")
     with pytest.raises(ConfigurationError, match="another way"):
@@ -55,14 +55,14 @@ async def test_what_was_made_in_another_way_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["nonsense\n", '{"made_with": {"models": ["m"]}}\n{"item": 3}\n', "[]\n"])
-def test_a_file_that_is_none_of_ours_is_refused(tmp_path: Path, text: str) -> None:
+def test_file_with_invalid_contents_is_rejected(tmp_path: Path, text: str) -> None:
     path = tmp_path / "kept.jsonl"
     path.write_text(text, "utf-8")
     with pytest.raises(ConfigurationError):
         Kept(path, Outcome, _MADE)
 
 
-async def test_an_item_that_fails_is_kept_with_its_reason_and_tried_again_when_asked(tmp_path: Path) -> None:
+async def test_failed_item_is_stored_with_reason_and_retried_on_request(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
 
     def fail(name: str) -> None:
@@ -77,7 +77,7 @@ async def test_an_item_that_fails_is_kept_with_its_reason_and_tried_again_when_a
     assert [outcome.failure for outcome in Kept(path, Outcome, _MADE).outcomes] == [""]
 
 
-async def test_an_endpoint_that_is_gone_ends_the_run_and_keeps_what_was_done(tmp_path: Path) -> None:
+async def test_unavailable_endpoint_aborts_run_and_keeps_finished_items(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     await _do(path, "a")
 
@@ -89,7 +89,7 @@ async def test_an_endpoint_that_is_gone_ends_the_run_and_keeps_what_was_done(tmp
     assert [outcome.item for outcome in Kept(path, Outcome, _MADE).outcomes] == ["a"]
 
 
-def test_reasons_are_counted_the_most_frequent_first() -> None:
+def test_failure_reasons_are_listed_by_frequency() -> None:
     outcomes = [_failed("a", 0, "x"), _failed("b", 0, "y"), _failed("c", 0, "y"), Outcome(item="d", seed=0)]
     assert list(reasons(outcomes)) == ["2 × without: y (b, c)", "1 × without: x (a)"]
 
@@ -98,14 +98,14 @@ def _llm(**prices: tuple[float, float]) -> LlmSettings:
     return LlmSettings.model_validate({"base_url": "http://127.0.0.1:1/v1", "model": "m", "prices": prices})
 
 
-def test_cost_is_expected_from_the_items_that_are_done() -> None:
+def test_expected_cost_is_extrapolated_from_finished_items() -> None:
     cost = expected(KNOWN["pairs"], 10, [Outcome(item="a", seed=0, spent=_SPENT)], _llm(m=(3.0, 15.0)))
     assert (cost.calls, cost.prompt_tokens, cost.completion_tokens) == (20, 10_000, 1_000)
     assert cost.usd == pytest.approx(0.045)
     assert "1 item(s) of this run" in str(cost)
 
 
-def test_without_a_price_the_cost_is_unknown_and_not_nothing() -> None:
+def test_cost_without_price_is_unknown_rather_than_zero() -> None:
     cost = expected(KNOWN["pairs"], 10, [], _llm())
     assert cost.usd is None
     assert "unknown" in str(cost)
@@ -115,7 +115,7 @@ def test_without_a_price_the_cost_is_unknown_and_not_nothing() -> None:
     ("price", "limit", "yes", "starts"),
     [(1.0, 100.0, False, True), (1.0, 0.001, False, False), (1.0, 0.001, True, True), (None, 100.0, False, False)],
 )
-def test_a_run_above_its_limit_or_of_unknown_cost_starts_only_when_somebody_agrees(
+def test_run_over_limit_or_with_unknown_cost_requires_consent(
     price: float | None, limit: float, yes: bool, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO())

@@ -27,7 +27,7 @@ def _rubric(idea: str, number: int, statement: str, kind: str = "weakness") -> R
     return Rubric(idea, number, statement, "soundness", kind, "major")
 
 
-def test_rubrics_are_read_past_blank_lines_and_missing_fields(tmp_path: Path) -> None:
+def test_rubric_reader_skips_blank_lines_and_allows_missing_fields(tmp_path: Path) -> None:
     folder = tmp_path / "eco_1"
     folder.mkdir()
     one = {"statement": "Too few plots.", "type": "weakness", "axis": "soundness", "severity": None}
@@ -36,7 +36,7 @@ def test_rubrics_are_read_past_blank_lines_and_missing_fields(tmp_path: Path) ->
     assert read_rubrics(tmp_path)[0].discipline == "eco"
 
 
-def test_a_statement_is_as_near_as_the_nearest_sentence_and_not_at_all_where_nothing_is_said() -> None:
+def test_statement_similarity_is_nearest_sentence_or_zero_without_sentences() -> None:
     statements = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
     said = np.array([[0.6, 0.8], [1.0, 0.0]], np.float32)
     assert closest(statements, said) == pytest.approx([1.0, 0.8])
@@ -51,7 +51,7 @@ def _vectorise(texts: "list[str] | tuple[str, ...] | object") -> "np.ndarray[tup
     return np.array([_VECTORS[text] for text in texts], np.float32)
 
 
-def test_the_proxy_stands_beside_what_another_report_and_the_idea_itself_get() -> None:
+def test_proxy_scores_own_report_another_report_and_idea_text() -> None:
     rubrics = [_rubric("eco_1", 0, "plots"), _rubric("eco_2", 0, "birds", "strength")]
     said = {"eco_1": ["plots"], "eco_2": ["both"]}
     found = proxy(rubrics, said, {"eco_1": ["birds"], "eco_2": ["birds"]}, _vectorise)
@@ -62,12 +62,12 @@ def test_the_proxy_stands_beside_what_another_report_and_the_idea_itself_get() -
     }
 
 
-def test_a_rubric_is_said_where_any_part_of_the_review_says_it_and_unjudged_where_a_part_has_no_answer() -> None:
+def test_rubric_score_is_maximum_over_parts_and_missing_if_unanswered() -> None:
     assert highest([{0: 1, 1: 5}, {0: 4, 1: 2}], [[0, 1], [0, 1]]) == {0: 4, 1: 5}
     assert highest([{0: 1, 1: 5}, None], [[0, 1], [0]]) == {1: 5}
 
 
-def test_a_long_review_is_read_whole_in_parts_cut_between_lines() -> None:
+def test_long_review_is_split_between_lines_without_loss() -> None:
     text = "one line\nanother line\nthe last"
     assert pieces(text, 100) == [text]
     assert pieces(text, 22) == ["one line\nanother line", "the last"]
@@ -75,7 +75,7 @@ def test_a_long_review_is_read_whole_in_parts_cut_between_lines() -> None:
     assert pieces("", 10) == [""]
 
 
-def test_a_judge_sees_all_that_a_report_says_and_nothing_of_the_idea_or_of_how_it_was_made() -> None:
+def test_judge_sees_all_report_statements_but_no_idea_or_provenance() -> None:
     report = full_report()
     text = judgement_text(report)
     said = [point.text for part in report.parts for assessment in part.assessments for point in assessment.points]
@@ -91,7 +91,7 @@ def test_a_judge_sees_all_that_a_report_says_and_nothing_of_the_idea_or_of_how_i
     assert set(sentences(report.plan_review.flaws[0].text, min_words=4)) <= set(said_in(report))
 
 
-def test_a_judgement_of_coverage_must_speak_of_every_statement() -> None:
+def test_coverage_answer_must_judge_every_statement() -> None:
     question = CoverageQuestion(review="A review.", statements=("One.", "Two."))
     entry = {"label": "S1", "where": "", "score": 1}
     assert list(COVERAGE.check(question, CoverageAnswer.model_validate({"judgements": [entry]})))
@@ -99,7 +99,7 @@ def test_a_judgement_of_coverage_must_speak_of_every_statement() -> None:
     assert list(COVERAGE.check(question, both)) == []
 
 
-def test_the_prompt_of_coverage_shows_the_review_and_every_statement_within_marks() -> None:
+def test_coverage_prompt_fences_review_and_every_statement() -> None:
     task: Task[CoverageQuestion, CoverageAnswer] = COVERAGE
     _, question = task.messages(CoverageQuestion(review="The review.", statements=("One.", "Two.")))
     assert "[S2]\n<statement" in question.content

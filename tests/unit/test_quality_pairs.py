@@ -39,11 +39,11 @@ async def _asked(tmp_path: Path, way: Way) -> list[float]:
 
 
 @pytest.mark.parametrize(("way", "share"), [("first", 0.5), ("nothing", 0.0), ("truth", 1.0)])
-async def test_a_judge_of_a_known_way_scores_exactly_its_share(tmp_path: Path, way: Way, share: float) -> None:
+async def test_scripted_judge_scores_exactly_its_expected_share(tmp_path: Path, way: Way, share: float) -> None:
     assert set(await _asked(tmp_path, way)) == {share}
 
 
-def test_who_stands_first_is_drawn_by_lot_and_drawn_again_the_same(tmp_path: Path) -> None:
+def test_pair_order_is_random_but_reproducible_by_seed(tmp_path: Path) -> None:
     data = _data(60)
     first = [shown_pair.better_is_first for shown_pair in shown_pairs(data, 0)]
     assert first == [shown_pair.better_is_first for shown_pair in shown_pairs(data, 0)]
@@ -62,14 +62,14 @@ def test_who_stands_first_is_drawn_by_lot_and_drawn_again_the_same(tmp_path: Pat
         ("bad", "first", "tie", 0.25),
     ],
 )
-def test_a_verdict_is_worth_what_was_computed_by_hand(
+def test_verdict_score_matches_hand_computed_value(
     first: str, better: Better | None, other: Better | None, expected: float
 ) -> None:
     outcome = PairOutcome(item="i", seed=0, first=IdeaId(first), better=better, reversed=other)
     assert worth(outcome, _PAIR) == expected
 
 
-def test_values_of_papers_count_half_for_a_tie_and_nothing_where_one_is_missing() -> None:
+def test_pair_score_is_half_for_tie_and_zero_for_missing_value() -> None:
     pairs = [
         Pair(IdeaId("a"), IdeaId("b"), "g"),
         Pair(IdeaId("b"), IdeaId("c"), "g"),

@@ -35,14 +35,14 @@ def _save(folder: Path, name: str, *labels: str) -> None:
     (folder / "answers" / f"{name}.json").write_text(f"```json\n{json.dumps({'labels': labels})}\n```", "utf-8")
 
 
-async def test_a_question_without_an_answer_is_written_down_and_waits(tmp_path: Path) -> None:
+async def test_unanswered_question_is_written_to_prompt_file(tmp_path: Path) -> None:
     name = await _name_of_the_question(tmp_path)
     prompt = (tmp_path / "prompts" / f"{name}.md").read_text("utf-8")
     assert "# Task: which of these papers are worth opening?" in prompt
     assert '"labels"' in prompt
 
 
-async def test_an_answer_with_complaints_is_asked_for_once_more(tmp_path: Path) -> None:
+async def test_invalid_answer_is_asked_again_with_complaint(tmp_path: Path) -> None:
     name = await _name_of_the_question(tmp_path)
     _save(tmp_path, name, "P9")
     assert await _name_of_the_question(tmp_path) == f"{name}.2"
@@ -51,7 +51,7 @@ async def test_an_answer_with_complaints_is_asked_for_once_more(tmp_path: Path) 
     assert (await _asked(RecordedLlm(tmp_path))).labels == ["P1"]
 
 
-async def test_a_second_answer_with_complaints_is_a_lost_one(tmp_path: Path) -> None:
+async def test_second_invalid_answer_raises_malformed_answer(tmp_path: Path) -> None:
     name = await _name_of_the_question(tmp_path)
     _save(tmp_path, name, "P9")
     _save(tmp_path, f"{name}.2", "P8")

@@ -11,7 +11,7 @@ from benchmarks.quality.reference_lists import STYLES, Planted, Work, corpus_wor
 WORK = Work("Replay of text", ("Ann Lee",), 2019, "ACL")
 
 
-def test_outcomes_are_counted_by_what_was_planted() -> None:
+def test_planted_reference_outcomes_are_counted_by_kind_and_style() -> None:
     judged = [
         Judged(Planted("real", WORK), "numbered", "found"),
         Judged(Planted("written otherwise", WORK), "numbered", "not_found"),
@@ -30,7 +30,7 @@ def test_entries_of_two_readers_are_paired_by_title() -> None:
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not beside the clone")
-def test_every_entry_of_a_made_list_is_read_in_every_style() -> None:
+def test_generated_reference_lists_are_fully_parsed_in_every_style() -> None:
     made = proposals(DATA, corpus_works(DATA), len(STYLES), seed=0)
     assert [item.style for item in made] == list(STYLES)
     for proposal in made:

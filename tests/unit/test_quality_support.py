@@ -19,7 +19,7 @@ CLAIMS = [_claim(number, gold) for number, gold in enumerate(["supports", "suppo
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_no_document_lies_on_both_sides_of_the_fitting(name: str) -> None:
+def test_tuning_and_test_claims_share_no_documents(name: str) -> None:
     claims = known_claims(name)
     assert len({claim.id for claim in claims}) == len(claims)
     tuning = {claim.document for claim in claims if claim.tuning}
@@ -30,13 +30,13 @@ def test_no_document_lies_on_both_sides_of_the_fitting(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_claims_cite_as_the_prompt_does(name: str) -> None:
+def test_claims_use_the_prompt_citation_format(name: str) -> None:
     claims = known_claims(name)
     assert all("[this source]" in claim.claim and "cit|" not in claim.claim for claim in claims)
     assert all(claim.passage.strip() for claim in claims)
 
 
-def test_precision_and_recall_of_an_outcome_with_intervals_over_documents() -> None:
+def test_outcome_precision_recall_and_f1_have_confidence_intervals() -> None:
     said = ["supports", None, "supports", "contradicts", "not"]
     one = label_quality(CLAIMS, said, "supports", rounds=200, seed=0)  # type: ignore[arg-type]
     assert (one.known, one.said) == (2, 2)
@@ -44,17 +44,17 @@ def test_precision_and_recall_of_an_outcome_with_intervals_over_documents() -> N
     assert 0 <= one.f1.low <= one.f1.value <= one.f1.high <= 1
 
 
-def test_claims_whose_flaw_is_not_known_say_nothing_of_a_certain_flaw() -> None:
+def test_claims_with_unknown_flaw_are_excluded_from_specific_flaw_scores() -> None:
     one = label_quality(CLAIMS, [None, None, "not", None, "not"], "not", rounds=50, seed=0)
     assert (one.said, one.precision.value, one.recall.value) == (1, 1.0, 1.0)
 
 
-def test_what_was_never_said_has_no_precision() -> None:
+def test_outcome_never_predicted_has_no_precision() -> None:
     one = label_quality(CLAIMS, ["supports"] * 5, "contradicts", rounds=50, seed=0)
     assert math.isnan(one.precision.value)
     assert one.recall.value == 0
 
 
-def test_groups_show_how_often_each_outcome_was_given() -> None:
+def test_outcome_counts_are_grouped_by_claim_group() -> None:
     counts = by_group(CLAIMS, ["supports", None, "not", "not", "partly"])
     assert counts["supports"] == {"supports": 1, None: 1}

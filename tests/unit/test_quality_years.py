@@ -29,7 +29,7 @@ def _papers(first: int, count: int, flip: bool = False) -> list[Labelled]:
     ]
 
 
-def test_labels_of_the_years_asked_about_change_nothing_that_is_said(tmp_path: Path) -> None:
+def test_labels_of_test_years_do_not_affect_predictions(tmp_path: Path) -> None:
     vectorise = Vectoriser(HashingEmbedder(), tmp_path)
     known = _papers(0, 40)
     honest, flipped = (
@@ -42,7 +42,7 @@ def test_labels_of_the_years_asked_about_change_nothing_that_is_said(tmp_path: P
     assert honest[-1].scorer == LONGER
 
 
-def test_papers_asked_about_are_nobodys_neighbours(tmp_path: Path) -> None:
+def test_held_out_papers_are_not_neighbours_of_each_other(tmp_path: Path) -> None:
     papers = _papers(0, 10)
     asked = np.arange(10) >= 8
     graph = embedded(papers, Vectoriser(HashingEmbedder(), tmp_path), CLASSES, asked).graph
@@ -51,7 +51,7 @@ def test_papers_asked_about_are_nobodys_neighbours(tmp_path: Path) -> None:
     assert not ends.any()
 
 
-def test_a_table_counts_what_was_not_answered_and_says_of_each_line_that_it_is_invented() -> None:
+def test_table_counts_missing_answers_and_marks_simulated_rows() -> None:
     told = np.array([[0.9, 0.1], [np.nan, np.nan]])
     measures = [("right", lambda truth, said: float((said[:, 1] > 0.5).mean()), 0.5)]
     made: list[Figure] = list(

@@ -12,14 +12,14 @@ class Counting:
         return [query.upper() for query in queries]
 
 
-async def test_what_is_known_is_not_computed_again_and_equal_queries_once() -> None:
+async def test_cached_queries_are_not_recomputed_and_duplicates_are_computed_once() -> None:
     memo, model = QueryMemo[str](8), Counting()
     assert await memo.rows(["a", "b", "a"], model.compute) == ["A", "B", "A"]
     assert await memo.rows(["b", "c"], model.compute) == ["B", "C"]
     assert model.asked == [["a", "b"], ["c"]]
 
 
-async def test_the_least_recently_used_goes_first() -> None:
+async def test_least_recently_used_query_is_evicted_first() -> None:
     memo, model = QueryMemo[str](2), Counting()
     for queries in (["a"], ["b"], ["a"], ["c"], ["a"], ["b"]):
         await memo.rows(queries, model.compute)
@@ -27,5 +27,5 @@ async def test_the_least_recently_used_goes_first() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1])
-async def test_more_queries_than_are_kept_are_answered_all_the_same(size: int) -> None:
+async def test_more_queries_than_cache_size_are_all_answered(size: int) -> None:
     assert await QueryMemo[str](size).rows(["a", "b", "c"], Counting().compute) == ["A", "B", "C"]

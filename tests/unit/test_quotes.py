@@ -22,7 +22,7 @@ _CASES: list[Callable[[str], str]] = [str, str.upper, str.title, str.casefold]
 
 
 @pytest.mark.parametrize(("quote", "source"), NOT_FOUND)
-def test_quote_that_says_another_thing_is_not_found(quote: str, source: str) -> None:
+def test_quote_with_changed_meaning_is_not_found(quote: str, source: str) -> None:
     assert not stands_in(quote, source)
 
 
@@ -32,7 +32,7 @@ def test_quote_in_another_spelling_is_found(quote: str, source: str) -> None:
 
 
 @given(_TEXT, st.data())
-def test_any_run_of_words_stands_in_its_text(words: list[str], data: st.DataObject) -> None:
+def test_any_run_of_words_is_found_in_its_source(words: list[str], data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(words) - 8))
     run = words[start : data.draw(st.integers(start + 8, len(words)))]
     quote = data.draw(st.sampled_from(_CASES))(data.draw(_SPACE).join(run))
@@ -40,7 +40,7 @@ def test_any_run_of_words_stands_in_its_text(words: list[str], data: st.DataObje
 
 
 @given(st.lists(_PLAIN, min_size=12, max_size=60), st.integers(0, 9999), st.data())
-def test_changed_digit_is_not_found(words: list[str], number: int, data: st.DataObject) -> None:
+def test_quote_with_changed_number_is_not_found(words: list[str], number: int, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(words)))
     other = data.draw(st.integers(0, 9999).filter(lambda item: item != number))
     quote = [*words[:place], str(other), *words[place:]]
@@ -48,7 +48,9 @@ def test_changed_digit_is_not_found(words: list[str], number: int, data: st.Data
 
 
 @given(st.lists(_PLAIN, min_size=8, max_size=60), st.sampled_from(["not", "no", "never", "without"]), st.data())
-def test_inserted_negation_is_not_found(words: list[str], negation: str, data: st.DataObject) -> None:
+def test_quote_with_inserted_or_removed_negation_is_not_found(
+    words: list[str], negation: str, data: st.DataObject
+) -> None:
     place = data.draw(st.integers(1, len(words) - 1))
     negated = [*words[:place], negation, *words[place:]]
     assert not stands_in(" ".join(negated), " ".join(words))
@@ -56,7 +58,7 @@ def test_inserted_negation_is_not_found(words: list[str], negation: str, data: s
 
 
 @given(st.lists(_PLAIN, min_size=8, max_size=60), _PLAIN, st.data())
-def test_changed_word_is_not_found(words: list[str], other: str, data: st.DataObject) -> None:
+def test_quote_with_changed_word_is_not_found(words: list[str], other: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(words) - 1))
     assume(other[:2] != words[place][:2])
     changed = [*words[:place], other, *words[place + 1 :]]
@@ -64,5 +66,5 @@ def test_changed_word_is_not_found(words: list[str], other: str, data: st.DataOb
 
 
 @given(st.text(max_size=300), st.text(max_size=600))
-def test_any_two_texts_are_compared_without_fault(quote: str, source: str) -> None:
+def test_comparing_arbitrary_texts_never_raises(quote: str, source: str) -> None:
     assert stands_in(quote, source) in {True, False}

@@ -36,7 +36,7 @@ def checked(quote: str, text: str) -> Quoted:
         ("नई विधि ने सभी परीक्षणों में मृत्यु दर को बहुत कम किया है", HINDI),
     ],
 )
-def test_honest_quote_from_within_a_clause_is_verified(quote: str, text: str) -> None:
+def test_quote_from_middle_of_clause_is_verified_without_word_spaces(quote: str, text: str) -> None:
     quoted = checked(quote, text)
     assert quoted.state == "verified", quoted.objection
     assert "".join(quoted.words.split()) in "".join(text.split())
@@ -59,11 +59,11 @@ def test_honest_quote_from_within_a_clause_is_verified(quote: str, text: str) ->
         ("10%的老年患者在所有试验中都没有死亡", "约5至10%的老年患者在所有试验中都没有死亡。"),
     ],
 )
-def test_another_letter_vowel_or_figure_is_not_found(quote: str, text: str) -> None:
+def test_quote_with_changed_letter_vowel_or_number_is_not_found(quote: str, text: str) -> None:
     assert not stands_in(quote, text)
 
 
-def test_a_letter_put_into_a_long_clause_is_no_slip_of_a_hand() -> None:
+def test_inserted_chinese_negation_is_not_tolerated_as_typo() -> None:
     text = (
         "我们提出了一个新的模型，并且在多个数据集上进行测试，结果表明该方法可以有效提高准确率，同时减少计算成本，"
         "此外我们分析误差来源，讨论未来方向，给出代码实现，最后总结全文。"
@@ -74,9 +74,7 @@ def test_a_letter_put_into_a_long_clause_is_no_slip_of_a_hand() -> None:
 
 
 @given(st.integers(0, len(CHINESE) - 17), st.integers(16, 30), st.booleans())
-def test_any_stretch_of_a_chinese_sentence_is_verified_and_none_with_another_letter(
-    at: int, size: int, later: bool
-) -> None:
+def test_any_chinese_substring_is_verified_unless_a_character_changed(at: int, size: int, later: bool) -> None:
     quote = CHINESE[at : at + size]
     assert checked(quote, CHINESE).state == "verified"
     middle = at + min(size, len(CHINESE) - at - 1) // (2 if later else 3)
@@ -84,7 +82,7 @@ def test_any_stretch_of_a_chinese_sentence_is_verified_and_none_with_another_let
 
 
 @pytest.mark.parametrize("apostrophe", ["'", "’", "´", "ʼ", "ʻ", "`", "＇", "′", "’ "])
-def test_apostrophe_of_an_article_is_one_in_every_form(apostrophe: str) -> None:
+def test_all_apostrophe_characters_are_equivalent(apostrophe: str) -> None:
     assert checked(FRENCH.replace("’", apostrophe), FRENCH).state == "verified"
     assert checked(FRENCH, FRENCH.replace("’", apostrophe)).state == "verified"
 

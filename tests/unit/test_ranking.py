@@ -31,7 +31,7 @@ async def ranked(
     return await rank_ideas(given, judge, ranking_run(), chosen, cut=cut, scores=scores, known=known)
 
 
-async def test_a_judge_who_is_always_right_puts_the_ideas_in_order() -> None:
+async def test_correct_judge_ranks_ideas_in_true_order() -> None:
     made = await ranked(12, calls_per_idea=12, cut=4)
     order = [idea.id for idea in made.ranking.ideas]
     assert order[:3] == ["i11", "i10", "i9"]
@@ -44,20 +44,20 @@ async def test_a_judge_who_is_always_right_puts_the_ideas_in_order() -> None:
     assert made.ranking.cost_usd == pytest.approx(0.132)
 
 
-async def test_a_judge_who_always_says_first_leaves_every_idea_to_people() -> None:
+async def test_judge_always_preferring_first_leaves_all_ideas_for_human_review() -> None:
     made = await ranked(20, JudgeLlm(lambda *_: "A"), cut=5)
     assert {idea.band for idea in made.ranking.ideas} == {"human"}
     assert made.ranking.judge.bias_interval.low > 1.0
     assert made.ranking.judge.contradictions == made.ranking.judge.asked_both_ways > 0
 
 
-async def test_a_judge_who_only_ties_gives_a_ranking_as_wide_as_the_field() -> None:
+async def test_judge_with_only_ties_gives_wide_rank_intervals() -> None:
     made = await ranked(20, JudgeLlm(lambda *_: "tie"), cut=5)
     assert made.ranking.judge.ties == made.ranking.judge.comparisons
     assert all(idea.ranks.high - idea.ranks.low >= 15 for idea in made.ranking.ideas)
 
 
-async def test_a_judge_who_never_answers_decides_nothing_and_is_counted() -> None:
+async def test_failed_judge_requests_are_counted_and_leave_ranking_undecided() -> None:
     llm = JudgeLlm(right, fails=MalformedAnswer("no valid answer"))
     made = await ranked(6, llm, calls_per_idea=4, cut=2)
     assert made.ranking.judge.comparisons == 0
@@ -67,7 +67,7 @@ async def test_a_judge_who_never_answers_decides_nothing_and_is_counted() -> Non
     assert {idea.strength for idea in made.ranking.ideas} == {0.0}
 
 
-async def test_a_spent_budget_ends_the_asking_and_the_ranking_says_so() -> None:
+async def test_exhausted_budget_stops_comparisons_and_is_reported() -> None:
     llm = JudgeLlm(right, fails=BudgetExhausted("The budget of 1 dollar is spent."), after=20)
     made = await ranked(10, llm, calls_per_idea=10)
     assert made.ranking.stopped is not None
@@ -97,7 +97,7 @@ async def test_known_comparisons_of_other_ideas_or_another_dimension_are_left_ou
     assert anew.ranking.judge.handed_in == 0
 
 
-async def test_scores_are_the_start_that_comparisons_move() -> None:
+async def test_initial_scores_set_the_order_until_comparisons_override_them() -> None:
     ideas = ideas_of_worth(6)
     scores = {idea.id: float(-number) for number, idea in enumerate(ideas)}
     few = await ranked(ideas, JudgeLlm(right, fails=MalformedAnswer("none")), scores=scores)
@@ -128,7 +128,7 @@ async def test_ideas_that_cannot_be_ranked_are_refused(ideas: list[Idea], cut: i
         await ranked(ideas, cut=cut)
 
 
-def test_an_answer_holds_one_verdict_for_every_respect() -> None:
+def test_answer_must_hold_a_single_verdict_per_dimension() -> None:
     question = PairQuestion(dimensions=RankingOptions().dimensions, first="Count bees.", second="Count birds.")
     task = comparison_task(4)
     entries = [
@@ -144,7 +144,7 @@ def test_an_answer_holds_one_verdict_for_every_respect() -> None:
     assert complaint == "`entries` must hold one entry for each of D1, D2, D3, D4."
 
 
-async def test_ideas_too_long_for_the_judge_are_cut_at_a_word_and_the_ranking_says_how_much_was_not_shown() -> None:
+async def test_overlong_ideas_are_cut_at_word_boundary_and_cut_is_reported() -> None:
     ideas = ideas_of_worth(4)
     long = ideas[0].model_copy(update={"text": f"{ideas[0].text} " + "and more " * 200})
     judge = JudgeLlm(right)

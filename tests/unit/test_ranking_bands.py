@@ -7,7 +7,7 @@ from assayer_client.rankings import Band
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95, 0.99])
-def test_a_chance_at_the_border_is_certain_on_either_side(confidence: float) -> None:
+def test_band_thresholds_include_exact_confidence_value(confidence: float) -> None:
     draws = 1_000
     sure, rest = round(draws * confidence), round(draws * (1 - confidence))
     expected: list[tuple[int, Band]] = [(sure, "in"), (sure - 1, "human"), (rest + 1, "human"), (rest, "out")]

@@ -61,7 +61,7 @@ async def ranked(
     return await ranker(llm, tmp_path).rank(wanted, Watcher(), request)
 
 
-async def test_judge_of_a_blind_ranking_sees_no_name_and_the_ranking_says_what_was_masked(tmp_path: Path) -> None:
+async def test_blind_ranking_masks_names_from_judge_and_reports_masking(tmp_path: Path) -> None:
     llm = JudgeLlm(right)
     made = await ranked(tmp_path, llm)
     shown = " ".join(f"{item.first} {item.second}" for item in llm.asked)
@@ -74,7 +74,7 @@ async def test_judge_of_a_blind_ranking_sees_no_name_and_the_ranking_says_what_w
         assert "judged blind: 6 names" in text
 
 
-async def test_ranking_that_is_not_blind_says_so_and_is_another_run(tmp_path: Path) -> None:
+async def test_non_blind_ranking_is_labelled_and_has_different_id(tmp_path: Path) -> None:
     llm = JudgeLlm(right)
     made = await ranked(tmp_path, llm, OPEN)
     assert any("Schmidt" in item.first for item in llm.asked)
@@ -85,7 +85,7 @@ async def test_ranking_that_is_not_blind_says_so_and_is_another_run(tmp_path: Pa
     assert RankingPage(old, ()).blindness is None
 
 
-async def test_blindness_is_part_of_what_a_run_is_made_with(tmp_path: Path) -> None:
+async def test_run_inputs_record_blinding_rules(tmp_path: Path) -> None:
     begun: list[ResultInputs] = []
 
     async def on_start(_: object, inputs: ResultInputs) -> None:
@@ -98,7 +98,7 @@ async def test_blindness_is_part_of_what_a_run_is_made_with(tmp_path: Path) -> N
     assert [item["blinding"] for item in begun] == [RULES, RULES, None, None]
 
 
-async def test_ideas_that_read_the_same_once_masked_are_not_compared_and_share_one_standing(tmp_path: Path) -> None:
+async def test_ideas_identical_after_masking_are_not_compared_and_share_strength(tmp_path: Path) -> None:
     llm = JudgeLlm(right)
     scored = {ideas()[4].id: 0.9}
     made = await ranked(tmp_path, llm, cut=1, scores=scored)
@@ -115,7 +115,7 @@ async def test_ideas_that_read_the_same_once_masked_are_not_compared_and_share_o
     assert "chen-4.md" in caution.text
 
 
-async def test_comparisons_of_two_texts_that_read_the_same_now_are_not_used() -> None:
+async def test_known_comparisons_of_now_identical_texts_are_ignored() -> None:
     same = blinded(ideas()[4]), blinded(ideas()[5])
     verdict = DimensionVerdict(dimension="overall", winner="first", reason="of an earlier day")
     known = [Comparison(first=same[0].id, second=same[1].id, verdicts=(verdict,), blinding_rules=RULES)]
@@ -125,7 +125,7 @@ async def test_comparisons_of_two_texts_that_read_the_same_now_are_not_used() ->
     assert made.ranking.judge.handed_in == 0
 
 
-async def test_comparison_of_two_ideas_that_read_the_same_is_a_tie_with_its_reason(tmp_path: Path) -> None:
+async def test_comparing_identical_texts_returns_tie_with_reason(tmp_path: Path) -> None:
     llm = JudgeLlm(right)
     result = await ranker(llm, tmp_path).compare((ideas()[4], ideas()[5]), True, Watcher(), BLIND)
     assert llm.calls == 0
@@ -135,7 +135,7 @@ async def test_comparison_of_two_ideas_that_read_the_same_is_a_tie_with_its_reas
     assert ComparisonResult.model_validate(result.model_dump(mode="json")) == result
 
 
-async def test_comparisons_of_other_words_are_refused_with_the_reason(tmp_path: Path) -> None:
+async def test_comparisons_with_different_blinding_are_rejected_with_reason(tmp_path: Path) -> None:
     before = (await ranked(tmp_path, JudgeLlm(right), OPEN)).comparisons
     blind = (await ranked(tmp_path, JudgeLlm(right), BLIND)).comparisons
     path = Path("known.jsonl")
@@ -149,7 +149,7 @@ async def test_comparisons_of_other_words_are_refused_with_the_reason(tmp_path: 
     assert again.ranking.judge.handed_in == len(blind)
 
 
-def test_idea_masked_by_earlier_rules_is_masked_again_and_keeps_its_record() -> None:
+def test_idea_masked_under_older_rules_is_remasked_and_keeps_its_record() -> None:
     now = masked_idea(ideas()[0])
     assert masked_idea(now) is now
     known = MaskedText(kind="name", text="Eve Fox")

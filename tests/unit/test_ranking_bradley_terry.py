@@ -42,7 +42,7 @@ def _gradient(verdicts: PairwiseVerdicts, mean: Floats, bias: float, width: floa
 
 @given(_VERDICTS)
 @settings(deadline=None)
-def test_fit_is_where_the_posterior_is_flat(drawn: tuple[int, list[tuple[int, int, float]]]) -> None:
+def test_fitted_strengths_have_zero_posterior_gradient(drawn: tuple[int, list[tuple[int, int, float]]]) -> None:
     verdicts = _verdicts(*drawn)
     found = fit_strengths(verdicts, width=1.3)
     assert np.abs(_gradient(verdicts, found.mean, found.bias, 1.3)).max() < 1e-4
@@ -70,7 +70,7 @@ def test_draws_have_the_covariance_of_the_posterior() -> None:
     assert found.bias_error == pytest.approx(np.sqrt(expected[4, 4]), rel=1e-3)
 
 
-def test_a_judge_who_always_says_first_is_biased_and_tells_nothing_of_the_ideas() -> None:
+def test_always_first_judge_shows_bias_and_reveals_no_idea_strengths() -> None:
     generator = np.random.default_rng(0)
     first = generator.integers(0, 50, 2_000)
     second = (first + generator.integers(1, 50, 2_000)) % 50
@@ -87,7 +87,7 @@ def test_pairs_are_drawn_evenly_until_every_idea_has_eight_verdicts() -> None:
     assert set(verdicts.counts.tolist()) == {8}
 
 
-def test_chosen_pairs_are_distinct_repeatable_and_leave_no_idea_more_than_its_share() -> None:
+def test_chosen_pairs_are_distinct_reproducible_and_evenly_shared() -> None:
     generator = np.random.default_rng(3)
     first = generator.integers(0, 60, 300)
     second = (first + generator.integers(1, 60, 300)) % 60
@@ -101,7 +101,7 @@ def test_chosen_pairs_are_distinct_repeatable_and_leave_no_idea_more_than_its_sh
     assert np.bincount(np.concatenate([one, other])).max() <= 2
 
 
-def test_a_pair_is_asked_once_in_each_order_and_then_never_again() -> None:
+def test_each_pair_is_asked_at_most_once_in_each_order() -> None:
     verdicts, asked = no_verdicts(5), set[tuple[int, int]]()
     for turn in range(40):
         first, second = choose_pairs(fit_strengths(verdicts, width=1.0), 4, turn)
@@ -112,7 +112,7 @@ def test_a_pair_is_asked_once_in_each_order_and_then_never_again() -> None:
     assert asked == {(number, other) for number in range(5) for other in range(5) if number != other}
 
 
-def test_consistency_of_a_hand_made_table() -> None:
+def test_judge_consistency_matches_hand_counted_table() -> None:
     rows = [
         (0, 1, 1.0),
         (1, 2, 1.0),
@@ -128,7 +128,7 @@ def test_consistency_of_a_hand_made_table() -> None:
     )
 
 
-def test_a_judge_who_throws_dice_makes_cycles_of_a_quarter_of_the_triangles() -> None:
+def test_random_judge_makes_cycles_in_a_quarter_of_triangles() -> None:
     generator = np.random.default_rng(1)
     pairs = [(a, b) for a in range(40) for b in range(a)]
     rows = [(a, b, float(generator.random() < 0.5)) for a, b in pairs]
@@ -137,7 +137,7 @@ def test_a_judge_who_throws_dice_makes_cycles_of_a_quarter_of_the_triangles() ->
     assert found.cycles / found.triangles == pytest.approx(0.25, abs=0.02)
 
 
-def test_width_is_found_from_four_verdicts_an_idea() -> None:
+def test_prior_width_is_recovered_from_four_verdicts_per_idea() -> None:
     generator = np.random.default_rng(0)
     truth = 0.85 * generator.standard_normal(1_000)
     first = generator.integers(0, 1_000, 2_000)
@@ -146,7 +146,7 @@ def test_width_is_found_from_four_verdicts_an_idea() -> None:
     assert fit_strengths(PairwiseVerdicts(1_000, first, second, won)).width == pytest.approx(0.85, abs=0.15)
 
 
-def test_seeds_that_mean_nothing_are_found_out() -> None:
+def test_uninformative_seed_scores_are_discounted() -> None:
     generator = np.random.default_rng(2)
     truth, seeds = generator.standard_normal((2, 400))
     first = generator.integers(0, 400, 3_000)

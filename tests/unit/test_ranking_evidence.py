@@ -34,7 +34,7 @@ def report() -> Report:
     return full_report().model_copy(update={"summary": summary, "parts": (part,)})
 
 
-def test_both_sides_are_shown_in_turn_with_their_quotes_and_titles_and_no_labels_or_scores() -> None:
+def test_evidence_alternates_sides_with_quotes_and_without_labels_or_scores() -> None:
     made = report()
     title = made.references[0].title
     year = made.references[0].publication_date
@@ -48,7 +48,7 @@ def test_both_sides_are_shown_in_turn_with_their_quotes_and_titles_and_no_labels
     ]
 
 
-def test_prompt_shows_evidence_only_where_there_is_some_and_says_where_nobody_read() -> None:
+def test_prompt_includes_evidence_only_if_available_and_marks_unread_ideas() -> None:
     bare = PairQuestion(dimensions=RankingOptions().dimensions, first="Count bees.", second="Count birds.")
     assert "literature found" not in COMPARISON.messages(bare)[1].content
     given = bare.model_copy(update={"first_evidence": "Against: No control.", "second_evidence": ""})
@@ -58,7 +58,7 @@ def test_prompt_shows_evidence_only_where_there_is_some_and_says_where_nobody_re
     assert "Go by what the quotes show" in text
 
 
-async def test_the_judge_is_shown_what_there_is_and_the_ranking_says_of_how_many() -> None:
+async def test_judge_receives_available_evidence_and_ranking_counts_ideas_with_it() -> None:
     ideas = ideas_of_worth(4)
     llm = JudgeLlm(right)
     found = {ideas[0].id: "For: something.", ideas[1].id: ""}
@@ -69,7 +69,7 @@ async def test_the_judge_is_shown_what_there_is_and_the_ranking_says_of_how_many
     assert alone.ranking.evidence is None
 
 
-async def test_comparisons_without_evidence_are_not_known_to_a_ranking_with_it() -> None:
+async def test_comparisons_without_evidence_are_not_reused_in_ranking_with_evidence() -> None:
     ideas = ideas_of_worth(4)
     before = (await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=3))).comparisons
     llm = JudgeLlm(right)
@@ -81,7 +81,7 @@ async def test_comparisons_without_evidence_are_not_known_to_a_ranking_with_it()
     assert "12 judged with what reports found" in other_words(with_it, Judging(None))
 
 
-def test_a_folder_of_reports_is_read_and_one_without_any_is_refused(tmp_path: Path) -> None:
+def test_report_folder_is_read_and_folder_without_reports_is_rejected(tmp_path: Path) -> None:
     made = report()
     (tmp_path / "one.json").write_text(made.model_dump_json())
     (tmp_path / "ranking.json").write_text(json.dumps({"id": "rk"}))
@@ -94,7 +94,7 @@ def test_a_folder_of_reports_is_read_and_one_without_any_is_refused(tmp_path: Pa
         read_evidence(empty, 3_000)
 
 
-def test_a_blind_ranking_refuses_reports_that_saw_names() -> None:
+def test_blind_ranking_rejects_reports_that_were_not_blind() -> None:
     ideas = ideas_of_worth(2)
     require_blind_evidence(ideas, {ideas[0].id: True, IdeaId("other"): False})
     with pytest.raises(InputError, match="judged blind, and the reports of 1 of them were not"):

@@ -61,7 +61,7 @@ async def ranked(llm: JudgeLlm, count: int = 4) -> CompletedRanking:
     return await rank_ideas(ideas_of_worth(count), llm, ranking_run(), OPTIONS, cut=2)
 
 
-async def test_a_small_group_is_analysed_after_its_order_is_settled() -> None:
+async def test_small_group_is_analysed_after_ranking_is_final() -> None:
     analyst = Analyst()
     found = (await ranked(analyst)).ranking
     assert [idea.id for idea in found.ideas] == [idea.id for idea in (await ranked(JudgeLlm(right), 4)).ranking.ideas]
@@ -77,7 +77,7 @@ async def test_a_small_group_is_analysed_after_its_order_is_settled() -> None:
     assert "A says how it is tested, B does not." in asked
 
 
-async def test_an_analysis_that_fails_leaves_the_order_and_says_why() -> None:
+async def test_failed_analysis_keeps_ranking_and_reports_reason() -> None:
     found = await ranked(Analyst(fails=MalformedAnswer("The answer did not fit.")))
     assert found.ranking.analysis == Absent(reason="The answer did not fit.")
     assert len(found.ranking.ideas) == 4
@@ -85,7 +85,7 @@ async def test_an_analysis_that_fails_leaves_the_order_and_says_why() -> None:
 
 
 @pytest.mark.parametrize("error", [LlmUnavailable("It is down."), LlmRejected("The key is wrong.")])
-async def test_an_endpoint_that_is_gone_is_raised_so_that_the_ranking_is_taken_up_again(error: LlmError) -> None:
+async def test_unavailable_or_rejecting_endpoint_error_is_raised(error: LlmError) -> None:
     with pytest.raises(type(error)):
         await ranked(Analyst(fails=error))
 
@@ -99,14 +99,16 @@ async def test_an_endpoint_that_is_gone_is_raised_so_that_the_ranking_is_taken_u
         ({"close_calls": [{"label": "O9", "decides": "A test."}]}, "O9 is not a pair whose order is open."),
     ],
 )
-async def test_answers_about_what_was_not_given_are_sent_back(change: dict[str, object], complaint: str) -> None:
+async def test_analysis_answer_with_unknown_or_missing_labels_is_rejected(
+    change: dict[str, object], complaint: str
+) -> None:
     analyst = Analyst()
     await ranked(analyst)
     answer = GroupAnswer.model_validate(answered(analyst.shown[0], "#1 leads.").model_dump() | change)
     assert any(complaint in item for item in ANALYSIS.check(analyst.shown[0], answer))
 
 
-async def test_page_and_markdown_show_it_with_what_is_hostile_in_it_escaped() -> None:
+async def test_html_and_markdown_show_analysis_with_hostile_text_escaped() -> None:
     found = await ranked(Analyst(text="#1 leads <script>alert(1)</script> [x](javascript:alert(1))"))
     page = as_ranking_html(found.ranking, found.comparisons)
     assert "<script>alert" not in page

@@ -25,7 +25,7 @@ def _comparison(first: int = 0, second: int = 1, reason: str = "clearer") -> Com
     return Comparison(first=_IDEAS[first].id, second=_IDEAS[second].id, verdicts=(verdict,))
 
 
-def test_names_of_known_comparisons_are_read_with_them(tmp_path: Path) -> None:
+def test_idea_names_are_read_with_known_comparisons(tmp_path: Path) -> None:
     path, one = tmp_path / "known.jsonl", _comparison()
     named = comparisons_to_jsonl([one], {one.first: "A-1", one.second: "A-\u202e2"})
     path.write_text(f"{one.model_dump_json()}\n{named}", "utf-8")
@@ -34,7 +34,7 @@ def test_names_of_known_comparisons_are_read_with_them(tmp_path: Path) -> None:
     assert read.names == {one.first: "A-1", one.second: "A-2"}
 
 
-def test_comparisons_written_are_read_back_without_hidden_text(tmp_path: Path) -> None:
+def test_comparisons_are_read_back_without_hidden_characters(tmp_path: Path) -> None:
     path = tmp_path / "comparisons.jsonl"
     path.write_text(
         comparisons_to_jsonl(
@@ -47,7 +47,7 @@ def test_comparisons_written_are_read_back_without_hidden_text(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"first": "a"}', '"text"'])
-def test_a_line_that_is_no_comparison_is_named(tmp_path: Path, line: str) -> None:
+def test_invalid_comparison_line_is_reported_by_number(tmp_path: Path, line: str) -> None:
     path = tmp_path / "known.jsonl"
     path.write_text(comparisons_to_jsonl([_comparison()], {}) + line, "utf-8")
     with pytest.raises(InputError, match=r"known\.jsonl:2 is not a comparison"):
@@ -61,7 +61,7 @@ def _without_scores(report: Report) -> Report:
     )
 
 
-def test_score_of_a_report_is_its_lowest_part_on_its_scale() -> None:
+def test_report_score_is_its_lowest_part_score_normalised_to_scale() -> None:
     report = full_report()
     part = report.parts[0]
     high, low = (part.model_copy(update={"score": part.score.model_copy(update={"value": v})}) for v in (10.0, 5.0))
@@ -73,7 +73,7 @@ def test_score_of_a_report_is_its_lowest_part_on_its_scale() -> None:
     assert score_of(_without_scores(report)) == Absent(reason="Its report has no score.")
 
 
-def test_scores_are_read_by_idea_and_other_json_is_passed_over(tmp_path: Path) -> None:
+def test_scores_are_read_by_idea_and_non_reports_are_ignored(tmp_path: Path) -> None:
     report = full_report()
     (tmp_path / "one.json").write_text(as_json(report), "utf-8")
     (tmp_path / "two.json").write_text(as_json(_without_scores(report)), "utf-8")
@@ -109,15 +109,13 @@ def test_a_folder_without_usable_reports_is_refused(tmp_path: Path, name: str, c
         read_scores(tmp_path)
 
 
-def test_without_a_language_model_the_error_names_what_to_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_language_model_error_names_required_setting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigurationError, match="ASSAYER_LLM__MODEL"):
         command([tmp_path])
 
 
-def test_an_order_by_an_unknown_dimension_in_the_settings_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_unknown_order_by_dimension_in_settings_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ASSAYER_RANKING__ORDER_BY", "charm")
     with pytest.raises(ConfigurationError, match="no dimension 'charm'"):

@@ -65,7 +65,7 @@ async def _known(options: RankingOptions = OPTIONS) -> tuple[Comparison, ...]:
     return (await rank_ideas(ideas_of_worth(6), JudgeLlm(right), ranking_run(), options)).comparisons
 
 
-async def test_a_comparison_says_what_it_was_judged_by() -> None:
+async def test_comparison_records_its_judge_question_and_text_digests() -> None:
     one, *others = await _known()
     by = one.judged_by
     assert by is not None
@@ -91,7 +91,7 @@ LONGER = [idea.model_copy(update={"text": f"{idea.text} And more."}) for idea in
         (JudgeLlm, OPTIONS, LONGER, "another text of an idea"),
     ],
 )
-async def test_comparisons_of_another_judge_question_or_text_are_named_and_not_used(
+async def test_comparisons_with_other_judge_question_or_text_are_reported_and_ignored(
     judge: type[JudgeLlm], options: RankingOptions, ideas: list[Idea], reason: str
 ) -> None:
     known = await _known()
@@ -107,9 +107,7 @@ async def test_comparisons_of_another_judge_question_or_text_are_named_and_not_u
 
 
 @pytest.mark.parametrize(("count", "calls_per_idea"), [(4, 10.0), (10, 10.0), (30, 10.0), (100, 6.0)])
-async def test_an_idea_that_is_always_refused_is_asked_about_a_few_times_and_named(
-    count: int, calls_per_idea: float
-) -> None:
+async def test_idea_always_refused_by_judge_is_skipped_after_few_tries(count: int, calls_per_idea: float) -> None:
     ideas = ideas_of_worth(count)
     llm = FilteredJudge(ideas[0].text)
     ranked = (await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=calls_per_idea))).ranking
@@ -123,7 +121,7 @@ async def test_an_idea_that_is_always_refused_is_asked_about_a_few_times_and_nam
     assert any(caution.title == "Ideas without a verdict" for caution in RankingPage(ranked, ()).cautions)
 
 
-async def test_a_judge_who_answers_nothing_is_not_asked_until_the_budget_is_spent() -> None:
+async def test_judge_refusing_every_question_is_abandoned_before_budget_is_spent() -> None:
     llm = JudgeLlm(right, fails=AnswerRefused("No."))
     ranked = (await rank_ideas(ideas_of_worth(20), llm, ranking_run(), RankingOptions(calls_per_idea=10))).ranking
     assert llm.calls < 100
@@ -141,7 +139,7 @@ class WatchedComparison(Comparison):
 WRITTEN_IN: list[threading.Thread] = []
 
 
-async def test_what_was_handed_in_is_digested_beside_the_event_loop_and_tells_runs_apart(tmp_path: Path) -> None:
+async def test_known_comparisons_are_hashed_off_main_thread_and_distinguish_run_ids(tmp_path: Path) -> None:
     ideas, known = ideas_of_worth(6), await _known()
     settings = Settings(home=tmp_path, llm=LlmSettings(base_url="http://host/v1", model="judge"))
     ids = []

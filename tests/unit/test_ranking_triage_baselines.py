@@ -51,7 +51,7 @@ def _idea(number: int, words: str) -> Idea:
     return Idea(id=IdeaId(f"a{number}"), title=f"Asked {number}", text=words, sections=(), source=f"a{number}.txt")
 
 
-async def test_ideas_in_the_words_of_accepted_ones_stand_higher_and_the_baselines_say_what_they_are_worth() -> None:
+async def test_ideas_worded_like_accepted_examples_score_higher_with_auroc_reported() -> None:
     asked = [_idea(0, _WORDS["reject"]), _idea(1, _WORDS["accept"])]
     said = await measure_triage_baselines(asked, _labelled(12), ("reject", "accept"), WordsEmbedder())
     assert [item.name for item in said.baselines] == ["TF-IDF + logistic regression", "embedding + logistic regression"]
@@ -61,14 +61,14 @@ async def test_ideas_in_the_words_of_accepted_ones_stand_higher_and_the_baseline
         assert baseline.labelled == 24
 
 
-async def test_labels_that_have_nothing_to_do_with_the_words_are_worth_no_more_than_chance() -> None:
+async def test_baselines_on_random_labels_score_at_chance() -> None:
     labels = np.random.default_rng(0).permutation(["reject"] * 30 + ["accept"] * 30)
     mixed = [item.model_copy(update={"label": str(label)}) for item, label in zip(_labelled(30), labels, strict=True)]
     said = await measure_triage_baselines([_idea(0, "any words")], mixed, ("reject", "accept"), WordsEmbedder())
     assert all(baseline.auroc.low < 0.5 < baseline.auroc.high for baseline in said.baselines)
 
 
-async def test_a_labelled_idea_that_is_ranked_itself_teaches_nothing() -> None:
+async def test_labelled_idea_that_is_also_ranked_is_excluded_from_training() -> None:
     known = _labelled(12)
     asked = [_idea(0, known[0].text.upper()), _idea(1, "other words")]
     said = await measure_triage_baselines(asked, known, ("reject", "accept"), WordsEmbedder())

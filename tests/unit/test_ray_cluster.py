@@ -39,13 +39,13 @@ def slow(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Ite
 
 
 @pytest.mark.parametrize("slow", [(1,)], indirect=True)
-def test_start_that_took_too_long_is_tried_once_more_without_what_it_left(slow: SlowStart, tmp_path: Path) -> None:
+def test_slow_start_is_retried_once_and_first_process_is_killed(slow: SlowStart, tmp_path: Path) -> None:
     with corpus_build_cluster(tmp_path, cpus=1):
         assert [psutil.pid_exists(item.pid) for item in slow.started] == [False, True]
 
 
 @pytest.mark.parametrize(("slow", "starts"), [((9,), 2), ((9, "no such folder"), 1)], indirect=["slow"])
-def test_start_that_fails_is_told_in_one_sentence(slow: SlowStart, starts: int, tmp_path: Path) -> None:
+def test_failed_start_is_reported_as_configuration_error(slow: SlowStart, starts: int, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="Ray has not started"), corpus_build_cluster(tmp_path, cpus=1):
         pytest.fail("It has not started.")
     assert len(slow.started) == starts

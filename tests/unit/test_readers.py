@@ -27,7 +27,7 @@ def known() -> set[str]:
     return {name.partition(",")[0] for name in READERS}
 
 
-def test_each_function_that_reads_text_from_outside_stands_in_the_list_of_the_fuzzer() -> None:
+def test_every_function_reading_untrusted_text_is_listed_for_fuzzing() -> None:
     missing = {
         public_function
         for public_function in public_functions_of_texts().keys() - known()
@@ -39,12 +39,12 @@ def test_each_function_that_reads_text_from_outside_stands_in_the_list_of_the_fu
     )
 
 
-def test_list_sees_functions_of_every_room() -> None:
+def test_function_list_covers_every_package() -> None:
     rooms = {public_function.partition(".")[0] for public_function in public_functions_of_texts()}
     assert rooms == {"assayer", "assayer_client", "cluster", "index", "orchestrator", "workers"}
 
 
-def test_lists_name_nothing_that_is_gone() -> None:
+def test_fuzzer_lists_name_only_existing_functions() -> None:
     functions = public_functions_of_texts()
     for entry in EXEMPT:
         assert any(item == entry or item.startswith(f"{entry}.") for item in functions), entry
@@ -59,7 +59,7 @@ def _package(reader: str) -> str:
 
 
 @pytest.mark.parametrize("package", sorted({_package(reader) for reader in READERS}))
-def test_readers_take_time_that_grows_with_runs_of_hostile_units(package: str) -> None:
+def test_readers_finish_mixed_hostile_units_within_time_limit(package: str) -> None:
     """Read runs of ten units one after another, which costs a tenth of reading each unit by itself."""
     for first in range(0, len(REPEATED), UNITS):
         runs = [filled(unit, characters=CHARACTERS // UNITS) for unit in REPEATED[first : first + UNITS]]
@@ -70,7 +70,7 @@ def test_readers_take_time_that_grows_with_runs_of_hostile_units(package: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
-def test_reader_takes_time_that_grows_with_the_text(reader: str) -> None:
+def test_reader_finishes_each_repeated_hostile_unit_within_time_limit(reader: str) -> None:
     for unit in REPEATED:
         _read(reader, filled(unit, characters=CHARACTERS))
 

@@ -14,7 +14,7 @@ def a_paper(source: str, key: str, **identifiers: str) -> Paper:
     )  # fmt: skip
 
 
-def test_paper_keeps_the_id_it_was_first_given_when_the_corpus_turns_out_to_have_it() -> None:
+def test_paper_keeps_first_id_when_later_found_in_corpus() -> None:
     linker = RecordLinker()
     (first,) = linker.link([a_paper("openalex", "W1", doi="10.1000/1")])
     (again,) = linker.link([a_paper("corpus", "a", doi="10.1000/1")])
@@ -23,7 +23,7 @@ def test_paper_keeps_the_id_it_was_first_given_when_the_corpus_turns_out_to_have
     assert linker.id_in_source(first.id, "corpus") == "corpus:a"
 
 
-def test_paper_known_by_name_only_is_the_same_paper_once_its_record_comes() -> None:
+def test_paper_known_only_by_identifier_keeps_its_id_when_record_arrives() -> None:
     linker = RecordLinker()
     mentioned = linker.id_for(Identifiers(s2="a" * 40))
     assert mentioned is not None
@@ -34,7 +34,7 @@ def test_paper_known_by_name_only_is_the_same_paper_once_its_record_comes() -> N
     assert linker.id_for(Identifiers()) is None
 
 
-def test_papers_given_out_as_two_stay_two() -> None:
+def test_papers_issued_with_separate_ids_are_not_merged_later() -> None:
     linker = RecordLinker()
     two = linker.link([a_paper("openalex", "W1", openalex="W1"), a_paper("arxiv", "2305.00001", arxiv="2305.00001")])
     (link,) = linker.link([a_paper("semantic_scholar", "x", openalex="W1", arxiv="2305.00001")])
@@ -43,7 +43,7 @@ def test_papers_given_out_as_two_stay_two() -> None:
     assert [paper.id for paper in linker.link([*two])] == [paper.id for paper in two]
 
 
-def test_id_that_was_never_given_out_may_be_the_corpus_own() -> None:
+def test_unissued_id_may_belong_to_the_corpus() -> None:
     assert RecordLinker().id_in_source(PaperId("venue-17"), "corpus") == "venue-17"
 
 
@@ -63,7 +63,7 @@ _RECORDS = st.lists(
 
 @settings(deadline=None)
 @given(st.lists(_RECORDS, max_size=4))
-def test_every_record_is_of_one_paper_whatever_came_in_between(answers: list[list[Paper]]) -> None:
+def test_every_record_keeps_its_paper_id_across_later_records(answers: list[list[Paper]]) -> None:
     linker = RecordLinker()
     given_out: dict[Paper, PaperId] = {}
     for answer in answers:

@@ -32,7 +32,7 @@ def merge_records(records: Iterable[Paper]) -> tuple[Paper, ...]:
     return tuple(map(merged_record, group_by_paper(map(with_identifiers_of_url, records))))
 
 
-def test_records_that_share_an_identifier_become_one_and_keep_all_identifiers() -> None:
+def test_records_sharing_an_identifier_merge_and_keep_all_identifiers() -> None:
     (paper,) = merge_records(
         [
             a_paper("openalex", identifiers=Identifiers(doi=DOI, openalex="W1"), authors=("Somebody Else",)),
@@ -44,7 +44,7 @@ def test_records_that_share_an_identifier_become_one_and_keep_all_identifiers() 
     assert FieldOrigin(field="identifiers.openalex", source="openalex") in paper.origins
 
 
-def test_record_between_two_others_joins_all_three() -> None:
+def test_record_matching_two_others_merges_all_three() -> None:
     (paper,) = merge_records(
         [
             a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="As first posted", authors=()),
@@ -74,20 +74,20 @@ def test_two_records_of_the_corpus_stay_two_papers() -> None:
     assert len(merge_records([a_paper("corpus", "a"), a_paper("corpus", "b")])) == 2
 
 
-def test_doi_that_arxiv_registered_contradicts_no_publishers() -> None:
+def test_arxiv_doi_does_not_conflict_with_publisher_doi() -> None:
     posted = a_paper("openalex", identifiers=Identifiers(doi="10.48550/arxiv.2305.00001"))
     published = a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI, arxiv="2305.00001"))
     (paper,) = merge_records([posted, published])
     assert paper.identifiers.doi == DOI
 
 
-def test_identifier_in_the_address_of_a_record_counts() -> None:
+def test_identifier_in_record_url_is_used_for_merging() -> None:
     known = a_paper("corpus", url="https://arxiv.org/abs/2305.00001v2", authors=())
     (paper,) = merge_records([known, a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="Another")])
     assert paper.id == "corpus:"
 
 
-def test_each_field_comes_from_the_best_source_that_has_it_and_says_so() -> None:
+def test_each_field_uses_best_source_and_records_its_origin() -> None:
     whole = "We check each quote against its source, and find that a third of them does not stand there."
     (paper,) = merge_records(
         [
@@ -107,13 +107,13 @@ def test_each_field_comes_from_the_best_source_that_has_it_and_says_so() -> None
     }
 
 
-def test_abstract_of_the_better_source_is_kept_when_the_longer_one_says_hardly_more() -> None:
+def test_slightly_longer_abstract_does_not_replace_preferred_source() -> None:
     short, long = "Quotes are checked against their source.", "Quotes are checked against their source. © 2023"
     (paper,) = merge_records([a_paper("corpus", abstract=short), a_paper("crossref", abstract=long)])
     assert paper.abstract == short
 
 
-def test_retraction_by_any_source_marks_the_paper_and_the_gravest_counts() -> None:
+def test_retraction_from_any_source_marks_paper_and_most_severe_wins() -> None:
     concern, retracted = (
         Retraction(kind="concern", source="openalex"),
         Retraction(kind="retracted", source="crossref", notice="10.1000/notice"),
@@ -124,7 +124,7 @@ def test_retraction_by_any_source_marks_the_paper_and_the_gravest_counts() -> No
     assert paper.retraction == retracted
 
 
-def test_record_alone_stays_as_it_is() -> None:
+def test_single_record_is_unchanged() -> None:
     paper = a_paper("corpus", abstract="As the operator wrote it …")
     assert merge_records([paper]) == (paper,)
 
@@ -150,7 +150,7 @@ _RECORDS = st.lists(
 
 @settings(deadline=None)
 @given(_RECORDS, st.randoms(use_true_random=False))
-def test_any_records_in_any_order_become_the_same_papers(records: list[Paper], random: Random) -> None:
+def test_merging_is_independent_of_record_order(records: list[Paper], random: Random) -> None:
     shuffled = list(records)
     random.shuffle(shuffled)
     assert merge_records(shuffled) == merge_records(records)
@@ -158,7 +158,7 @@ def test_any_records_in_any_order_become_the_same_papers(records: list[Paper], r
 
 @settings(deadline=None)
 @given(_RECORDS)
-def test_every_record_is_in_one_paper_that_contradicts_nothing_and_says_what_some_source_says(
+def test_every_record_joins_a_single_consistent_paper_with_traceable_fields(
     records: list[Paper],
 ) -> None:
     once = merge_records(records)

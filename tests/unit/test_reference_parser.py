@@ -65,7 +65,9 @@ def told(work: CitedWork) -> tuple[str, int | None, tuple[str, ...]]:
         ),
     ],
 )
-def test_entries_are_taken_apart(text: str, works: list[tuple[str, int, tuple[str, ...]]]) -> None:
+def test_entries_are_parsed_into_title_year_and_authors(
+    text: str, works: list[tuple[str, int, tuple[str, ...]]]
+) -> None:
     assert [told(work) for work in parse_references(text)] == works
 
 
@@ -85,7 +87,9 @@ def test_entries_are_taken_apart(text: str, works: list[tuple[str, int, tuple[st
     ],
 )
 @pytest.mark.parametrize("mark", ["- ", "1. ", "[1] ", "[Lee17] ", "[^1]: ", "(1) ", ""])
-def test_entry_in_markdown_is_taken_apart(entry: str, title: str, authors: tuple[str, ...], mark: str) -> None:
+def test_markdown_entry_is_parsed_into_title_and_authors(
+    entry: str, title: str, authors: tuple[str, ...], mark: str
+) -> None:
     (work,) = parse_references(mark + entry)
     assert (work.title, work.authors) == (title, authors)
 
@@ -101,14 +105,14 @@ def test_identifiers_are_found_in_their_normal_form() -> None:
     assert engineering[1].arxiv == "1412.6980"
 
 
-def test_entry_of_no_known_form_keeps_its_words_and_claims_no_fields() -> None:
+def test_entry_in_unknown_format_keeps_raw_text_without_fields() -> None:
     text = "\n\n".join(f"[{n}] Minutes of meeting {n} 1998 in box 4" for n in (1, 2, 3))
     assert [(work.raw, work.title, work.authors) for work in parse_references(text)] == [
         (f"Minutes of meeting {n} 1998 in box 4", "", ()) for n in (1, 2, 3)
     ]
 
 
-def test_prose_is_no_list_of_references() -> None:
+def test_prose_yields_no_references() -> None:
     assert parse_references("Nothing here was cited, and nobody minded.") == ()
 
 
@@ -145,9 +149,7 @@ def test_prose_is_no_list_of_references() -> None:
         ),
     ],
 )  # fmt: skip
-def test_harvard_quotes_and_years_behind_arxiv_ids_are_no_part_of_titles(
-    entry: str, title: str, year: int, arxiv: str
-) -> None:
+def test_harvard_quotes_and_arxiv_years_are_excluded_from_titles(entry: str, title: str, year: int, arxiv: str) -> None:
     (work,) = parse_references(entry)
     assert (work.title, work.year, work.arxiv) == (title, year, arxiv)
     assert work.authors
@@ -176,12 +178,14 @@ def test_harvard_quotes_and_years_behind_arxiv_ids_are_no_part_of_titles(
                      ("Bell, B",), "Stamps: A Fast Counter", id="publisher after the title"),
     ],
 )  # fmt: skip
-def test_title_holds_neither_more_nor_less_than_the_title(entry: str, authors: tuple[str, ...], title: str) -> None:
+def test_title_excludes_surrounding_fields_and_keeps_inner_punctuation(
+    entry: str, authors: tuple[str, ...], title: str
+) -> None:
     (work,) = parse_references(entry)
     assert (work.authors, work.title) == (authors, title)
 
 
-def test_wrapped_addresses_and_malformed_names_end_no_entry_early() -> None:
+def test_wrapped_urls_and_malformed_names_do_not_split_entries() -> None:
     text = (
         "Harbour Post Office (Ed.). (2010). Manual of stamps. Harbour: Post.\n"
         "Bell, K. (2023). Stampy: The stamp package. https://post.example.org/package=\nStampy\n"

@@ -12,7 +12,7 @@ from workers.outbound.source_requests import JournalledFetcher, RequestContext, 
 CALL = SourceRequest("arxiv", "search", "api/query")
 
 
-async def test_answers_are_counted_and_those_from_the_cache_apart() -> None:
+async def test_remote_answers_are_counted_with_cache_hits_separate() -> None:
     run, fresh = a_run(), said({})
     await JournalledFetcher(CannedRemote(default=fresh), run.journal).fetch(CALL, ASK)
     await JournalledFetcher(CannedRemote(default=fresh._replace(cached=True)), run.journal).fetch(CALL, ASK)
@@ -33,7 +33,7 @@ class Unpaywalled:
         return answer
 
 
-async def test_locator_tells_what_it_found_and_what_it_was_not_told() -> None:
+async def test_pdf_locator_records_found_urls_and_source_failures() -> None:
     run = a_run()
     locator = JournalledPdfLocator(Unpaywalled(("https://a.example/1.pdf",), SourceBusy("No turn.")), run)
     assert await locator.pdf_urls(Identifiers(doi="10.1000/1"), ASK) == ("https://a.example/1.pdf",)
@@ -44,7 +44,7 @@ async def test_locator_tells_what_it_found_and_what_it_was_not_told() -> None:
     assert (trouble.source, trouble.operation, trouble.reason) == ("unpaywall", "open_access", SourceBusy.reason)
 
 
-def test_nothing_asked_and_nothing_found_is_no_use_of_a_source() -> None:
+def test_source_use_without_requests_or_results_is_not_listed() -> None:
     run = a_run()
     run.journal.record_use("crossref", "papers")
     assert run.journal.sources() == ()

@@ -8,7 +8,7 @@ from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
 
 
-def test_page_and_markdown_say_what_was_masked_and_how_often() -> None:
+def test_html_and_markdown_list_masked_text_with_counts() -> None:
     for text in (Document(as_html(full_report())).text, as_markdown(full_report())):
         assert "judged blind: 3 names, 1 affiliation, 1 ORCID iD" in text
         assert "Masked before judging" in text
@@ -16,7 +16,7 @@ def test_page_and_markdown_say_what_was_masked_and_how_often() -> None:
             assert words in text
 
 
-def test_long_section_that_was_masked_stands_on_the_page_and_is_begun_in_markdown() -> None:
+def test_long_masked_section_is_full_in_html_and_truncated_in_markdown() -> None:
     report = full_report()
     assert report.idea.blinding is not None
     long = MaskedText(kind="biography", text="Jane Roe has led such work. " * 100)

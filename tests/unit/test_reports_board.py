@@ -30,7 +30,7 @@ def _texts(board: BoardRecord) -> list[str]:
     ]
 
 
-def test_page_shows_a_cell_for_each_reviewer_and_dimension_that_leads_to_the_review(report: Report) -> None:
+def test_page_shows_meter_per_reviewer_and_dimension_and_all_review_texts(report: Report) -> None:
     page = as_html(report)
     assert page.count('class="meter"') == 5 * 5 + 5
     document = Document(page)
@@ -39,7 +39,7 @@ def test_page_shows_a_cell_for_each_reviewer_and_dimension_that_leads_to_the_rev
     assert all(text in " ".join(document.text.split()) for text in _texts(report.board))
 
 
-def test_a_decision_is_shown_with_name_date_and_provenance(report: Report) -> None:
+def test_decision_is_shown_with_calibration_date_and_provenance(report: Report) -> None:
     decided = _with(report, decision=DECISION)
     for text in (Document(as_html(decided)).text, as_markdown(decided)):
         plain = " ".join(text.replace("\\", "").split())
@@ -51,13 +51,13 @@ def test_a_decision_is_shown_with_name_date_and_provenance(report: Report) -> No
         assert "87 %" in plain
 
 
-def test_what_is_missing_is_shown_with_its_reason(report: Report) -> None:
+def test_missing_board_fields_are_shown_with_their_reason(report: Report) -> None:
     bare = _with(report, meta_review=ABSENT, advice=ABSENT, agreement=ABSENT, interval=ABSENT, score=ABSENT)
     assert as_html(bare).count("nobody knows.") >= 4
     assert as_markdown(bare).count("nobody knows.") >= 4
 
 
-def test_a_missing_score_is_a_dash_and_is_counted(report: Report) -> None:
+def test_missing_score_is_shown_as_dash_and_counted(report: Report) -> None:
     part = report.parts[1]
     lost = part.assessments[0].model_copy(update={"score": ABSENT})
     part = part.model_copy(update={"assessments": (lost, *part.assessments[1:])})
@@ -66,7 +66,7 @@ def test_a_missing_score_is_a_dash_and_is_counted(report: Report) -> None:
     assert "| – |" in as_markdown(gap)
 
 
-def test_hostile_names_stay_text(report: Report) -> None:
+def test_hostile_reviewer_names_are_escaped(report: Report) -> None:
     hostile = Reviewer(key="R1", persona="<script>alert(1)</script>|", seat="open", field="a*b", role="[x](http://y)")
     assert report.board is not None
     mixed = _with(report, reviewers=(hostile, *report.board.reviewers[1:]))

@@ -28,7 +28,7 @@ def titled(report: Report, title: str) -> Report:
     return report.model_copy(update={"idea": report.idea.model_copy(update={"title": title})})
 
 
-def test_a_brief_says_what_a_report_says_and_can_be_copied() -> None:
+def test_brief_contains_report_content_as_copyable_text() -> None:
     report = full_report()
     pdf = brief_pdf(report)
     assert page_count(pdf) <= 2
@@ -42,7 +42,7 @@ def test_a_brief_says_what_a_report_says_and_can_be_copied() -> None:
     assert report.provenance.corpus_version in text
 
 
-def test_a_brief_has_its_language_and_title_and_a_structure_that_is_read_aloud() -> None:
+def test_brief_pdf_has_title_language_and_accessible_structure() -> None:
     pdf = brief_pdf(full_report())
     document = pypdfium2.PdfDocument(pdf)
     assert document.get_metadata_value("Title") == full_report().idea.title
@@ -55,11 +55,11 @@ def test_the_same_report_gives_the_same_pdf() -> None:
     assert brief_pdf(full_report()) == brief_pdf(full_report())
 
 
-def test_greek_and_cyrillic_stand_in_it() -> None:
+def test_greek_and_cyrillic_text_is_printed() -> None:
     assert "Ωκεανός και Океан" in text_of(brief_pdf(titled(full_report(), "Ωκεανός και Океан")))
 
 
-def test_a_report_with_very_much_to_say_still_takes_two_pages() -> None:
+def test_overlong_report_still_fits_two_pages() -> None:
     report = full_report()
     point = report.summary.weaknesses[0]
     long = point.model_copy(update={"text": "It rests on very little, and says so at length. " * 60})
@@ -72,7 +72,7 @@ def test_a_report_with_very_much_to_say_still_takes_two_pages() -> None:
     assert "more in the full report" in text_of(pdf)
 
 
-def test_hostile_texts_are_printed_as_they_stand() -> None:
+def test_hostile_text_is_printed_literally_without_scripts_or_links() -> None:
     report = titled(hostile_report(), '#eval("1+1") $x$ *bold* @label <tag> #sys.inputs https://evil.example')
     pdf = brief_pdf(report)
     assert page_count(pdf) <= 2
@@ -83,14 +83,14 @@ def test_hostile_texts_are_printed_as_they_stand() -> None:
     assert {found.decode() for found in re.findall(rb"/URI ?\(([^)]*)\)", pdf)} <= allowed
 
 
-def test_an_incomplete_report_says_so_before_anything_else() -> None:
+def test_brief_states_missing_total_score_and_unknown_corpus_fit() -> None:
     brief = brief_of(full_report().model_copy(update={"parts": ()}), BRIEF_SIZES[-1])
     assert (brief.score.name, brief.score.share) == ("No total score", None)
     fit = full_report().coverage.model_copy(update={"corpus_fit": Absent(reason="nobody measured it")})
     assert brief_of(full_report().model_copy(update={"coverage": fit})).facts[0].text == "unknown: nobody measured it"
 
 
-def test_the_command_prints_briefs_of_json_reports(tmp_path: Path) -> None:
+def test_brief_command_writes_pdf_from_json_report(tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text(full_report().model_dump_json())
     run = CliRunner().invoke(app, ["brief", str(tmp_path / "one.json"), "--out", str(tmp_path / "pdf")])
     assert run.exit_code == 0, run.output
@@ -98,7 +98,7 @@ def test_the_command_prints_briefs_of_json_reports(tmp_path: Path) -> None:
     assert (tmp_path / "pdf" / "one.pdf").read_bytes().startswith(b"%PDF-")
 
 
-def test_the_command_says_what_is_no_report(tmp_path: Path) -> None:
+def test_brief_command_rejects_file_that_is_not_a_report(tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text("{}")
     with pytest.raises(Exception, match="is not a report of assayer"):
         CliRunner().invoke(app, ["brief", str(tmp_path / "one.json")], catch_exceptions=False)

@@ -55,17 +55,17 @@ def _cited_further(quote: str, place: str | None = None) -> Json:
     return report
 
 
-def test_further_quotes_are_looked_up_word_for_word_too() -> None:
+def test_further_quotes_are_also_checked_verbatim() -> None:
     violations = check("bad", _cited_further("words that no paper of the corpus holds anywhere"), RECORDS).violations
     assert len(violations) == 1
     assert "words that no paper" in violations[0]
 
 
-def test_a_quote_that_stands_twice_in_a_citation_is_a_violation() -> None:
+def test_duplicate_quote_in_citation_is_a_violation() -> None:
     assert any("one twice" in violation for violation in check("bad", _cited_further("")).violations)
 
 
-def test_further_quotes_of_a_citation_without_a_verified_one_are_a_violation() -> None:
+def test_further_quotes_without_verified_first_quote_are_a_violation() -> None:
     report = _cited_further("any words")
     for point in report["parts"][0]["assessments"][0]["points"]:
         for item in point["citations"]:
@@ -79,13 +79,13 @@ def _released(minima: ReleaseMinima) -> Json:
     return report
 
 
-def test_releases_are_counted_by_the_minima_that_are_failed() -> None:
+def test_release_state_names_the_failed_minima() -> None:
     complete, incomplete = (check("one", _released(ReleaseMinima(quotes_found=least)), RECORDS) for least in (0.5, 1))
     assert (complete.release, incomplete.release) == ("complete", "quotes_found")
     assert complete.violations == incomplete.violations == []
 
 
-def test_total_of_an_incomplete_report_and_a_minimum_measured_wrongly_are_violations() -> None:
+def test_total_in_incomplete_report_and_wrong_measured_minimum_are_violations() -> None:
     report = _released(ReleaseMinima(quotes_found=1))
     report["parts"][0]["score"] = _report()["parts"][0]["score"]
     next(item for item in report["release"]["minima"] if item["name"] == "quotes_found")["measured"] = 0.5
@@ -204,12 +204,12 @@ def test_damaged_report_is_a_violation(damage: Callable[[Json], None], violation
         ("", False),
     ],
 )
-def test_quote_is_found_when_its_words_stand_in_one_place(quote: str, found: bool) -> None:
+def test_quote_is_found_only_as_contiguous_words(quote: str, found: bool) -> None:
     assert stands_in(quote, PAPERS["P1"][4]) is found
 
 
 @pytest.mark.parametrize(("quote", "source"), NOT_FOUND)
-def test_quote_that_says_another_thing_is_not_found(quote: str, source: str) -> None:
+def test_quote_with_changed_meaning_is_not_found(quote: str, source: str) -> None:
     assert not stands_in(quote, source)
 
 
@@ -218,13 +218,13 @@ def test_quote_in_another_spelling_is_found(quote: str, source: str) -> None:
     assert stands_in(quote, source)
 
 
-def test_link_taken_out_of_a_quote_must_stand_in_the_source() -> None:
+def test_link_removed_placeholder_must_match_a_link_in_source() -> None:
     quote = "Our code is available at (link removed) under the MIT license."
     assert stands_in(quote, "Our code is available at https://example.org/x.git under the MIT license.")
     assert not stands_in(quote, "Our code is available at request under the MIT license.")
 
 
-def test_date_of_a_month_means_its_last_day() -> None:
+def test_partial_date_is_read_as_last_day_of_period() -> None:
     report = _report()
     report["references"][3]["publication_date"] = "2023-12-31"
     for date in ("2023-12", "2023"):
@@ -236,9 +236,7 @@ def _write(folder: Path, report: Json) -> None:
     (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
 
 
-def test_command_over_a_good_folder_exits_0_and_prints_totals(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command_exits_0_and_prints_totals_for_good_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus = tmp_path / "papers.jsonl.gz"
     with gzip.open(corpus, "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(item) + "\n" for item in RECORDS.values())
@@ -249,9 +247,7 @@ def test_command_over_a_good_folder_exits_0_and_prints_totals(
     assert "1 reports, 8 references" in capsys.readouterr().out
 
 
-def test_command_over_a_damaged_report_exits_1_and_names_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command_exits_1_and_names_file_of_damaged_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = _report()
     _point(report)["text"] += " [P99]"
     _write(tmp_path, report)
@@ -259,22 +255,22 @@ def test_command_over_a_damaged_report_exits_1_and_names_the_file(
     assert f"{tmp_path / 'report.json'}: [P99] in parts" in capsys.readouterr().out
 
 
-def test_command_with_a_report_missing_exits_1(tmp_path: Path) -> None:
+def test_command_exits_1_when_expected_report_is_missing(tmp_path: Path) -> None:
     _write(tmp_path, _report())
     assert main([str(tmp_path), "--expect", "2"]) == 1
 
 
-def test_command_over_a_file_that_is_no_json_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_exits_1_for_invalid_json_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "report.json").write_text("{", encoding="utf-8")
     assert main([str(tmp_path)]) == 1
     assert "is not a JSON object" in capsys.readouterr().out
 
 
-def test_command_over_nothing_exits_2(tmp_path: Path) -> None:
+def test_command_exits_2_for_empty_folder(tmp_path: Path) -> None:
     assert main([str(tmp_path)]) == 2
 
 
-def test_checker_imports_the_standard_library_alone() -> None:
+def test_checker_imports_only_the_standard_library() -> None:
     for module in (check_reports, corpus_records, quotations):
         assert _imported(Path(str(module.__file__))) <= sys.stdlib_module_names | {"benchmarks"}
 
@@ -299,6 +295,6 @@ def _with_later_work(cited_in: str) -> Json:
 
 
 @pytest.mark.parametrize(("cited_in", "wrong"), [("advice", False), ("meta_review", True)])
-def test_work_from_after_the_cutoff_may_advise_and_not_judge(cited_in: str, wrong: bool) -> None:
+def test_work_after_cutoff_may_be_cited_in_advice_but_not_meta_review(cited_in: str, wrong: bool) -> None:
     violations = check("later", _with_later_work(cited_in)).violations
     assert any("P77 of 2031-01-01 is after the cutoff" in violation for violation in violations) == wrong

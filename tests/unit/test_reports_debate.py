@@ -17,7 +17,7 @@ async def _judged(item: RewardItem = ITEM) -> Reward:
     return await judge_by_debate(item, FULL, ScriptedSeats({("critic", 1): "nn"}), a_run())
 
 
-async def test_a_page_tells_who_said_what_and_how_it_was_decided() -> None:
+async def test_page_shows_rounds_votes_quotes_and_final_decision() -> None:
     reward = await _judged()
     assert reward.value == 1
     for text in (Document(as_debate_html(ITEM, reward)).text, as_debate_markdown(ITEM, reward)):
@@ -31,7 +31,7 @@ async def test_a_page_tells_who_said_what_and_how_it_was_decided() -> None:
         assert "8 of 16 quotes found" in text
 
 
-async def test_votes_of_all_rounds_stand_in_one_table_and_are_told_in_words() -> None:
+async def test_votes_of_all_rounds_are_shown_in_a_single_table() -> None:
     page = DebatePage(ITEM, await _judged())
     said = {line.seat: [page.vote(turn).short if turn else None for turn in line.turns] for line in page.seats}
     assert said == {
@@ -43,7 +43,7 @@ async def test_votes_of_all_rounds_stand_in_one_table_and_are_told_in_words() ->
     }
 
 
-async def test_a_guards_stop_and_a_lost_verdict_are_told_as_such() -> None:
+async def test_guard_stop_and_missing_verdict_are_labelled() -> None:
     copied = ITEM.model_copy(update={"idea": ITEM.abstract})
     page = DebatePage(copied, await _judged(copied))
     assert (page.verdict, page.look) == ("Matches by leakage, earns nothing", "poor")
@@ -52,7 +52,7 @@ async def test_a_guards_stop_and_a_lost_verdict_are_told_as_such() -> None:
     assert DebatePage(unable, await _judged(unable)).verdict == "No reward"
 
 
-async def test_nothing_from_outside_becomes_part_of_the_page() -> None:
+async def test_hostile_text_is_escaped_in_html_and_markdown() -> None:
     reward = await _judged()
     hostile = ITEM.model_copy(update={"question": ATTACK, "idea": ATTACK, "abstract": ATTACK})
     turns = tuple(

@@ -17,7 +17,7 @@ async def _report() -> tuple[Report, GraphRecord]:
     return evaluation.report, graph
 
 
-async def test_every_node_and_edge_is_drawn_once_in_the_frames_in_which_it_is_there() -> None:
+async def test_every_node_and_edge_is_drawn_once_and_only_in_its_frames() -> None:
     _, graph = await _report()
     drawing = graph_drawing(graph)
     assert drawing is not None
@@ -30,7 +30,7 @@ async def test_every_node_and_edge_is_drawn_once_in_the_frames_in_which_it_is_th
     assert graph_drawing(graph) == drawing
 
 
-async def test_the_page_says_every_step_every_refusal_and_why_a_reference_is_recommended() -> None:
+async def test_page_shows_all_steps_rejected_edits_and_recommendation_reasons() -> None:
     report, graph = await _report()
     for text in (as_html(report), as_markdown(report)):
         assert "there is no node N900" in text
@@ -42,7 +42,7 @@ async def test_the_page_says_every_step_every_refusal_and_why_a_reference_is_rec
     assert " style=" not in html
 
 
-async def test_what_a_model_or_a_title_wrote_cannot_leave_its_place() -> None:
+async def test_hostile_node_names_are_escaped_in_html_and_graphml() -> None:
     report, graph = await _report()
     evil = '"><script>alert(1)</script>&'
     nodes = tuple(node.model_copy(update={"name": evil}) for node in graph.nodes)
@@ -53,7 +53,7 @@ async def test_what_a_model_or_a_title_wrote_cannot_leave_its_place() -> None:
     assert evil in {item.text for item in read.iter(f"{_GRAPHML}data")}
 
 
-async def test_graphml_has_all_nodes_and_edges_with_what_they_rest_on() -> None:
+async def test_graphml_contains_all_nodes_and_edges_with_declared_data_keys() -> None:
     report, graph = await _report()
     read = ElementTree.fromstring(as_graphml(report, graph))  # noqa: S314 - our own text
     assert [item.get("id") for item in read.iter(f"{_GRAPHML}node")] == [node.key for node in graph.nodes]
@@ -62,7 +62,7 @@ async def test_graphml_has_all_nodes_and_edges_with_what_they_rest_on() -> None:
     assert {item.get("key") for item in read.iter(f"{_GRAPHML}data")} <= declared
 
 
-async def test_a_graph_of_the_idea_alone_is_told_and_not_drawn() -> None:
+async def test_graph_with_only_the_idea_is_described_but_not_drawn() -> None:
     evaluation, graph = await evaluated(backends_without_llm(corpus([], {})))
     assert graph_drawing(graph) is None
     for text in (as_html(evaluation.report), as_markdown(evaluation.report)):

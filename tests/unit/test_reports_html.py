@@ -39,42 +39,42 @@ def _texts(value: object) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("report", [full_report(), hostile_report()], ids=["full", "hostile"])
-def test_page_of_a_report_shows_every_text_of_it(report: Report) -> None:
+def test_page_shows_every_text_of_report(report: Report) -> None:
     shown = re.sub(r"\s|[\[\],]", "", Document(as_html(report)).text)
     missing = [text for text in _texts(report) if re.sub(r"\s|[\[\],]", "", one_line(text)) not in shown]
     assert missing == []
 
 
-def test_page_of_a_hostile_report_has_the_elements_of_a_harmless_one() -> None:
+def test_hostile_report_adds_no_unexpected_elements() -> None:
     # Fewer links: addresses that are none stay text, and an attack's `[P1]` in a text is a label like any other.
     assert set(_page(hostile=True).tags) == set(_page().tags) | {"code"}
     assert not set(_page(hostile=True).tags) & {"script", "img", "iframe", "link", "object", "form", "base"}
     assert not [name for name in _page(hostile=True).attributes if name.startswith("on") or name == "style"]
 
 
-def test_links_of_a_hostile_report_lead_inside_or_to_plain_web_addresses() -> None:
+def test_links_of_hostile_report_are_internal_or_plain_web_urls() -> None:
     outside = {link for link in _page(hostile=True).links if not link.startswith("#")}
     assert outside == {"https://papers.example.org/fine?a=1&b=2#c"}
 
 
-def test_links_inside_a_page_lead_to_one_element() -> None:
+def test_internal_links_resolve_to_unique_elements() -> None:
     for page in (_page(), _page(hostile=True)):
         assert len(page.ids) == len(set(page.ids))
         assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
 
 
 @pytest.mark.parametrize("url", ADDRESSES[:-1])
-def test_address_that_is_no_plain_web_address_is_refused_as_a_link(url: str) -> None:
+def test_non_web_url_is_rejected_as_link(url: str) -> None:
     assert web_url(url) is None
 
 
-def test_policy_allows_the_pages_own_style_and_nothing_else() -> None:
+def test_content_security_policy_allows_only_the_page_style() -> None:
     digest = base64.b64encode(hashlib.sha256(_page().style.encode()).digest()).decode()
     policy = _page().meta["Content-Security-Policy"]
     assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-def test_notices_stand_before_the_summary() -> None:
+def test_notices_precede_summary() -> None:
     text = _page().text
     places = [text.index(words(notice.text)) for notice in full_report().notices]
     assert places == sorted(places)
@@ -100,7 +100,7 @@ def test_absent_score_is_shown_with_its_reason_and_never_as_a_number() -> None:
     assert 'aria-label="No score"' in page
 
 
-def test_unknown_label_stays_text() -> None:
+def test_unknown_reference_label_is_not_linked() -> None:
     report = full_report()
     point = report.summary.strengths[0].model_copy(update={"text": "Nobody knows [P99] or [P2, P77].", "citations": ()})
     summary = report.summary.model_copy(update={"strengths": (point,)})
@@ -109,16 +109,16 @@ def test_unknown_label_stays_text() -> None:
     assert "[P77]." in page
 
 
-def test_quote_that_was_not_found_is_marked_beside_its_words() -> None:
+def test_quote_not_found_is_marked_next_to_its_text() -> None:
     assert "on every stream ✗ not found in the source" in _page().text
     assert "Unverified: none of its quotes could be verified in the sources." in _page().text
 
 
-def test_characters_that_turn_the_reading_direction_are_not_in_the_page() -> None:
+def test_bidi_control_characters_are_removed_from_page() -> None:
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00]", as_html(hostile_report()))
 
 
-def test_passage_that_points_and_readings_quote_is_printed_once_by_paper() -> None:
+def test_quoted_passage_is_printed_once_under_its_paper() -> None:
     report = full_report()
     quotes = {
         citation.quote
@@ -133,7 +133,7 @@ def test_passage_that_points_and_readings_quote_is_printed_once_by_paper() -> No
         assert [quote for quote in quotes if page.count(quote) != 1] == []
 
 
-def test_reason_that_several_scores_lack_is_given_once_in_the_summary() -> None:
+def test_shared_reason_for_missing_scores_appears_once_in_summary() -> None:
     report = full_report()
     absent = Absent(reason="nothing was found")
     assessments = tuple(

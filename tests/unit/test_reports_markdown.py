@@ -45,13 +45,13 @@ def _headings(report: Report) -> int:
 
 
 @pytest.mark.parametrize("hostile", [False, True])
-def test_page_has_the_elements_and_headings_of_the_template_and_no_others(hostile: bool) -> None:
+def test_markdown_has_only_template_elements_and_headings(hostile: bool) -> None:
     page = _page(hostile)
     assert set(page.tags) <= _ALLOWED
     assert len(page.headings) == _headings(full_report())
 
 
-def test_links_of_a_hostile_report_lead_to_references_or_plain_web_addresses() -> None:
+def test_links_of_hostile_report_are_references_or_plain_web_urls() -> None:
     inside = {link for link in _page(hostile=True).links if link.startswith("#")}
     assert inside <= {f"#p{number}" for number in range(1, 9)}
     assert set(_page(hostile=True).links) == inside | {"https://papers.example.org/fine?a=1&b=2#c"}
@@ -63,7 +63,7 @@ def test_labels_in_texts_are_links_to_their_references() -> None:
     assert "over 24 orders it changed in 17 P7." in _page().text
 
 
-def test_labels_without_space_between_them_are_two_links() -> None:
+def test_adjacent_labels_become_separate_links() -> None:
     report = full_report()
     point = report.summary.strengths[0].model_copy(
         update={"text": "[P1][P2](see [P3, P4]): and [P5]: so", "citations": ()}
@@ -76,7 +76,7 @@ def test_labels_without_space_between_them_are_two_links() -> None:
         assert page.links.count(label) == before.links.count(label) + 1
 
 
-def test_table_rows_of_a_hostile_report_have_the_cells_of_a_harmless_one() -> None:
+def test_hostile_report_adds_no_table_rows_or_cells() -> None:
     assert _page(hostile=True).tags["td"] == _page().tags["td"]
     assert _page(hostile=True).tags["tr"] == _page().tags["tr"]
 
@@ -97,7 +97,7 @@ def _long_report() -> Report:
     return report.model_copy(update={"parts": (part.model_copy(update={"assessments": tuple(assessments)}),)})
 
 
-def test_markdown_of_a_long_report_keeps_within_its_words_and_counts_what_it_leaves_out() -> None:
+def test_long_report_stays_within_word_limit_and_counts_omitted_points() -> None:
     text = as_markdown(_long_report())
     assert len(text.split()) <= MOST_WORDS
     assert "more points in the HTML and JSON reports" in text
@@ -108,7 +108,7 @@ def test_markdown_of_a_long_report_keeps_within_its_words_and_counts_what_it_lea
 
 @pytest.mark.parametrize(("before", "after"), [("before ", " after"), ("", "\n")])
 @given(text=st.text(alphabet=st.sampled_from("ab1 \n#*_[]()<>!`~|\\&;:/.@-+=$\"'wP"), max_size=60))
-def test_any_escaped_text_renders_as_one_paragraph_of_the_same_words(before: str, after: str, text: str) -> None:
+def test_any_escaped_text_renders_as_single_paragraph_with_same_words(before: str, after: str, text: str) -> None:
     page = _rendered(f"{before}{escape(text)}{after}", guess_domains=False)
     assert set(page.tags) <= {"p", "code"}
     assert page.text == words(f"{before}{one_line(text)}{after}")

@@ -55,7 +55,7 @@ def _with_baselines(ranking: Ranking) -> Ranking:
     return ranking.model_copy(update={"baselines": (baseline,), "ideas": ideas})
 
 
-async def test_ranking_written_as_json_follows_the_schema_and_reads_back_the_same() -> None:
+async def test_ranking_json_matches_schema_and_round_trips() -> None:
     ranking = _with_baselines((await _ranked()).ranking)
     text = as_json(ranking)
     jsonschema.validate(json.loads(text), json_schema(Ranking), cls=jsonschema.Draft202012Validator)
@@ -76,7 +76,7 @@ async def test_page_shows_every_idea_its_interval_the_cut_and_the_three_bands() 
     assert {link[1:] for link in page.links} <= set(page.ids)
 
 
-async def test_page_of_hostile_ideas_and_reasons_has_the_elements_of_a_harmless_one() -> None:
+async def test_hostile_ideas_add_no_elements_to_html() -> None:
     harmless, hostile = await _ranked(), await _hostile()
     fair = Document(as_ranking_html(harmless.ranking, harmless.comparisons))
     page = Document(as_ranking_html(hostile.ranking, hostile.comparisons))
@@ -86,7 +86,7 @@ async def test_page_of_hostile_ideas_and_reasons_has_the_elements_of_a_harmless_
     assert "alert(1)" in page.text
 
 
-async def test_markdown_of_hostile_ideas_has_the_headings_and_rows_of_a_harmless_one() -> None:
+async def test_hostile_ideas_add_no_headings_or_rows_to_markdown() -> None:
     harmless, hostile = await _ranked(), await _hostile()
     fair = as_ranking_markdown(harmless.ranking, harmless.comparisons)
     page = as_ranking_markdown(hostile.ranking, hostile.comparisons)
@@ -97,7 +97,7 @@ async def test_markdown_of_hostile_ideas_has_the_headings_and_rows_of_a_harmless
     assert "<script" not in page.replace("\\<", "")
 
 
-async def test_table_has_a_line_for_each_idea_and_no_cell_that_is_a_formula() -> None:
+async def test_csv_has_a_row_per_idea_and_neutralises_formulas() -> None:
     ranking = (await _ranked()).ranking
     first = ranking.ideas[0].model_copy(
         update={"title": '=HYPERLINK("http://evil.example")', "source": "@SUM(A1)", "flags": FLAGS}
@@ -112,7 +112,7 @@ async def test_table_has_a_line_for_each_idea_and_no_cell_that_is_a_formula() ->
     assert float(rows[0]["strength: novelty"]) == pytest.approx(ranking.ideas[0].by_dimension["novelty"], abs=1e-4)
 
 
-async def test_baselines_stand_beside_the_order_with_what_they_are_worth() -> None:
+async def test_baselines_are_shown_with_label_count_and_auroc_interval() -> None:
     ranked = await _ranked()
     ranking = _with_baselines(ranked.ranking)
     for text in (
@@ -123,7 +123,7 @@ async def test_baselines_stand_beside_the_order_with_what_they_are_worth() -> No
         assert "0.55 to 0.71" in text
 
 
-async def test_small_group_is_told_pair_by_pair_and_a_large_one_is_not() -> None:
+async def test_head_to_head_tables_are_shown_only_for_small_groups() -> None:
     small, large = await _ranked(MOST_IDEAS), await _ranked(MOST_IDEAS + 1)
     assert [item.dimension for item in head_to_head_tables(small.ranking, small.comparisons)] == [
         "overall",
@@ -134,7 +134,7 @@ async def test_small_group_is_told_pair_by_pair_and_a_large_one_is_not() -> None
     assert head_to_head_tables(large.ranking, large.comparisons) == ()
 
 
-async def test_encounter_whose_winner_changes_with_the_order_is_level_and_says_so() -> None:
+async def test_winner_changing_with_order_is_shown_as_contradicted_tie() -> None:
     ranked = await _ranked(2, JudgeLlm(lambda *_: "A"), cut=1)
     (met,) = head_to_head_tables(ranked.ranking, ranked.comparisons)[0].encounters
     assert met.winner is None
@@ -145,7 +145,7 @@ async def test_encounter_whose_winner_changes_with_the_order_is_level_and_says_s
     )
 
 
-async def test_a_judge_who_leans_or_throws_dice_is_cautioned_against() -> None:
+async def test_biased_or_random_judge_triggers_cautions() -> None:
     leaning = await _ranked(12, JudgeLlm(lambda *_: "A"))
     titles = {caution.title for caution in RankingPage(leaning.ranking, leaning.comparisons).cautions}
     assert {"A judge with a position bias", "An inconsistent judge"} <= titles
@@ -155,7 +155,7 @@ async def test_a_judge_who_leans_or_throws_dice_is_cautioned_against() -> None:
     assert "Barely better than random" in {caution.title for caution in page.cautions}
 
 
-async def test_ranks_of_erased_ideas_stay_free_and_are_told_by_day() -> None:
+async def test_ranks_of_erased_ideas_stay_vacant_and_are_listed_by_date() -> None:
     made = await _ranked()
     days = [dt.date(2026, 11, 27), dt.date(2026, 11, 28), dt.date(2026, 11, 28)]
     gone = tuple(ErasedRank(rank=rank, on=day) for rank, day in zip((9, 7, 2), days, strict=True))
@@ -169,7 +169,7 @@ async def test_ranks_of_erased_ideas_stay_free_and_are_told_by_day() -> None:
     assert [caution.title for caution in whole.cautions if caution.title == "Erased since"] == []
 
 
-async def test_suspicious_text_is_told_beside_the_title_in_the_order_and_pair_by_pair() -> None:
+async def test_suspicious_text_is_flagged_beside_title_in_order_and_pair_tables() -> None:
     done = await _ranked()
     first = done.ranking.ideas[0].model_copy(update={"flags": FLAGS})
     ranking = done.ranking.model_copy(update={"ideas": (first, *done.ranking.ideas[1:])})

@@ -64,19 +64,19 @@ def test_report_above_every_minimum_keeps_its_totals() -> None:
 
 
 @pytest.mark.parametrize(("searched", "failing"), [("poor", ["corpus_fit"]), ("partial", []), (None, ["corpus_fit"])])
-def test_field_that_no_search_covers_is_below_the_minimum(searched: str | None, failing: list[str]) -> None:
+def test_field_without_search_coverage_fails_corpus_fit_minimum(searched: str | None, failing: list[str]) -> None:
     poor = CorpusFit(level="poor", value=0.2, criterion="mean cosine")
     assert failed(covering(full_report(), corpus_fit=poor, field_covered=searched)) == failing
 
 
-def test_panel_keeps_its_scores_where_the_corpus_does_not_cover_the_field() -> None:
+def test_panel_review_keeps_scores_when_corpus_fit_is_poor() -> None:
     poor = CorpusFit(level="poor", value=0.2, criterion="mean cosine")
     report = released(covering(review_report(), corpus_fit=poor, field_covered="poor", llm_calls_lost=90), MINIMA)
     assert failed(report) == ["answered"]
     assert report.parts == review_report().parts
 
 
-def test_part_with_the_fewest_scores_decides_how_much_was_judged() -> None:
+def test_part_with_lowest_scored_share_determines_judged_minimum() -> None:
     report = full_report()
     half = judging(report, assessment(Score(value=4, basis="b")), assessment(UNSCORED))
     assert failed(half) == []
@@ -103,7 +103,7 @@ def checked(outcome: SupportOutcome = "supports") -> Citation:
     return cite("P1").model_copy(update={"support": ClaimSupport(outcome=outcome, missing="")})
 
 
-def test_claims_that_a_model_does_not_find_in_their_quotes_withhold_the_total() -> None:
+def test_too_few_supported_claims_withhold_total() -> None:
     counts = {"supported": 2, "partly_supported": 2, "not_supported": 4, "contradicted": 1, "unchecked": 30}
     point = say("support", "It holds [P1].", checked())
     report = covering(
@@ -114,7 +114,7 @@ def test_claims_that_a_model_does_not_find_in_their_quotes_withhold_the_total() 
     assert (last.measured, last.basis) == (0.4444, "4 of 9 checked claims.")
 
 
-def test_claims_of_which_none_could_be_checked_withhold_the_total() -> None:
+def test_total_is_withheld_when_no_claim_could_be_checked() -> None:
     unchecked = cite("P1").model_copy(update={"support": Absent(reason="the answer was no use.")})
     report = judging(full_report(), assessment(Score(value=4, basis="b"), say("support", "It holds [P1].", unchecked)))
     counts = ClaimCounts(supported=0, partly_supported=0, not_supported=0, contradicted=0, unchecked=7)
@@ -123,7 +123,7 @@ def test_claims_of_which_none_could_be_checked_withhold_the_total() -> None:
     assert failed(covering(report, claims=counts), ANYTHING) == []
 
 
-def test_nobody_is_asked_for_quotes_points_or_a_weakness() -> None:
+def test_minima_without_data_do_not_block_release() -> None:
     bare = judging(full_report(), assessment(Score(value=9, basis="b")))
     bare = bare.model_copy(update={"summary": Summary(strengths=(), weaknesses=(), suggestions=())})
     release = measure_release(covering(bare, quotes_verified=0, quotes_unverified=0, llm_calls=0), MINIMA)
@@ -152,7 +152,7 @@ def test_every_minimum_can_be_switched_off() -> None:
     assert failed(worst, ANYTHING) == []
 
 
-def test_incomplete_report_has_no_total_and_keeps_what_it_found() -> None:
+def test_incomplete_report_has_no_total_but_keeps_findings() -> None:
     report = poorly_quoted()
     assert report.release is not None
     assert report.release.state == "incomplete"
@@ -181,7 +181,7 @@ async def test_incomplete_board_has_neither_score_nor_interval_nor_decision() ->
     )
 
 
-def test_verdict_of_an_incomplete_report_names_no_outcome_and_one_that_abstained_keeps_its_reason() -> None:
+def test_incomplete_report_withholds_verdict_but_keeps_abstention_reason() -> None:
     report = full_report().model_copy(update={"parts": (), "verdict": VERDICT})
     assert released(report, MINIMA) == report.model_copy(update={"release": measure_release(report, MINIMA)})
     lossy = covering(report, llm_calls=1, llm_calls_lost=9)
@@ -199,7 +199,7 @@ def test_verdict_of_an_incomplete_report_names_no_outcome_and_one_that_abstained
     )
 
 
-def test_incomplete_is_the_first_thing_that_pages_and_the_terminal_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_incomplete_state_is_shown_first_in_pages_and_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     report = poorly_quoted()
     said = "Quotes found:"
     for text in (as_html(report), as_markdown(report)):

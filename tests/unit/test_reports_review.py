@@ -40,7 +40,7 @@ def test_page_shows_each_text_of_the_review_once(page: Callable[..., Document]) 
     assert text.count("We report average accuracy and forgetting.") == 1
 
 
-def test_findings_say_what_they_rest_on() -> None:
+def test_findings_show_their_evidence_basis() -> None:
     raw = as_markdown(review_report())
     weakness = (
         r"^- W1\. \*\*One order of domains\.\*\* \*\(fatal\)\* .+ \*Run ten orders\.\* \[P7\] finds other orders\."
@@ -52,7 +52,7 @@ def test_findings_say_what_they_rest_on() -> None:
     assert re.search(r"^- No words of the plan are quoted for .*\bF1\b", raw, re.M)
 
 
-def test_passages_stand_with_their_paper_and_relation() -> None:
+def test_passages_are_listed_under_paper_with_relation() -> None:
     raw = as_markdown(review_report())
     entry = raw.partition('<a id="p3"></a>')[2].partition("\n- <a id")[0]
     assert "Supports the point: halves forgetting." in entry
@@ -72,13 +72,13 @@ def test_hostile_review_adds_no_elements(page: Callable[..., Document]) -> None:
     assert not set(page(True).tags) & {"script", "img", "iframe"}
 
 
-def test_links_inside_the_page_lead_to_one_element() -> None:
+def test_internal_links_resolve_to_unique_elements() -> None:
     for page in (_html(), _html(hostile=True)):
         assert len(page.ids) == len(set(page.ids))
         assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
 
 
-def test_brief_is_page_one() -> None:
+def test_brief_groups_review_findings_within_two_pages() -> None:
     report = review_report()
     brief = brief_of(report)
     assert report.panel_review is not None
@@ -94,7 +94,7 @@ def test_brief_is_page_one() -> None:
     assert page_count(brief_pdf(report)) <= 2
 
 
-def test_a_judge_reads_each_finding_once() -> None:
+def test_judgement_text_contains_each_finding_once() -> None:
     text = judgement_text(review_report())
     review = review_report().panel_review
     assert review is not None

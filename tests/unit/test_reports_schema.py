@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.parametrize(("name", "model"), [("report", Report), ("ranking", Ranking), ("bias_test", BiasTestReport)])
-def test_published_schema_is_the_models_schema(
+def test_published_schemas_match_their_models(
     name: str, model: type[Report] | type[Ranking] | type[BiasTestReport]
 ) -> None:
     published = json.loads((DOCS / f"{name}.schema.json").read_text(encoding="utf-8"))
@@ -27,13 +27,13 @@ def test_published_schema_is_the_models_schema(
 
 
 @pytest.mark.parametrize("report", [full_report(), hostile_report()], ids=["full", "hostile"])
-def test_report_written_as_json_follows_the_schema_and_reads_back_the_same(report: Report) -> None:
+def test_report_json_matches_schema_and_round_trips(report: Report) -> None:
     text = as_json(report)
     jsonschema.validate(json.loads(text), json_schema(Report), cls=jsonschema.Draft202012Validator)
     assert Report.model_validate_json(text) == report
 
 
-def test_report_written_twice_is_the_same_text() -> None:
+def test_report_json_is_deterministic() -> None:
     assert as_json(full_report()) == as_json(full_report())
 
 
@@ -45,5 +45,5 @@ def test_report_written_twice_is_the_same_text() -> None:
         (SourceUse, "operation", wording.OPERATIONS),
     ],
 )
-def test_every_kind_of_a_model_has_words(model: type[Frozen], field: str, words: dict[str, str]) -> None:
+def test_every_model_kind_has_display_wording(model: type[Frozen], field: str, words: dict[str, str]) -> None:
     assert set(words) == set(get_args(model.model_fields[field].annotation))

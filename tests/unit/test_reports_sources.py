@@ -34,7 +34,7 @@ def _report(retraction: Retraction | None = NOTICE) -> Report:
     return report.model_copy(update={"references": (uncited, marked, *others), "coverage": coverage})
 
 
-def test_every_citation_of_a_retracted_paper_is_marked_and_no_other() -> None:
+def test_exactly_the_citations_of_retracted_papers_are_marked() -> None:
     report = _report()
     label = report.references[1].label
     html, markdown = as_html(report), as_markdown(report)
@@ -44,24 +44,24 @@ def test_every_citation_of_a_retracted_paper_is_marked_and_no_other() -> None:
     assert body.count(f"[{label}]") == body.count(f"[{label}] **(retracted)**") == body.count("**(retracted)**") > 2
 
 
-def test_reference_tells_who_says_so_when_and_where() -> None:
+def test_reference_shows_retraction_source_date_and_notice() -> None:
     for page in (as_html(_report()), as_markdown(_report())):
         assert "Retracted on 2024-02-01, according to Crossref" in page
         assert "https://doi.example.org/10.1000/notice" in page
 
 
-def test_reference_tells_whose_word_its_fields_are() -> None:
+def test_reference_shows_source_of_each_field() -> None:
     for page in (as_html(_report()), as_markdown(_report())):
         assert "abstract, venue from arxiv; citation count from openalex" in page
 
 
-def test_notice_from_outside_stays_text() -> None:
+def test_hostile_retraction_notice_is_escaped() -> None:
     page = Document(as_html(_report(Retraction(kind="retracted", source="x", notice="javascript:alert(1)" + ATTACK))))
     assert not set(page.tags) & {"script", "img"}
     assert not [link for link in page.links if link.startswith("javascript")]
 
 
-def test_coverage_box_counts_cached_answers_and_names_requests_without_one() -> None:
+def test_coverage_box_counts_cache_hits_and_lists_unanswered_requests() -> None:
     row = "| arxiv | paper search | 41 | 17 | 23 |"
     assert row in as_markdown(_report())
     assert "| openalex | cited papers | 3 | a source was down |" in as_markdown(_report())

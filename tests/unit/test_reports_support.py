@@ -52,7 +52,7 @@ def _report(support: ClaimSupport | Absent | None, claims: ClaimCounts | None = 
         ("contradicts", "contradicts the claim"),
     ],
 )
-def test_the_outcome_stands_beside_the_quote(
+def test_support_outcome_is_shown_with_quote(
     render: Callable[[Report], str], outcome: SupportOutcome, words: str
 ) -> None:
     page = render(_report(_found(outcome)))
@@ -62,24 +62,24 @@ def test_the_outcome_stands_beside_the_quote(
 
 
 @RENDERINGS
-def test_why_a_claim_was_not_checked_is_said(render: Callable[[Report], str]) -> None:
+def test_reason_for_unchecked_claim_is_shown(render: Callable[[Report], str]) -> None:
     assert "Reason: the budget was spent." in render(_report(Absent(reason="the budget was spent.")))
 
 
 @RENDERINGS
-def test_coverage_counts_what_was_checked(render: Callable[[Report], str]) -> None:
+def test_coverage_counts_checked_claims_by_outcome(render: Callable[[Report], str]) -> None:
     counts = ClaimCounts(supported=12, partly_supported=3, not_supported=0, contradicted=1, unchecked=2)
     page = render(_report(None, counts)).replace("<strong>", "").replace("</strong>", "").replace("**", "")
     assert "12 supported, 3 supported in part, 1 contradicted, 2 not checked" in page
 
 
-def test_what_is_missing_is_escaped() -> None:
+def test_missing_support_text_is_escaped() -> None:
     assert "Nothing on &lt;images&gt;." in as_html(_report(_found("partly")))
 
 
 @pytest.mark.parametrize("support", [_found("supports"), _found("partly"), None])
 @RENDERINGS
-def test_every_quote_that_is_kept_stands_beside_the_claim_and_the_outcome_once(
+def test_further_quote_is_shown_once_with_its_location(
     render: Callable[[Report], str], support: ClaimSupport | None
 ) -> None:
     page = render(_with_further(_report(support)))

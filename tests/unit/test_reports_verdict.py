@@ -30,7 +30,7 @@ def test_neighbours_link_to_their_records_and_never_to_a_script() -> None:
     assert "<b>nothing" not in html
 
 
-def test_the_drawing_joins_every_viewpoint_to_its_neighbours_and_draws_a_shared_one_once() -> None:
+def test_drawing_links_viewpoints_to_neighbours_and_draws_shared_neighbours_once() -> None:
     drawing = drawing_of(VERDICT)
     assert drawing is not None
     assert [dot.number for dot in drawing.viewpoints] == [1, 2]
@@ -52,13 +52,11 @@ def test_the_drawing_joins_every_viewpoint_to_its_neighbours_and_draws_a_shared_
         ("accept", False, "zero"),
     ],
 )
-def test_outcomes_are_coloured_by_their_order_where_they_have_one(
-    label: str | None, ordered: bool, expected: str
-) -> None:
+def test_outcomes_are_coloured_by_rank_when_ordered(label: str | None, ordered: bool, expected: str) -> None:
     assert side(label, GRAPH.model_copy(update={"ordered": ordered})) == expected
 
 
-def test_markdown_lists_the_same_and_lets_nothing_from_outside_become_markup() -> None:
+def test_markdown_shows_verdict_evidence_and_escapes_hostile_text() -> None:
     text = as_markdown(report_with_verdict(VERDICT))
     assert "## Comparison with labelled ideas: accept" in text
     assert "1. We replay old examples." in text

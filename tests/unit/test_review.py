@@ -37,7 +37,7 @@ from tests.unit.scholareval_runs import twin_backends
 from tests.unit.twins import a_run
 
 
-async def test_review_takes_four_levels_and_few_requests() -> None:
+async def test_review_makes_few_requests_in_expected_order_within_word_limit() -> None:
     backends, llm = twin_backends()
     report = await reviewed(backends)
     names = [name for name, _ in llm.asked]
@@ -49,7 +49,7 @@ async def test_review_takes_four_levels_and_few_requests() -> None:
     assert report.panel_review.words <= 1_300
 
 
-async def test_points_of_two_referees_that_say_the_same_are_one() -> None:
+async def test_duplicate_points_from_two_referees_are_merged() -> None:
     backends, llm = twin_backends(scripted={"review.referee": referee})
     await reviewed(backends)
     question = llm.questions(EditorQuestion)[0]
@@ -62,7 +62,7 @@ async def test_points_of_two_referees_that_say_the_same_are_one() -> None:
     assert question.not_stated == ("how many claims are held out",)
 
 
-async def test_the_others_review_the_plan_if_the_first_referee_gives_no_answer() -> None:
+async def test_other_referees_review_plan_when_first_referee_fails() -> None:
     def answer(question: BaseModel) -> RefereeAnswer:
         assert isinstance(question, RefereeQuestion)
         if question.lens == "whole":
@@ -78,7 +78,7 @@ async def test_the_others_review_the_plan_if_the_first_referee_gives_no_answer()
     assert ("referee", 1) in {(item.what, item.count) for item in report.coverage.dropped}
 
 
-async def test_every_finding_says_what_it_rests_on() -> None:
+async def test_every_finding_lists_its_evidence_and_plan_quote() -> None:
     review = await panel_review()
     (strength,), (weakness,), (question,) = review.strengths, review.major, review.further
     assert [strength.evidence, weakness.evidence, question.evidence] == [(0,), (0,), ()]
@@ -96,7 +96,7 @@ async def test_labels_of_the_prompt_do_not_reach_the_report() -> None:
     assert review.major[0].fix == "Name them."
 
 
-async def test_a_repeated_finding_and_a_work_named_twice_are_left_out_and_counted() -> None:
+async def test_repeated_findings_and_works_are_dropped_and_counted() -> None:
     report = await panel_report()
     assert report.panel_review is not None
     assert len(report.panel_review.closest) == 1
@@ -105,14 +105,14 @@ async def test_a_repeated_finding_and_a_work_named_twice_are_left_out_and_counte
     assert counted["work named as close"] == 1
 
 
-async def test_a_quote_that_is_not_in_the_paper_is_no_evidence() -> None:
+async def test_quote_not_in_paper_is_not_used_as_evidence() -> None:
     report = await panel_report(reading=reading("already_has", "words that this paper does not have anywhere"))
     assert report.panel_review is not None
     assert report.panel_review.evidence == ()
     assert report.references == ()
 
 
-async def test_a_citation_of_a_passage_that_was_not_shown_is_ignored_where_nothing_was_read() -> None:
+async def test_citation_of_unshown_passage_is_ignored() -> None:
     def editor(question: BaseModel) -> BaseModel:
         cited = [finding(["Q2"], "Baselines are not named.", "E9")]
         return edited(major=cited, closest=[NearWork(cites="E9", difference="nothing")])(question)
@@ -122,7 +122,7 @@ async def test_a_citation_of_a_passage_that_was_not_shown_is_ignored_where_nothi
     assert review.closest == ()
 
 
-async def test_a_passage_that_its_text_does_not_bear_out_is_taken_from_findings() -> None:
+async def test_passage_not_supported_by_its_text_is_removed_from_findings() -> None:
     backends, _ = twin_backends(scripted={**panel_answers(), "support.claims": supported("not")})
     report = await reviewed(backends)
     assert report.panel_review is not None
@@ -131,7 +131,7 @@ async def test_a_passage_that_its_text_does_not_bear_out_is_taken_from_findings(
     assert report.coverage.claims.not_supported == 1
 
 
-async def test_a_low_contribution_stands_with_a_passage_that_already_has_it() -> None:
+async def test_low_contribution_score_is_kept_when_passage_already_has_idea() -> None:
     contribution = (await panel_report()).parts[1].score
     assert isinstance(contribution, Score)
     assert (contribution.value, contribution.scale_min, contribution.scale_max) == (3.4, 1, 10)
@@ -139,18 +139,18 @@ async def test_a_low_contribution_stands_with_a_passage_that_already_has_it() ->
 
 
 @pytest.mark.parametrize("relation", ["background", "missing_comparison"])
-async def test_a_low_contribution_without_such_a_passage_is_withheld(relation: EvidenceRelation) -> None:
+async def test_low_contribution_score_without_prior_work_is_withheld(relation: EvidenceRelation) -> None:
     contribution = (await panel_report(reading=reading(relation))).parts[1].score
     assert isinstance(contribution, Absent)
     assert "withheld: the editor gave 3" in contribution.reason
 
 
-async def test_an_underspecified_plan_has_no_score_and_a_reason() -> None:
+async def test_underspecified_plan_has_no_score_but_a_reason() -> None:
     soundness = (await panel_report(editor=edited(soundness=score(None)))).parts[0].score
     assert soundness == Absent(reason="underspecified: Unnamed baselines.")
 
 
-async def test_a_review_that_is_too_long_loses_its_last_further_points() -> None:
+async def test_overlong_review_drops_its_last_further_points() -> None:
     further = [
         FurtherPoint(
             labels=[],
@@ -173,7 +173,7 @@ async def test_a_review_that_is_too_long_loses_its_last_further_points() -> None
     assert [item.text for item in short.panel_review.further] == [item.text for item in further[:2]]
 
 
-async def test_a_passage_off_the_subject_is_left_out_and_lowers_the_fit() -> None:
+async def test_off_topic_passage_is_dropped_and_lowers_corpus_fit() -> None:
     report = await panel_report(reading=reading("already_has", subject="off"))
     assert report.panel_review is not None
     assert report.panel_review.evidence == ()
@@ -188,7 +188,7 @@ async def test_a_passage_off_the_subject_is_left_out_and_lowers_the_fit() -> Non
     )
 
 
-async def test_words_that_the_editor_quotes_are_cut_from_the_plan() -> None:
+async def test_editor_quotes_are_matched_to_plan_text() -> None:
     added = finding([], "Baselines are not named.").model_copy(update={"quote": PLAN.lower()})
     foreign = finding([], "The reader is small.").model_copy(update={"quote": "we compare it with ninety baselines"})
     review = await panel_review(editor=edited(major=[added, foreign]))
@@ -208,13 +208,13 @@ async def test_words_that_the_editor_quotes_are_cut_from_the_plan() -> None:
         ("Earlier work has no control of this kind.", False),
     ],
 )
-def test_silence_told_as_a_fact_is_sent_back(text: str, is_advised: bool) -> None:
+def test_omission_stated_as_fact_triggers_advice(text: str, is_advised: bool) -> None:
     answer = edited(major=[finding(["Q2"], text)])(EDITING)
     assert isinstance(answer, EditedReview)
     assert any("silence is no fact" in advice for advice in EDITOR.advice(EDITING, answer)) is is_advised
 
 
-async def test_a_fatal_finding_limits_soundness_to_its_anchor() -> None:
+async def test_fatal_finding_caps_soundness_score() -> None:
     fatal = finding(["Q2"], "Baselines are not named, so nothing can be concluded.").model_copy(
         update={"severity": "fatal"}
     )
@@ -245,14 +245,14 @@ async def test_report_without_the_editors_answer_has_the_referees_points_and_no_
     assert "There is no verdict" in as_markdown(report)
 
 
-async def test_a_review_without_an_endpoint_fails() -> None:
+async def test_review_fails_when_llm_endpoint_is_unavailable() -> None:
     backends, llm = twin_backends()
     llm._failing = {"review.editor": LlmUnavailable("gone")}
     with pytest.raises(LlmUnavailable):
         await reviewed(backends, a_run())
 
 
-def test_each_referee_has_a_task_of_its_own() -> None:
+def test_each_referee_has_a_distinct_task() -> None:
     prompts = [REFEREE.messages(question)[1].content for question in REFEREES]
     assert len({prompt.partition("# Task: ")[2].partition("\n")[0] for prompt in prompts}) == len(REFEREES)
     assert ["The baselines are not named." in prompt for prompt in prompts] == [False, True, True, True]
@@ -267,7 +267,7 @@ def test_editor_sees_passages_and_named_works_with_their_state() -> None:
     assert "(Lee, 2019): checks quotes with a small reader. Not found in the sources searched" in text
 
 
-def test_editor_is_told_when_nothing_was_read_or_named() -> None:
+def test_editor_prompt_states_when_no_passages_or_works_exist() -> None:
     question = EDITING.model_copy(update={"passages": (), "novelty": (), "named": ()})
     text = EDITOR.messages(question)[1].content
     assert "No passage bears on any point." in text
@@ -275,7 +275,7 @@ def test_editor_is_told_when_nothing_was_read_or_named() -> None:
     assert "from memory" not in text
 
 
-def test_a_repetition_shares_most_of_the_words_of_the_longer_text() -> None:
+def test_repetition_is_detected_by_word_overlap_with_longer_text() -> None:
     assert is_repetition("The baselines are not named.", "Baselines are not named here")
     assert not is_repetition("GPT-4 is dated.", "GPT-4 is dated, and the open model was chosen without a criterion.")
 

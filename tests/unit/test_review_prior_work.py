@@ -66,7 +66,7 @@ async def test_named_work_with_a_record_is_read_and_cited_as_evidence() -> None:
     assert [reference.title for reference in report.references] == [KNOWN]
 
 
-async def test_named_work_whose_record_shows_nothing_keeps_its_mark() -> None:
+async def test_named_work_without_supporting_text_stays_marked() -> None:
     report, question = await _report(KNOWN, reading=reading("already_has", DONE.upper()), editor=_referring)
     assert [(work.label, work.record is not None) for work in question.named] == [("N1", True)]
     assert report.panel_review is not None
@@ -75,7 +75,7 @@ async def test_named_work_whose_record_shows_nothing_keeps_its_mark() -> None:
     assert "with a record in which nothing read bears it out" in as_markdown(report)
 
 
-async def test_invented_work_is_printed_only_with_its_mark() -> None:
+async def test_invented_work_is_printed_only_with_warning() -> None:
     report, question = await _report(INVENTED, editor=_referring)
     assert [(work.title, work.record is not None) for work in question.named] == [(INVENTED, False)]
     review = report.panel_review
@@ -94,14 +94,14 @@ async def test_invented_work_is_printed_only_with_its_mark() -> None:
     assert report.references == ()
 
 
-async def test_named_work_that_no_source_could_look_up_is_not_called_absent() -> None:
+async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:
     backends, _ = twin_backends(scripted={"review.referee": _naming(INVENTED), "review.editor": _referring})
     page = as_markdown(await reviewed(replace(backends, reference_sources=())))
     assert "not looked up because a source gave no answer: check before relying on them" in page
     assert "not found in the sources searched" not in page
 
 
-async def test_named_work_to_which_no_finding_refers_is_left_out_and_counted() -> None:
+async def test_unreferenced_named_work_is_dropped_and_counted() -> None:
     report, _ = await _report(INVENTED)
     assert INVENTED not in as_markdown(report)
     assert {item.what: item.count for item in report.coverage.dropped}["work named from memory"] == 1
@@ -117,7 +117,7 @@ async def test_named_work_to_which_no_finding_refers_is_left_out_and_counted() -
         ("A very long title of an own plan", {}, "the idea's own paper"),
     ],
 )
-def test_work_that_may_not_count_is_removed_and_counted(title: str, changes: dict[str, Any], reason: str) -> None:
+def test_ineligible_named_work_is_dropped_and_counted(title: str, changes: dict[str, Any], reason: str) -> None:
     backends, _ = twin_backends()
     run = a_run(dt.date(2020, 1, 1))
     idea = parse_idea(IDEA, "idea.md", "A very long title of an own plan")
@@ -126,7 +126,7 @@ def test_work_that_may_not_count_is_removed_and_counted(title: str, changes: dic
     assert [(item.reason, item.count) for item in run.journal.dropped()] == [(reason, 1)]
 
 
-def test_works_named_by_several_referees_are_listed_once_and_in_turn() -> None:
+def test_works_named_by_several_referees_are_deduplicated_and_interleaved() -> None:
     backends, _ = twin_backends()
     context = EvaluationContext.open(parse_idea(IDEA, "idea.md"), backends, a_run(), OPTIONS)
     named = [

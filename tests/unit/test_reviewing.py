@@ -20,7 +20,7 @@ def _found(text: str, name: str, affiliation: str = "", title: str = "") -> list
     return [item.source for item in ConflictSearch([Interest(MemberId("mb_1"), name, affiliation)]).found(title, text)]
 
 
-def test_accents_and_case_do_not_hide_a_name() -> None:
+def test_name_conflict_is_found_despite_accents_and_case() -> None:
     assert _found(f"# Rehearsal\n\nAuthors: Jose Munoz\n\n{BODY}", "José Muñoz") == ["name"]
 
 
@@ -37,7 +37,7 @@ def test_accents_and_case_do_not_hide_a_name() -> None:
         (f"# Rehearsal\n\nAuthors: Grace Hopper\n\n{BODY}", ""),
     ],
 )
-def test_who_is_cited_or_only_sounds_alike_has_no_conflict(text: str, name: str) -> None:
+def test_cited_or_similar_names_are_not_conflicts(text: str, name: str) -> None:
     assert _found(text, name) == []
 
 
@@ -62,13 +62,13 @@ _LINES = st.sampled_from(
 
 
 @given(st.lists(_LINES, max_size=8))
-def test_all_reviewers_at_once_have_the_conflicts_that_each_has_alone(lines: list[str]) -> None:
+def test_conflict_search_for_all_reviewers_matches_individual_searches(lines: list[str]) -> None:
     text = "\n\n".join(["# Rehearsal", *lines])
     together = list(ConflictSearch(_PEOPLE).found("Rehearsal", text))
     assert together == [item for who in _PEOPLE for item in ConflictSearch([who]).found("Rehearsal", text)]
 
 
-def test_words_of_two_masked_places_make_no_name_together() -> None:
+def test_separate_masked_spans_do_not_combine_into_a_name() -> None:
     text = f"# Rehearsal\n\nAuthors: Bob Noyce, Yale\n\nUniversity of Basel\n\n{BODY}"
     assert _found(text, "Ada Byron", "Yale University") == []
 
@@ -80,7 +80,7 @@ def test_words_of_two_masked_places_make_no_name_together() -> None:
     st.sets(st.tuples(st.integers(0, 11), st.integers(0, 5)), max_size=20),
     st.dictionaries(st.integers(0, 5), st.integers(0, 5)),
 )
-def test_a_plan_keeps_its_promises(
+def test_assignments_are_unique_conflict_free_and_shortfalls_are_reported(
     proposals: int, reviewers: int, each: int, barred: set[tuple[int, int]], loads: dict[int, int]
 ) -> None:
     names = [f"p{number}" for number in range(proposals)]
@@ -96,7 +96,7 @@ def test_a_plan_keeps_its_promises(
         assert plan.short.get(name, 0) == each - given[name]
 
 
-def test_loads_are_even_and_make_up_for_what_was_before() -> None:
+def test_reviewer_loads_are_balanced_including_earlier_assignments() -> None:
     wanted = {f"p{number}": 2 for number in range(40)}
     people = [f"r{number}" for number in range(7)]
     even = Counter(who for _, who in plan_assignments(wanted, people, set(), {}).pairs)
@@ -105,14 +105,14 @@ def test_loads_are_even_and_make_up_for_what_was_before() -> None:
     assert 9 + later["r0"] - later["r1"] <= 1
 
 
-def test_the_same_people_do_not_always_meet() -> None:
+def test_reviewer_panels_vary_between_proposals() -> None:
     plan = plan_assignments({f"p{number}": 2 for number in range(30)}, ["a", "b", "c", "d"], set(), {})
     panels = {frozenset(who for proposal, who in plan.pairs if proposal == name) for name, _ in plan.pairs}
     assert len(panels) >= 4
 
 
 @pytest.mark.parametrize("second", [dict.fromkeys("vwxyz", 3), {"v": 3, "w": 3}])
-def test_kappa_that_says_nothing_is_absent_with_a_reason(second: dict[str, int]) -> None:
+def test_undefined_kappa_is_reported_as_missing(second: dict[str, int]) -> None:
     given = [("a", proposal, 3) for proposal in "vwxyz"] + [("b", *item) for item in second.items()]
     (pair,) = pair_agreements(*zip(*given, strict=True))
     assert isinstance(pair.kappa, Absent)

@@ -17,7 +17,7 @@ def written(folder: Path, *lines: object) -> Path:
     return file
 
 
-def test_items_are_read_with_their_names_and_without_blank_lines(tmp_path: Path) -> None:
+def test_reward_items_are_read_and_blank_lines_skipped(tmp_path: Path) -> None:
     items = read_reward_items(written(tmp_path, ITEM, "", {**ITEM, "idea": "", "id": "b", "reference": "A paper"}))
     assert [(item.idea, item.id, item.reference) for item in items] == [("We ask.", "", ""), ("", "b", "A paper")]
     assert items[0].item == items[0].item.model_copy()
@@ -33,13 +33,13 @@ def test_items_are_read_with_their_names_and_without_blank_lines(tmp_path: Path)
         ("{", "items.jsonl:3: Invalid JSON"),
     ],
 )
-def test_line_that_holds_no_item_is_named(tmp_path: Path, line: object, says: str) -> None:
+def test_invalid_item_line_is_reported_by_number(tmp_path: Path, line: object, says: str) -> None:
     with pytest.raises(InputError) as refused:
         read_reward_items(written(tmp_path, ITEM, "", line))
     assert says in str(refused.value)
 
 
-def test_file_without_items_or_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_empty_or_missing_items_file_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no items"):
         read_reward_items(written(tmp_path, "", " "))
     with pytest.raises(InputError, match="cannot be read"):

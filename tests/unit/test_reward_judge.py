@@ -20,19 +20,19 @@ CONFIGURED = Settings.model_validate({"llm": {"base_url": "http://localhost/v1",
 WITHOUT_MODEL = RewardJudge(Settings(), NoLlm(), _EMBEDDER, SystemClock())
 
 
-def test_judge_is_that_of_the_settings_unless_another_is_named() -> None:
+def test_judge_from_settings_is_used_unless_another_is_requested() -> None:
     assert usable_judge(CONFIGURED, None).name == Settings().debate.composition
     assert usable_judge(CONFIGURED, "two-analysts") == COMPOSITIONS["two-analysts"]
     own = Composition(name="mine", analysts=3)
     assert usable_judge(CONFIGURED, own) is own
 
 
-def test_unknown_judge_is_refused_with_the_names_of_the_known_ones() -> None:
+def test_unknown_judge_is_rejected_with_list_of_known_judges() -> None:
     with pytest.raises(InputError, match="two-analysts-evaluator"):
         usable_judge(CONFIGURED, "three-wise-men")
 
 
-async def test_debate_without_a_model_is_refused_and_nothing_stands_in_for_it() -> None:
+async def test_debate_without_llm_is_rejected_without_fallback() -> None:
     run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Watcher())
     with pytest.raises(NoFallback, match="ASSAYER_LLM__MODEL"):
         await WITHOUT_MODEL.reward(RewardItem(question="Why?", idea="We ask.", abstract="We asked."), None, run)
@@ -45,7 +45,7 @@ async def test_debate_without_a_model_is_refused_and_nothing_stands_in_for_it() 
         ("A crawler looks for broken links on web pages and tells their owners by electronic mail every night.", 0),
     ],
 )
-async def test_judge_without_a_model_is_asked_by_name(idea: str, value: int) -> None:
+async def test_viewpoint_judge_runs_without_llm_when_requested(idea: str, value: int) -> None:
     abstract = "We add to the loss of a student a term for the order of the top items as its teacher ranks them."
     fitted = ViewpointJudge(fitted_for=_EMBEDDER.name, threshold=0.6)
     run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Watcher())

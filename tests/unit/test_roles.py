@@ -7,7 +7,7 @@ from orchestrator.access.roles import ACTS, PERMISSIONS, ROLES
 PAGE = Path(__file__).parents[2] / "docs" / "use" / "reviewing.md"
 
 
-def test_the_table_on_paper_is_that_of_the_code() -> None:
+def test_documented_permission_table_matches_code() -> None:
     told = [
         f"| {act} | " + " | ".join("yes" if role in PERMISSIONS[act] else "" for role in ROLES) + " |" for act in ACTS
     ]
@@ -16,11 +16,11 @@ def test_the_table_on_paper_is_that_of_the_code() -> None:
     assert [row.replace("  ", " ") for row in rows[2 : 2 + len(ACTS)]] == [row.replace("  ", " ") for row in told]
 
 
-def test_the_table_names_every_act_and_every_role_somewhere() -> None:
+def test_permission_table_covers_every_action_and_role() -> None:
     assert PERMISSIONS.keys() == set(ACTS)
     assert set().union(*PERMISSIONS.values()) == set(ROLES)
 
 
-def test_no_machine_decides() -> None:
+def test_machine_role_has_no_decision_permissions() -> None:
     for act in ("give opinions", "override", "sign off", "see the panel"):
         assert "machine" not in PERMISSIONS[act]

@@ -20,7 +20,7 @@ AMOUNTS = st.floats(0, 10, allow_nan=False)
     st.integers(1, 5_000),
     st.lists(st.tuples(AMOUNTS, st.integers(0, 1_000), st.floats(0, 1), st.integers(0, 5)), max_size=60),
 )
-def test_spending_never_passes_the_limits_while_estimates_hold(
+def test_spending_stays_within_limits_when_estimates_hold(
     max_usd: float, max_tokens: int, steps: list[tuple[float, int, float, int]]
 ) -> None:
     budget = Budget(max_usd=max_usd, max_prompt_tokens=max_tokens)
@@ -39,7 +39,7 @@ def test_spending_never_passes_the_limits_while_estimates_hold(
         assert budget.spent_prompt_tokens <= max_tokens
 
 
-async def test_call_waits_for_room_and_is_served_first_come_first_served() -> None:
+async def test_llm_requests_wait_for_budget_and_are_served_in_order() -> None:
     budget = Budget(max_usd=1.0)
     first = await budget.reserve(0.8, 0)
     order: list[str] = []
@@ -58,7 +58,7 @@ async def test_call_waits_for_room_and_is_served_first_come_first_served() -> No
     assert order == ["large", "small"]
 
 
-async def test_waiting_call_is_refused_once_what_is_spent_leaves_too_little() -> None:
+async def test_waiting_llm_request_is_rejected_when_remaining_budget_is_too_small() -> None:
     budget = Budget(max_usd=1.0)
     first = await budget.reserve(0.8, 0)
     waiting = asyncio.create_task(budget.reserve(0.5, 0))
@@ -68,7 +68,7 @@ async def test_waiting_call_is_refused_once_what_is_spent_leaves_too_little() ->
         await waiting
 
 
-async def test_cancelled_waiter_does_not_hold_up_those_behind_it() -> None:
+async def test_cancelled_waiter_does_not_block_later_waiters() -> None:
     budget = Budget(max_usd=1.0)
     first = await budget.reserve(0.8, 0)
     large, small = asyncio.create_task(budget.reserve(0.9, 0)), asyncio.create_task(budget.reserve(0.2, 0))
@@ -79,7 +79,7 @@ async def test_cancelled_waiter_does_not_hold_up_those_behind_it() -> None:
     budget.settle(first)
 
 
-async def test_waiter_cancelled_just_after_its_turn_came_gives_the_room_back() -> None:
+async def test_waiter_cancelled_after_its_turn_releases_reserved_budget() -> None:
     budget = Budget(max_prompt_tokens=10)
     first = await budget.reserve(0, 10)
     waiting = asyncio.create_task(budget.reserve(0, 10))

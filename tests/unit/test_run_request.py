@@ -17,7 +17,7 @@ amounts = st.none() | st.floats(0.01, 100)
 
 
 @given(amounts, amounts, amounts)
-def test_a_budget_is_the_least_of_settings_request_and_purse(
+def test_usd_budget_is_minimum_of_settings_request_and_tenant_limit(
     own: float | None, asked: float | None, most: float | None
 ) -> None:
     run_request = RunRequest(limits=Limits(max_usd=asked), max_usd=most)
@@ -34,7 +34,7 @@ def test_tokens_are_limited_by_the_lesser_of_settings_and_request(
     assert budget.max_prompt_tokens == least
 
 
-def test_what_earlier_attempts_spent_counts_in_every_limit() -> None:
+def test_spending_of_earlier_attempts_counts_against_every_limit() -> None:
     run_request = RunRequest(limits=Limits(max_usd=2, max_prompt_tokens=1_000), paid_usd=1.5, paid_prompt_tokens=900)
 
     budget = run_request.budget(EvaluationSettings())
@@ -47,19 +47,19 @@ def test_what_earlier_attempts_spent_counts_in_every_limit() -> None:
     assert (budget.spent_usd, budget.spent_prompt_tokens) == (0, 0)
 
 
-def test_limit_that_earlier_attempts_used_up_admits_nothing() -> None:
+def test_limit_exhausted_by_earlier_attempts_admits_no_llm_requests() -> None:
     budget = RunRequest(limits=Limits(max_usd=2), paid_usd=2.5).budget(EvaluationSettings())
 
     with pytest.raises(BudgetExhausted, match=r"The budget of \$2\.00 for this evaluation is spent"):
         budget.admit()
 
 
-def test_what_a_tenant_has_left_is_no_part_of_what_determines_a_report() -> None:
+def test_remaining_tenant_budget_does_not_affect_result_inputs() -> None:
     own = EvaluationSettings(max_usd=5)
     assert RunRequest(max_usd=1).bounds(own) == LOCAL_REQUEST.bounds(own) == Limits(max_usd=5)
 
 
-def test_the_same_request_is_the_same_run_of_one_job_and_another_of_another() -> None:
+def test_run_id_depends_on_request_and_job() -> None:
     request = result_inputs({"idea": "a", "models": ("m",)})
     again = result_inputs({"models": ["m"], "idea": "a"})
     assert run_id("ev", request, "job_1") == run_id("ev", again, "job_1")
@@ -68,11 +68,11 @@ def test_the_same_request_is_the_same_run_of_one_job_and_another_of_another() ->
 
 
 @given(st.dictionaries(st.text(), st.tuples(st.integers(), st.text())))
-def test_a_request_equals_itself_as_it_comes_back_from_json(values: dict[str, object]) -> None:
+def test_result_inputs_round_trip_through_json(values: dict[str, object]) -> None:
     request = result_inputs(values)
     assert json.loads(json.dumps(request)) == request
 
 
-def test_every_method_is_offered_with_a_line_about_it() -> None:
+def test_every_method_has_a_description() -> None:
     assert METHOD_DESCRIPTIONS.keys() == METHODS.keys()
     assert all(line.endswith(".") for line in METHOD_DESCRIPTIONS.values())

@@ -61,7 +61,7 @@ SHOWN = (
 
 
 @pytest.mark.parametrize("style", SHOWN)
-def test_text_whose_style_shows_it_stays(style: str) -> None:
+def test_text_with_harmless_style_is_kept(style: str) -> None:
     sheet = "<style>@keyframes shown { from { opacity: 0 } to { opacity: 1 } }</style>"
     assert visible_and_hidden(f'before <span style="{style}">words</span> after', sheet) == ("before words after", [])
 
@@ -81,6 +81,6 @@ def test_text_whose_style_shows_it_stays(style: str) -> None:
         ":root{--a:block}.x{display:var(--a)}",
     ],
 )
-def test_rules_that_do_not_hold_hide_nothing(sheet: str) -> None:
+def test_inapplicable_style_rules_hide_no_text(sheet: str) -> None:
     body = '<div class="y"><p>before <span class="x">words</span> after</p></div>'
     assert visible_and_hidden(body, f"<style>{sheet}</style>") == ("before words after", [])

@@ -15,7 +15,7 @@ while True:
 """
 
 
-async def test_child_whose_output_fills_its_pipe_is_killed_and_waited_for() -> None:
+async def test_child_process_exceeding_output_limit_is_killed_and_reaped() -> None:
     """Output left in the pipe pauses the stream: waiting for the child alone would never return."""
     async with asyncio.timeout(60):
         with pytest.raises(Refused, match="too_much_text"):

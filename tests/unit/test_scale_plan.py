@@ -41,7 +41,7 @@ PLAIN = HAVE.replaced(
 )
 
 
-def test_a_plan_worked_out_by_hand() -> None:
+def test_scale_plan_matches_hand_calculation() -> None:
     plan = plan_scale(Load(1_000, 25_000, IDEA), PLAIN)
     assert plan.cores == pytest.approx(10 * 0.1)  # 10 calls a second
     assert plan.processes == 5 + 10  # 25 ideas at once, five a process
@@ -57,22 +57,22 @@ def test_a_plan_worked_out_by_hand() -> None:
 @pytest.mark.parametrize(
     ("changed", "follow"), [("cpu_ms_a_call=5000", "cores"), ("process_mb=20000", "memory"), ("pod_gb=100", "fewest")]
 )
-def test_pods_follow_what_takes_most(changed: str, follow: str) -> None:
+def test_pod_count_follows_largest_resource_demand(changed: str, follow: str) -> None:
     assert plan_scale(Load(1_000, 25_000, IDEA), PLAIN.replaced([changed])).pods_follow == follow
 
 
-def test_what_a_gpu_has_read_before_costs_nothing() -> None:
+def test_cached_prompt_tokens_need_no_gpu_time() -> None:
     assert plan_scale(Load(1_000, 25_000, IDEA), PLAIN.replaced(["cached_share=1"])).gpus == 3
 
 
-def test_each_further_segment_of_the_corpus_is_searched() -> None:
+def test_each_additional_corpus_segment_adds_search_cost() -> None:
     """A million papers are in the figure of a call already."""
     few, many = (plan_scale(Load(3_600, papers, IDEA), HAVE).cores for papers in (1_000_000, 11_000_000))
     assert many - few == pytest.approx(HAVE["searches_an_idea"] * 10 * HAVE["search_ms"] / 1000)
 
 
 @given(ideas=st.floats(1, 1e5), papers=st.integers(1, 3 * 10**8))
-def test_more_takes_no_less(ideas: float, papers: int) -> None:
+def test_larger_load_never_needs_fewer_resources(ideas: float, papers: int) -> None:
     less, more = (plan_scale(Load(times * ideas, times * papers, IDEA), HAVE) for times in (1, 2))
     assert all(a <= b for a, b in zip(less[:5], more[:5], strict=True))
     assert less.gpus <= more.gpus
@@ -80,14 +80,14 @@ def test_more_takes_no_less(ideas: float, papers: int) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, figure in HAVE.figures.items() if figure.page])
-def test_what_was_measured_stands_in_the_documentation(name: str) -> None:
+def test_measured_figures_match_the_documentation(name: str) -> None:
     one = HAVE.figures[name]
     assert one.page is not None
     assert one.written is not None
     assert one.written in (ROOT / one.page).read_text("utf-8")
 
 
-def test_what_is_set_is_as_the_manifests_have_it() -> None:
+def test_configured_figures_match_deployment_manifests() -> None:
     service = (ROOT / "k8s" / "base" / "service.yaml").read_text("utf-8")
     (group,) = yaml.safe_load(service)["spec"]["rayClusterConfig"]["workerGroupSpecs"]
     asked = group["template"]["spec"]["containers"][0]["resources"]["requests"]
@@ -104,7 +104,7 @@ def test_what_is_set_is_as_the_manifests_have_it() -> None:
     assert HAVE["usd_a_pod_hour"] == pytest.approx(4 * planning_constants().profiles["cpu-2"].usd_per_hour)
 
 
-def test_table_of_the_documentation_is_what_the_planner_says() -> None:
+def test_documented_plan_table_matches_planner_output() -> None:
     rows = [
         f"| {ideas:,} | {papers} | {plan.pods} ({plan.pods_follow}) | {plan.memory_bytes / 1e9:,.0f} GB | {plan.gpus} "
         f"| {plan.usd_an_hour / ideas:.3f}; {plan.usd_an_hour_with_endpoint / ideas:.3f} "
@@ -119,6 +119,6 @@ def test_table_of_the_documentation_is_what_the_planner_says() -> None:
 
 
 @pytest.mark.parametrize("given_text", ["cores=3", "busy=0", "busy=1.5", "levels=many", "levels=nan", "levels"])
-def test_a_figure_that_is_none_is_refused(given_text: str) -> None:
+def test_invalid_figure_override_is_rejected(given_text: str) -> None:
     with pytest.raises(InputError):
         HAVE.replaced([given_text])

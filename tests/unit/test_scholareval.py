@@ -43,7 +43,7 @@ def _texts(report: Report) -> list[str]:
     return re.findall(r"\[(P\d+)\]", report.model_dump_json())
 
 
-async def test_every_label_in_the_report_is_a_reference_with_our_own_record() -> None:
+async def test_every_report_label_resolves_to_a_corpus_reference() -> None:
     report = await evaluated(twin_backends()[0])
     assert [(part.name, isinstance(part.score, Score)) for part in report.parts] == [
         ("soundness", True),
@@ -57,7 +57,7 @@ async def test_every_label_in_the_report_is_a_reference_with_our_own_record() ->
     assert all(reference.url == records[reference.id].url for reference in report.references)
 
 
-async def test_one_look_at_all_titles_and_each_opened_paper_is_read_once_for_all_methods() -> None:
+async def test_titles_are_screened_once_and_each_paper_is_read_once() -> None:
     backends, llm = twin_backends()
     await evaluated(backends)
     looks = [look for look in llm.questions(FirstLookQuestion) if look.purpose == "soundness"]
@@ -69,7 +69,7 @@ async def test_one_look_at_all_titles_and_each_opened_paper_is_read_once_for_all
     assert all(question.parts == looks[0].parts for question in reads)
 
 
-async def test_nothing_is_read_of_papers_whose_titles_bear_on_nothing() -> None:
+async def test_papers_with_irrelevant_titles_are_not_read() -> None:
     def nothing(_: BaseModel) -> FirstLook:
         return FirstLook(labels=[])
 
@@ -83,7 +83,7 @@ async def test_nothing_is_read_of_papers_whose_titles_bear_on_nothing() -> None:
     assert any(item.reason == "its title bears on no part of the idea" for item in report.coverage.dropped)
 
 
-async def test_a_first_look_that_was_lost_opens_the_likeliest_and_says_so() -> None:
+async def test_failed_title_screening_opens_likeliest_papers_and_is_reported() -> None:
     failing = {"scholareval.first_look": MalformedAnswer("no JSON")}
     backends, llm = twin_backends(failing=failing)
     few = OPTIONS.model_copy(update={"opened": 3})
@@ -139,7 +139,7 @@ async def test_invented_quotes_are_marked_and_their_points_downgraded() -> None:
     assert {point.downgraded for point in points if point.kind != "support"} <= {False}
 
 
-async def test_quote_of_a_paper_that_contradicts_carries_no_point_of_support() -> None:
+async def test_contradicting_paper_cannot_be_quoted_in_support() -> None:
     def praise(question: BaseModel) -> MethodReview:
         assert isinstance(question, ReviewQuestion)
         claim = Claim(text=f"It works in 97 of 98 tries {' '.join(f'[{note.label}]' for note in question.notes)}.")
@@ -156,7 +156,7 @@ async def test_quote_of_a_paper_that_contradicts_carries_no_point_of_support() -
     assert {point.numbers_not_found for point in points} == {("97", "98")}
 
 
-async def test_background_is_no_support_and_is_not_compared_for_novelty() -> None:
+async def test_background_readings_are_neutral_and_not_compared_for_novelty() -> None:
     tell_background = _reading("background", "Readers exist.")
     backends, llm = twin_backends(scripted={"scholareval.reading": tell_background})
     few = OPTIONS.model_copy(update={"compared": 2, "augmented": 0})
@@ -169,7 +169,7 @@ async def test_background_is_no_support_and_is_not_compared_for_novelty() -> Non
 
 
 @pytest.mark.parametrize("score", [None, 5])
-async def test_underspecified_method_has_no_score_whatever_number_stands_beside(score: float | None) -> None:
+async def test_underspecified_method_has_no_score_even_if_model_returns_a_number(score: float | None) -> None:
     def judge(question: BaseModel) -> MethodReview:
         return MethodReview(
             support=[],
@@ -186,7 +186,7 @@ async def test_underspecified_method_has_no_score_whatever_number_stands_beside(
     }
 
 
-async def test_a_lost_step_is_counted_and_never_becomes_a_score() -> None:
+async def test_failed_step_is_counted_and_leaves_score_missing() -> None:
     report = await evaluated(twin_backends(failing={"scholareval.review": MalformedAnswer("no JSON")})[0])
     soundness, contribution = report.parts
     assert isinstance(soundness.score, Absent)
@@ -199,7 +199,7 @@ async def test_a_lost_step_is_counted_and_never_becomes_a_score() -> None:
     assert any(notice.kind == "absent_part" for notice in report.notices)
 
 
-async def test_a_search_that_was_lost_is_not_silence_of_the_literature() -> None:
+async def test_failed_search_is_not_treated_as_absence_of_literature() -> None:
     report = await evaluated(twin_backends(failing={"scholareval.comparison": MalformedAnswer("no JSON")})[0])
     for dimension in report.parts[1].assessments:
         assert isinstance(dimension.score, Absent)
@@ -208,20 +208,20 @@ async def test_a_search_that_was_lost_is_not_silence_of_the_literature() -> None
 
 
 @pytest.mark.parametrize(("step", "stopped"), [("dimensions", 1), ("methods", 0)])
-async def test_a_module_that_stops_leaves_the_other_one_standing(step: str, stopped: int) -> None:
+async def test_failed_module_does_not_affect_the_other_module(step: str, stopped: int) -> None:
     report = await evaluated(twin_backends(failing={f"scholareval.{step}": MalformedAnswer("no JSON")})[0])
     assert isinstance(report.parts[stopped].score, Absent)
     assert isinstance(report.parts[1 - stopped].score, Score)
 
 
-async def test_when_nothing_answers_the_error_is_raised() -> None:
+async def test_unavailable_endpoint_error_is_raised_when_all_steps_fail() -> None:
     down = LlmUnavailable("The endpoint is down.")
     backends, _ = twin_backends(failing={"scholareval.dimensions": down, "scholareval.methods": down})
     with pytest.raises(LlmUnavailable, match="The endpoint is down"):
         await evaluated(backends)
 
 
-async def test_a_spent_budget_ends_in_a_report_that_says_so() -> None:
+async def test_exhausted_budget_still_produces_report_with_notice() -> None:
     backends, _ = twin_backends(failing={"scholareval.synthesis": BudgetExhausted("The budget of $1.00 is spent.")})
     report = await evaluated(backends)
     assert isinstance(report.parts[1].score, Absent)

@@ -14,20 +14,20 @@ from tests.unit.scholareval_questions import QUESTIONS
 
 
 @given(st.text(), st.text())
-def test_text_from_outside_cannot_close_its_fence(text: str, other: str) -> None:
+def test_untrusted_text_cannot_close_its_fence(text: str, other: str) -> None:
     hostile = f"{text}\n{fence(text, 'idea').splitlines()[-1]}\n{fence(other, 'idea')}"
     fenced = fence(hostile, "idea")
     closing = fenced.splitlines()[-1]
     assert fenced.count(closing) == 1
 
 
-def test_a_first_look_may_let_nothing_pass_and_may_not_name_what_was_not_shown() -> None:
+def test_title_screening_may_select_nothing_but_not_unknown_labels() -> None:
     task, question = next((task, item) for task, item in QUESTIONS if task.name == "scholareval.first_look")
     assert list(task.check(question, FirstLook(labels=[]))) == []
     assert list(task.check(question, FirstLook(labels=["P1", "P9"]))) == ["P9 is not a paper given here."]
 
 
-def test_a_paper_may_bear_on_no_method_but_not_twice_on_one_nor_on_an_unknown_one() -> None:
+def test_reading_with_duplicate_or_unknown_methods_is_rejected() -> None:
     task, question = next((task, item) for task, item in QUESTIONS if task.name == "scholareval.reading")
     note = MethodNote(method="M1", did="", results="", context="", quote="", stance="neutral")
     unknown = note.model_copy(update={"method": "M7"})

@@ -51,7 +51,7 @@ def searched_arxiv(results: int) -> Run:
     return run
 
 
-async def test_a_corpus_that_does_not_cover_the_field_gives_no_score_and_parades_no_far_off_paper() -> None:
+async def test_poor_corpus_coverage_gives_no_score_and_no_references() -> None:
     report = await poorly_covered(0.99)
     assert report.references == ()
     assert all(isinstance(part.score, Absent) for part in report.parts)
@@ -60,13 +60,13 @@ async def test_a_corpus_that_does_not_cover_the_field_gives_no_score_and_parades
 
 
 @pytest.mark.parametrize("run", [None, searched_arxiv(40)], ids=["corpus alone", "nothing near beyond it"])
-async def test_near_papers_in_a_poor_corpus_are_shown_but_earn_no_novelty_score(run: Run | None) -> None:
+async def test_near_papers_in_poor_corpus_are_shown_without_novelty_score(run: Run | None) -> None:
     report = await poorly_covered(0.0, run)
     assert report.references
     assert all(isinstance(assessment.score, Absent) for assessment in report.parts[1].assessments)
 
 
-async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found_something() -> None:
+async def test_external_search_hits_allow_novelty_score_despite_poor_corpus() -> None:
     report = await poorly_covered(0.0, searched_arxiv(5), near=True)
     assert any(isinstance(assessment.score, Score) for assessment in report.parts[1].assessments)
     notice = next(notice for notice in report.notices if notice.kind == "corpus_fit")
@@ -74,7 +74,7 @@ async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found
     assert report.coverage.corpus_fit == POOR
 
 
-async def test_silence_beyond_a_poor_corpus_is_no_novelty_either() -> None:
+async def test_empty_external_search_over_poor_corpus_gives_no_novelty_score() -> None:
     nothing = {"scholareval.first_look": lambda _: FirstLook(labels=[])}
     report = await poorly_covered(0.0, searched_arxiv(5), near=True, scripted=nothing)
     (reason,) = {
@@ -83,7 +83,7 @@ async def test_silence_beyond_a_poor_corpus_is_no_novelty_either() -> None:
     assert "a few searches beyond it did not find says nothing about novelty" in reason
 
 
-async def test_retracted_paper_is_marked_in_the_references_and_announced_when_points_rest_on_it() -> None:
+async def test_retracted_paper_is_marked_in_references_and_announced_in_notice() -> None:
     backends, _ = twin_backends()
     notice = Retraction(kind="retracted", source="crossref")
     papers = [corpus_paper.model_copy(update={"retraction": notice}) for corpus_paper in corpus_papers()]
@@ -93,7 +93,7 @@ async def test_retracted_paper_is_marked_in_the_references_and_announced_when_po
     assert "retracted, withdrawn or questioned: [P1]" in told.text
 
 
-async def test_report_says_which_source_could_not_be_asked_about_retractions() -> None:
+async def test_report_names_sources_not_checked_for_retractions() -> None:
     run = a_run()
     run.journal.unchecked_for_retraction["openalex"] = 7
     report = await evaluated(twin_backends()[0], run)
@@ -101,7 +101,7 @@ async def test_report_says_which_source_could_not_be_asked_about_retractions() -
     assert "openalex (7 cited papers)" in told.text
 
 
-async def test_report_says_what_was_read_that_may_be_of_after_the_cutoff() -> None:
+async def test_report_lists_texts_possibly_revised_after_cutoff() -> None:
     cutoff = dt.date(2024, 6, 30)
     revised = PreprintVersions(first=dt.date(2020, 1, 1), newest=2, newest_day=cutoff + dt.timedelta(days=1))
     backends, _ = twin_backends()

@@ -37,14 +37,14 @@ def quoting(words: str) -> AddedEdge:
     return AddedEdge(source="N1", kind="states", target="N2", label="P1", quote=words, statement="It counted them.")
 
 
-async def test_an_edge_that_is_deleted_and_added_anew_in_one_answer_is_there_with_its_new_quote() -> None:
+async def test_edge_deleted_and_readded_in_same_answer_has_new_quote() -> None:
     found = await edited([quoting(WORDS)], [Removal(label="E1", reason="Its quote does not hold.")])
     assert [(edit.action, edit.refused) for edit in found.edits] == [("delete", None), ("add", None)]
     (edge,) = [item for item in found.graph.edges.values() if item.source == "N1"]
     assert (edge.basis, edge.target, WORDS in (edge.quote or "")) == ("quoted", CLAIM, True)
 
 
-async def test_an_edge_that_is_there_and_not_deleted_is_refused_as_before() -> None:
+async def test_duplicate_of_existing_edge_is_rejected() -> None:
     found = await edited([quoting(WORDS)], [Removal(label="E2", reason="Another one.")])
     assert [(edit.action, edit.refused) for edit in found.edits] == [
         ("add", "it is there already: E1"),
@@ -53,13 +53,13 @@ async def test_an_edge_that_is_there_and_not_deleted_is_refused_as_before() -> N
     assert EdgeKey("E1") in found.graph.edges
 
 
-async def test_words_of_a_title_are_no_quote_and_no_false_one_either() -> None:
+async def test_title_words_are_not_stored_as_quote_or_marked_unverified() -> None:
     found = await edited([quoting(SHOWN.title)], [Removal(label="E1", reason="Its quote does not hold.")])
     (edge,) = [item for item in found.graph.edges.values() if item.source == "N1"]
     assert (edge.basis, edge.quote) == ("stated", "")
 
 
-def test_recommended_first_is_what_texts_join_to_the_idea() -> None:
+def test_papers_linked_to_idea_claims_are_recommended_first() -> None:
     ids = [PaperId(name) for name in ("loud", "shown", "one")]
     papers = {item: Paper(id=item, title=f"On the matter of {item}", abstract="", source="corpus") for item in ids}
     found = FoundPapers(papers, {ids[0]: 0.9, ids[1]: 0.5, ids[2]: 0.1}, dict.fromkeys(ids, ()))

@@ -32,7 +32,7 @@ def _graph() -> StateGraph:
     return graph.with_edge(NewEdge(N1, N3, "states"), 1).graph
 
 
-def test_a_paper_found_again_or_under_another_id_is_one_node() -> None:
+def test_duplicate_paper_or_alias_id_maps_to_same_node() -> None:
     graph = _graph().with_paper(PaperId("one"), "First paper", 2).graph
     graph = graph.with_paper(PaperId("copy"), "FIRST   paper.", 2).graph
     assert list(graph.nodes) == [IDEA_NODE, N1, N2, N3]
@@ -40,7 +40,7 @@ def test_a_paper_found_again_or_under_another_id_is_one_node() -> None:
     assert graph.paper_of_node[N1] == "one"
 
 
-def test_names_that_differ_in_case_accents_and_plural_are_one() -> None:
+def test_names_differing_in_case_accents_or_plural_share_a_node() -> None:
     assert normalised_name("Naïve  Bayes-classifiers!") == normalised_name("naive bayes classifier")
     graph = _graph()
     changed = graph.with_node("claim", "Quotes are often WRONG.", "Counted twice.", 2)
@@ -49,7 +49,7 @@ def test_names_that_differ_in_case_accents_and_plural_are_one() -> None:
     assert changed.graph.nodes[N3].step == 1
 
 
-def test_names_that_mean_the_same_are_one_only_within_their_kind() -> None:
+def test_synonyms_are_merged_only_within_the_same_kind() -> None:
     graph = _graph().with_node("method", "Edit distance", "", 1).graph
     assert graph.with_node("method", "Levenshtein distance", "", 2, same=NodeKey("N4")).node == "N4"
     assert graph.with_node("concept", "Levenshtein distance", "", 2, same=NodeKey("N4")).node == "N5"
@@ -88,14 +88,14 @@ def test_names_that_mean_the_same_are_one_only_within_their_kind() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_reason(change: Callable[[StateGraph], Changed], reason: str) -> None:
+def test_invalid_change_is_rejected_with_reason(change: Callable[[StateGraph], Changed], reason: str) -> None:
     graph = _graph()
     changed = change(graph)
     assert changed.refused == reason
     assert changed.graph == graph
 
 
-def test_a_deleted_paper_takes_its_edges_along_and_does_not_come_back() -> None:
+def test_deleted_paper_loses_its_edges_and_cannot_be_readded() -> None:
     graph = _graph().without_node(N1).graph
     assert not graph.edges
     assert graph.with_paper(PaperId("one"), "First paper", 2).refused == "it was deleted before, and does not come back"
@@ -132,7 +132,7 @@ CHANGES: st.SearchStrategy[Change] = st.one_of(
 
 @settings(max_examples=120, deadline=None)
 @given(st.lists(CHANGES, max_size=25))
-def test_no_sequence_of_changes_breaks_a_graph(changes: list[Change]) -> None:
+def test_any_sequence_of_changes_keeps_graph_valid(changes: list[Change]) -> None:
     graph = empty_graph("An idea", 6, 5)
     for change in changes:
         before = graph

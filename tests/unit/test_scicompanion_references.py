@@ -18,7 +18,7 @@ async def test_missed_references_are_papers_that_the_idea_does_not_name() -> Non
     )
 
 
-async def test_papers_after_the_cutoff_were_not_missed() -> None:
+async def test_papers_after_cutoff_are_not_missed_references() -> None:
     day = dt.date(2020, 6, 1)
     missed = await missed_references(IDEA, corpus(), day, FixedClock(), OPTIONS)
     assert missed.references
@@ -27,6 +27,6 @@ async def test_papers_after_the_cutoff_were_not_missed() -> None:
     )
 
 
-async def test_an_idea_without_neighbours_missed_nothing() -> None:
+async def test_idea_without_related_papers_has_no_missed_references() -> None:
     missed = await missed_references(IDEA, corpus([], {}), None, FixedClock(), OPTIONS)
     assert missed.references == ()

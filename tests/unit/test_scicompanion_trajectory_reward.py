@@ -56,32 +56,32 @@ SUPPORTS = _edge("N1", "supports", "N3", "quoted", "It says the same.")
 BY_CORPUS_USES = _edge("N2", "uses", "N4", "quoted", BY_CORPUS)
 
 
-def test_a_graph_of_records_alone_has_no_structure_that_a_policy_gave_it() -> None:
+def test_graph_of_only_recorded_edges_earns_no_structure_reward() -> None:
     assert graph_structure(empty_graph("An idea"), 2) == (0, 0, 0)
     assert graph_structure(_graph(), 2) == (0, 0, 0)
 
 
-def test_quotes_count_where_they_were_found_and_edges_of_the_corpus_never() -> None:
+def test_only_verified_model_quotes_count_as_informative() -> None:
     assert graph_structure(_graph(STATES, SUPPORTS), 2).informativeness == 0.5
     assert graph_structure(_graph(STATES, SUPPORTS), 6).informativeness == pytest.approx(1 / 6)
     unverified = _edge("N2", "supports", "N3", "unverified", "So it is said.")
     assert graph_structure(_graph(STATES, unverified, BY_CORPUS_USES), 2).informativeness == 0
 
 
-def test_what_the_idea_is_made_of_is_covered_where_a_paper_is_held_against_it() -> None:
+def test_idea_components_are_covered_when_compared_with_a_paper() -> None:
     assert graph_structure(_graph(STATES, USES), 2).coverage == 0
     assert graph_structure(_graph(STATES, USES, SUPPORTS), 2).coverage == 0.5
     assert graph_structure(_graph(STATES, USES, SUPPORTS, BY_CORPUS_USES), 2).coverage == 1
 
 
-def test_accuracy_is_the_error_in_widths_of_the_scale() -> None:
+def test_score_accuracy_is_error_relative_to_scale_width() -> None:
     given = _assessments(1, 1, 10, 7)
     assert score_accuracy(given, DIMENSIONS, {"overall": 7}) == 1
     assert score_accuracy(given, DIMENSIONS, {"overall": 5.2}) == pytest.approx(0.8)
     assert score_accuracy(given, DIMENSIONS, {"overall": 7, "impact": 1}) == pytest.approx(1 - 0.5**0.5)
 
 
-def test_reward_is_the_weighted_sum_and_its_parts_are_told_apart() -> None:
+def test_reward_is_weighted_sum_with_separate_parts() -> None:
     reward = trajectory_reward(
         _graph(STATES, SUPPORTS), _assessments(1, 1, 1, 7), DIMENSIONS, {"overall": 7}, RewardWeights(enough_quotes=2)
     )
@@ -90,7 +90,7 @@ def test_reward_is_the_weighted_sum_and_its_parts_are_told_apart() -> None:
     assert reward.value == pytest.approx(1 + 0.25 * 0.75)
 
 
-def test_a_score_that_is_missing_is_no_reward_rather_than_a_low_one() -> None:
+def test_missing_target_score_gives_no_reward_instead_of_low_reward() -> None:
     graph, weights = _graph(STATES, SUPPORTS), RewardWeights()
     missing = trajectory_reward(graph, _assessments(5, 5, 5, None), DIMENSIONS, {"overall": 7}, weights)
     assert missing == Absent(reason="Overall has no score: Not judged: refused.")

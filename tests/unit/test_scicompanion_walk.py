@@ -39,7 +39,7 @@ def by_id(found: Sequence[Found]) -> dict[PaperId, Found]:
     return {item.paper.id: item for item in found}
 
 
-async def test_references_and_citing_papers_of_the_seeds_are_reached_in_one_hop_with_their_reasons() -> None:
+async def test_seed_references_and_citing_papers_are_reached_in_single_hop_with_reasons() -> None:
     corpus = a_corpus({A: [B], C: [A]})
     found = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=1, seeds=1)))
     assert found.keys() == {A, B, C}
@@ -50,7 +50,7 @@ async def test_references_and_citing_papers_of_the_seeds_are_reached_in_one_hop_
     )
 
 
-async def test_what_is_cited_beside_a_seed_is_reached_in_two_hops() -> None:
+async def test_papers_cocited_with_seed_are_reached_in_two_hops() -> None:
     corpus = a_corpus({C: [A, D], D: [E]})
     two = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=2, seeds=1)))
     assert two.keys() == {A, C, D}
@@ -58,19 +58,19 @@ async def test_what_is_cited_beside_a_seed_is_reached_in_two_hops() -> None:
     assert E in by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
 
 
-async def test_what_is_excluded_is_neither_found_nor_a_step_on_the_way() -> None:
+async def test_excluded_paper_is_neither_found_nor_traversed() -> None:
     corpus = a_corpus({A: [B], B: [C]})
     found = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1), exclude={B}))
     assert found.keys() == {A}
 
 
-async def test_a_paper_that_is_refused_once_its_record_is_read_is_neither_found_nor_a_step_on_the_way() -> None:
+async def test_paper_rejected_after_reading_record_is_neither_found_nor_traversed() -> None:
     corpus = a_corpus({A: [B], B: [C], D: [B]}, admitted=lambda paper: paper.id != B)
     found = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
     assert found.keys() == {A}
 
 
-async def test_a_walk_keeps_to_its_limits_and_gives_the_same_answer_again() -> None:
+async def test_walk_respects_limits_and_is_deterministic() -> None:
     corpus = a_corpus({A: [B, C, D], E: [A]})
     options = SciCompanionOptions(hops=2, seeds=2, found=3)
     found = await walk(["bees in hedges"], corpus, options)
@@ -78,19 +78,19 @@ async def test_a_walk_keeps_to_its_limits_and_gives_the_same_answer_again() -> N
     assert found == await walk(["bees in hedges"], corpus, options)
 
 
-def test_votes_of_several_papers_outweigh_one() -> None:
+def test_votes_of_several_papers_outweigh_a_single_vote() -> None:
     moved = moved_on({A: 1.0, B: 1.0, C: 1.0}, {A: [D], B: [D], C: [E]}, {})
     assert moved == {D: 1.0, E: 0.5}
 
 
-def test_backwards_mass_is_shared_so_that_a_famous_work_leads_nowhere_in_particular() -> None:
+def test_widely_cited_paper_spreads_its_mass_over_citing_papers() -> None:
     crowd = [PaperId(f"x{number}") for number in range(100)]
     moved = moved_on({A: 1.0, B: 1.0}, {}, {A: crowd, B: [E]})
     assert moved[E] == 1.0
     assert moved[crowd[0]] == pytest.approx(0.1)
 
 
-def test_nearness_is_measured_between_the_farthest_and_the_nearest_of_what_a_search_found() -> None:
+def test_nearness_is_scaled_between_farthest_and_nearest_search_results() -> None:
     scale = CosineRange.of([0.5, 0.7, 0.6])
     assert [scale.nearness(item) for item in (0.7, 0.6, 0.5, 0.4)] == pytest.approx([1.0, 0.5, 0.0, -0.5])
     assert CosineRange.of([0.3]).nearness(0.3) == 1.0
@@ -101,7 +101,7 @@ def test_nearness_is_measured_between_the_farthest_and_the_nearest_of_what_a_sea
     cited=st.dictionaries(st.sampled_from([A, B, C]), st.lists(st.sampled_from([A, B, C, D]), max_size=4)),
     citing=st.dictionaries(st.sampled_from([A, B, C]), st.lists(st.sampled_from([A, B, C, E]), max_size=4)),
 )
-def test_mass_lies_between_none_and_one_whatever_the_graph(
+def test_walk_mass_stays_between_0_and_1_for_any_graph(
     start: list[dict[PaperId, float]],
     cited: dict[PaperId, list[PaperId]],
     citing: dict[PaperId, list[PaperId]],

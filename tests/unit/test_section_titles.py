@@ -43,7 +43,7 @@ from assayer.text.section_titles import (
         ("In which we find that the results of earlier work do not hold for any language", None),
     ],
 )
-def test_title_tells_its_part(title: str, part: PaperPart | None) -> None:
+def test_section_title_is_mapped_to_paper_part(title: str, part: PaperPart | None) -> None:
     assert part_of(title) == part
 
 
@@ -60,12 +60,12 @@ def test_title_tells_its_part(title: str, part: PaperPart | None) -> None:
         ("2024", "", "2024"),
     ],
 )
-def test_number_is_told_from_the_title(title: str, number: str, rest: str) -> None:
+def test_section_number_is_separated_from_title(title: str, number: str, rest: str) -> None:
     assert (number_of(title), without_number(title)) == (number, rest)
 
 
 @given(st.text(max_size=80))
-def test_any_text_has_a_part_or_none_and_loses_no_words(title: str) -> None:
+def test_any_title_is_parsed_consistently_without_altering_text(title: str) -> None:
     assert without_number(title) in title
     assert opens_part(title) is None or part_of(title) == opens_part(title)
 
@@ -79,7 +79,7 @@ def test_any_text_has_a_part_or_none_and_loses_no_words(title: str) -> None:
         ("Related work", ("", "Related work")),
     ],
 )
-def test_printed_number_stands_apart_from_its_title(line: str, parts: tuple[str, str]) -> None:
+def test_printed_section_number_is_split_from_title(line: str, parts: tuple[str, str]) -> None:
     assert split_printed_number(line) == parts
 
 
@@ -94,7 +94,7 @@ def test_printed_number_stands_apart_from_its_title(line: str, parts: tuple[str,
         ("Attention is all you need", False, False, False),
     ],
 )
-def test_usual_titles_make_a_line_a_heading(title: str, known: bool, main: bool, back: bool) -> None:
+def test_known_main_and_back_titles_are_recognised_as_headings(title: str, known: bool, main: bool, back: bool) -> None:
     assert (is_known_title(title), is_main_title(title), is_back_title(title)) == (known, main, back)
 
 
@@ -102,7 +102,7 @@ def test_usual_titles_make_a_line_a_heading(title: str, known: bool, main: bool,
     ("title", "told"),
     [("2. Study area", True), ("Error analysis", True), ("Related work and results", False), ("Some history", False)],
 )
-def test_titles_of_methods_and_results_are_told_from_others(title: str, told: bool) -> None:
+def test_methods_and_results_titles_are_recognised(title: str, told: bool) -> None:
     assert tells_methods_or_results(title) is told
 
 
@@ -115,5 +115,5 @@ def test_titles_of_methods_and_results_are_told_from_others(title: str, told: bo
         ("Timeline", None),
     ],
 )
-def test_heading_of_a_proposal_tells_its_part(heading: str, part: ProposalPart | None) -> None:
+def test_proposal_heading_is_mapped_to_proposal_part(heading: str, part: ProposalPart | None) -> None:
     assert proposal_part_of(heading) == part

@@ -16,5 +16,5 @@ from assayer.models.sender_references import own_reference
         ("", None, ""),
     ],
 )
-def test_own_reference_is_what_the_sender_wrote_and_no_place(source: str, row: int | None, reference: str) -> None:
+def test_own_reference_is_extracted_without_file_and_row_position(source: str, row: int | None, reference: str) -> None:
     assert own_reference(source, row) == reference

@@ -37,30 +37,32 @@ def test_every_profile_is_valid(profile: str) -> None:
     assert (loaded.llm is None) == (profile != "simulate")
 
 
-def test_model_alone_means_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_without_base_url_uses_openai(monkeypatch: pytest.MonkeyPatch) -> None:
     llm = _with(monkeypatch, ASSAYER_LLM__MODEL="m", OPENAI_API_KEY="k").llm
     assert llm is not None
     assert (llm.base_url, llm.api_key.get_secret_value()) == ("https://api.openai.com/v1", "k")
 
 
-def test_key_alone_configures_no_llm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_api_key_without_model_configures_no_llm(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _with(monkeypatch, OPENAI_API_KEY="k").llm is None
     assert _with(monkeypatch, OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_API_KEY="k").llm is None
 
 
-def test_openai_address_and_key_are_honoured_together_with_a_model_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_base_url_and_key_apply_when_model_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     llm = _with(monkeypatch, OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_API_KEY="k", ASSAYER_LLM__MODEL="m").llm
     assert llm is not None
     assert (llm.base_url, llm.api_key.get_secret_value()) == ("http://127.0.0.1:9/v1", "k")
 
 
-def test_openai_key_goes_to_no_other_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_key_is_not_sent_to_other_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     llm = _with(monkeypatch, ASSAYER_LLM__BASE_URL="http://gpu-box/v1", OPENAI_API_KEY="k", ASSAYER_LLM__MODEL="m").llm
     assert llm is not None
     assert llm.api_key.get_secret_value() == ""
 
 
-def test_variable_beats_file_beats_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_environment_variable_overrides_file_and_file_overrides_profile(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "assayer.toml").write_text('[llm]\nmodel = "of the file"\nseed = 7\n')
     monkeypatch.setenv("ASSAYER_LLM__MODEL", "of the variable")
     llm = load_settings("simulate").llm
@@ -73,18 +75,18 @@ def test_list_may_be_written_with_commas_or_as_json(monkeypatch: pytest.MonkeyPa
     assert _with(monkeypatch, ASSAYER_FETCHING__ALLOW=written).fetching.allow == ("10.1.0.0/16", "::1/128")
 
 
-def test_sources_are_off_until_they_have_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_disabled_until_base_url_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {source.base_url for source in load_settings().sources.values()} == {None}
     settings = _with(monkeypatch, ASSAYER_ARXIV__BASE_URL="http://127.0.0.1:9/arxiv/")
     assert settings.sources["arxiv"].base_url == "http://127.0.0.1:9/arxiv"
 
 
-def test_profile_online_turns_on_every_source_at_its_official_address() -> None:
+def test_online_profile_enables_every_source_over_https() -> None:
     addresses = {name: source.base_url or "" for name, source in load_settings("online").sources.items()}
     assert [name for name, address in addresses.items() if not address.startswith("https://")] == []
 
 
-def test_limits_that_depend_on_a_key_are_those_of_the_key_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_spacing_depends_on_api_key_and_can_be_overridden(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings("online").s2.spacing_seconds == 3.0
     monkeypatch.setenv("ASSAYER_S2__API_KEY", "k")
     assert load_settings("online").s2.spacing_seconds == 1.0
@@ -105,7 +107,7 @@ def test_llm_without_model_is_refused(monkeypatch: pytest.MonkeyPatch, variable:
         ("ASSAYER_LLM__CONCURRENCY__MX", "ASSAYER_LLM__CONCURRENCY__MAX"),
     ],
 )
-def test_misspelt_variable_is_refused_with_the_one_that_was_meant(
+def test_misspelt_variable_is_rejected_with_suggestion(
     monkeypatch: pytest.MonkeyPatch, misspelt: str, meant: str
 ) -> None:
     assert _refusal(monkeypatch, **{misspelt: "1"}) == f"There is no setting {misspelt}. Did you mean {meant}?"
@@ -129,11 +131,11 @@ def test_misspelt_setting_in_the_file_is_refused(tmp_path: Path, written: str, m
         ("ASSAYER_CONFIG", "/nowhere.toml", "ASSAYER_CONFIG names /nowhere.toml, which is not a file."),
     ],
 )
-def test_unusable_value_is_refused_by_name(
+def test_invalid_value_is_rejected_with_variable_name(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
 ) -> None:
     assert said in _refusal(monkeypatch, **{variable: value})
 
 
-def test_secret_that_cannot_be_decoded_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_secret_value_is_not_repeated_in_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "sesame" not in _refusal(monkeypatch, ASSAYER_LLM__PRICES="open sesame")

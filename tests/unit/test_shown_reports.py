@@ -7,7 +7,7 @@ from tests.contract.store_records import report
 from tests.unit.named_reports import IDENTIFYING, named_report
 
 
-def test_nothing_of_it_says_whose_the_proposal_is() -> None:
+def test_blind_report_contains_no_identifying_text() -> None:
     shown = report_for_reviewer(named_report("Rehearsal"), numbered_title(7))
     text = as_json(shown)
     assert [word for word in IDENTIFYING if word in text] == []
@@ -15,7 +15,7 @@ def test_nothing_of_it_says_whose_the_proposal_is() -> None:
     assert Report.model_validate_json(text) == shown
 
 
-def test_what_was_masked_is_counted_by_kind_and_the_rest_stays() -> None:
+def test_masked_items_are_counted_by_kind_and_other_content_is_kept() -> None:
     whole = named_report("Rehearsal")
     shown = report_for_reviewer(whole, numbered_title(None))
     assert shown.idea.blinding is not None
@@ -34,6 +34,6 @@ def test_what_was_masked_is_counted_by_kind_and_the_rest_stays() -> None:
     assert shown.model_dump(exclude=unchanged) == whole.model_dump(exclude=unchanged)
 
 
-def test_one_that_was_judged_with_names_in_sight_stays_as_it_is() -> None:
+def test_report_of_non_blind_evaluation_is_unchanged() -> None:
     plain = report("run_1")
     assert report_for_reviewer(plain, numbered_title(7)) is plain

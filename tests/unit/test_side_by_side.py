@@ -29,18 +29,18 @@ async def out_of_reach() -> None:
 
 
 @pytest.mark.parametrize("failure", [LlmUnavailable("One answer was lost."), InputError("It is too long.")])
-async def test_one_failure_costs_no_other_its_result(failure: AssayerError) -> None:
+async def test_single_failure_does_not_affect_other_results(failure: AssayerError) -> None:
     ended, stopped = await side_by_side(works("a", failure, "b"), within_reach)
     assert (dict(ended), stopped) == ({0: "a", 1: failure, 2: "b"}, None)
 
 
-async def test_endpoint_that_is_gone_stops_all_and_what_had_ended_is_kept() -> None:
+async def test_unreachable_endpoint_stops_all_and_keeps_finished_results() -> None:
     ended, stopped = await side_by_side(works("a", LlmUnavailable("One answer was lost.")), out_of_reach)
     assert ended[0] == "a"
     assert isinstance(stopped, LlmUnavailable)
 
 
-async def test_what_all_would_meet_stops_all() -> None:
+async def test_error_affecting_all_evaluations_stops_all() -> None:
     refused = LlmRejected("The key is wrong.")
     ended, stopped = await side_by_side(works("a", refused), within_reach)
     assert (dict(ended), stopped) == ({0: "a"}, refused)

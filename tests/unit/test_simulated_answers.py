@@ -192,7 +192,7 @@ Streams
 """
 
 
-def test_passages_after_one_label_belong_to_one_item() -> None:
+def test_passages_under_same_label_form_a_single_item() -> None:
     found = read([CLAIMS]).items["C"]
     halved = "Rehearsal halved forgetting on all of the five streams."
     assert [(item.label, item.text) for item in found] == [
@@ -206,14 +206,14 @@ def test_passages_after_one_label_belong_to_one_item() -> None:
     assert again.items["C"] == found
 
 
-def test_labelled_arrays_have_one_object_a_label_in_order() -> None:
+def test_labelled_arrays_have_an_object_per_label_in_order() -> None:
     for seed in range(30):
         review = made(Review, seed)
         assert [reading.label for reading in review.readings] == ["P1", "P2", "P4"]
         assert all([verdict.dimension for verdict in reading.verdicts] == ["D1"] for reading in review.readings)
 
 
-def test_quotes_stand_verbatim_in_the_labelled_text() -> None:
+def test_quotes_are_verbatim_from_labelled_text() -> None:
     texts = {item.label: item.text for item in read([PROMPT]).items["P"]}
     for seed in range(30):
         review = made(Review, seed)
@@ -224,7 +224,7 @@ def test_quotes_stand_verbatim_in_the_labelled_text() -> None:
         assert all(citation.quote in texts[citation.paper] for citation in citations)
 
 
-def test_claims_cite_in_the_text_what_they_cite_beside_it() -> None:
+def test_claim_text_cites_a_paper_from_its_citations() -> None:
     for seed in range(30):
         for claim in made(Review, seed).claims:
             assert any(f"[{citation.paper}]" in claim.text for citation in claim.citations)
@@ -252,7 +252,7 @@ def test_schema_written_into_the_prompt_is_found() -> None:
 
 @pytest.mark.parametrize("kind", ANSWER_FAULTS)
 @pytest.mark.parametrize("spare", [0.01, 0.35, 0.6, 0.99])
-def test_every_fault_has_its_effect(kind: AnswerFault, spare: float) -> None:
+def test_every_fault_kind_has_its_expected_effect(kind: AnswerFault, spare: float) -> None:
     answer = faulty(Review, kind, spare=spare)
     assert answer.fault == kind
     assert _effect(answer) == {
@@ -288,7 +288,7 @@ class Plain(BaseModel):
     names: list[str] = []
 
 
-def test_fault_without_a_hold_gives_way_to_the_next_kind() -> None:
+def test_inapplicable_fault_falls_back_to_next_kind() -> None:
     no_hold: tuple[AnswerFault, ...] = (
         "wrong_enum",
         "string_number",
@@ -307,7 +307,7 @@ class Lenient(Strict):
     size: Literal["big", "small"] | int | str
 
 
-def test_fault_that_another_alternative_would_accept_is_not_counted() -> None:
+def test_fault_still_valid_under_another_alternative_is_not_counted() -> None:
     assert faulty(Lenient, "wrong_enum", "string_number").fault is None
 
 
@@ -315,7 +315,7 @@ def test_fault_that_another_alternative_would_accept_is_not_counted() -> None:
 @given(
     fault=st.sampled_from(["missing_field", "extra_field", "wrong_enum", "string_number"]), spare=st.floats(0, 0.999)
 )
-def test_fault_in_the_value_always_breaks_the_schema(fault: AnswerFault, spare: float) -> None:
+def test_value_fault_always_violates_schema(fault: AnswerFault, spare: float) -> None:
     answer = faulty(Zoo, fault, spare=spare)
     assert answer.content is not None
     sound = jsonschema.Draft202012Validator(Zoo.model_json_schema()).is_valid(json.loads(answer.content))
@@ -325,7 +325,7 @@ def test_fault_in_the_value_always_breaks_the_schema(fault: AnswerFault, spare: 
             Zoo.model_validate_json(answer.content)
 
 
-def test_numbers_of_an_enum_are_drawn_from_it_and_its_fault_lies_outside() -> None:
+def test_numeric_enum_values_are_sampled_and_faults_fall_outside_enum() -> None:
     scores: list[Any] = [0, 1, 1.5, 2]
     graded = create_model("Graded", __base__=Strict, score=(float, Field(json_schema_extra={"enum": scores})))
     node = node_for(answer_schema(graded).schema, strict=True)

@@ -51,7 +51,7 @@ async def joined(flights: Flights, work: Callable[[InFlight[Any]], Coroutine[Any
         flights.leave(waiter)
 
 
-async def test_joined_work_is_begun_once_and_the_first_who_still_waits_is_told_so() -> None:
+async def test_shared_work_runs_once_and_first_remaining_waiter_is_identified() -> None:
     flights, work = Flights(), Work()
     first, second, third = [asyncio.create_task(joined(flights, work)) for _ in range(3)]
     await _let_run()
@@ -62,7 +62,7 @@ async def test_joined_work_is_begun_once_and_the_first_who_still_waits_is_told_s
     assert (work.begun, work.cancelled, len(flights)) == (1, 0, 0)
 
 
-async def test_last_who_leaves_takes_joined_work_along_and_the_next_begins_anew() -> None:
+async def test_work_is_cancelled_when_last_waiter_leaves_and_restarted_later() -> None:
     flights, work = Flights(), Work()
     tasks = [asyncio.create_task(joined(flights, work)) for _ in range(2)]
     await _let_run()
@@ -75,7 +75,7 @@ async def test_last_who_leaves_takes_joined_work_along_and_the_next_begins_anew(
     assert (work.begun, work.cancelled) == (2, 1)
 
 
-async def test_detached_work_outlives_all_who_wait() -> None:
+async def test_detached_work_survives_cancellation_of_all_waiters() -> None:
     flights, work = Flights(), Work()
 
     async def detached(call: InFlight[Any]) -> int:
@@ -93,7 +93,7 @@ async def test_detached_work_outlives_all_who_wait() -> None:
     assert (work.begun, work.cancelled) == (1, 0)
 
 
-async def test_failure_of_joined_work_reaches_everybody_as_a_copy_and_is_not_kept() -> None:
+async def test_failure_reaches_every_waiter_as_a_copy_and_is_not_cached() -> None:
     flights, work = Flights(), Work(OSError("gone"))
     tasks = [asyncio.create_task(joined(flights, work)) for _ in range(3)]
     await _let_run()
@@ -105,7 +105,7 @@ async def test_failure_of_joined_work_reaches_everybody_as_a_copy_and_is_not_kep
     assert await joined(flights, work) == (2, False, True)
 
 
-async def test_refused_waiter_ends_alone() -> None:
+async def test_rejecting_a_waiter_does_not_affect_others() -> None:
     flights, work = Flights(), Work()
     waiter = Waiter[int]()
     flights.join("key", waiter, work)
@@ -120,7 +120,7 @@ async def test_refused_waiter_ends_alone() -> None:
 
 
 @pytest.mark.parametrize("error", [None, OSError("stopping")])
-async def test_closing_cancels_the_work_and_tells_those_who_wait(error: OSError | None) -> None:
+async def test_closing_cancels_work_and_notifies_waiters(error: OSError | None) -> None:
     flights, work = Flights(), Work()
     tasks = [asyncio.create_task(joined(flights, work)) for _ in range(2)]
     await _let_run()
@@ -132,7 +132,7 @@ async def test_closing_cancels_the_work_and_tells_those_who_wait(error: OSError 
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32))
-def test_waiter_that_is_not_cancelled_gets_a_result(seed: int) -> None:
+def test_every_waiter_not_cancelled_gets_a_result_or_error(seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311 - chance in a test
 
     async def chaos() -> None:

@@ -5,8 +5,8 @@ from pydantic import SecretStr
 from yarl import URL
 
 from assayer.errors import SourceRefused
-from workers.outbound.source_client import SourceAddress
 from workers.outbound.source_requests import SourceRequest
+from workers.outbound.source_retries import SourceAddress
 from workers.outbound.source_settings import (
     ArxivSettings,
     OpenAlexSettings,
@@ -25,7 +25,7 @@ def call(path: str = "works", **fields: object) -> SourceRequest:
     return SourceRequest("example", "search", path, **fields)  # type: ignore[arg-type]
 
 
-def test_key_goes_where_the_source_wants_it() -> None:
+def test_api_key_is_sent_in_header_or_query_as_source_requires() -> None:
     scholar = address(SemanticScholarSettings(api_key=KEY))
     alex = address(OpenAlexSettings(api_key=KEY, email="me@example.org"))
 
@@ -39,12 +39,12 @@ def test_key_goes_where_the_source_wants_it() -> None:
     assert not any("s3cret" in value for value in alex.headers().values())
 
 
-def test_without_a_key_none_is_sent() -> None:
+def test_no_key_is_sent_when_none_is_configured() -> None:
     assert "x-api-key" not in address(SemanticScholarSettings()).headers()
     assert "api_key" not in address(OpenAlexSettings()).url(call()).query
 
 
-def test_cache_key_and_pace_key_do_not_hold_the_key() -> None:
+def test_cache_key_and_pace_key_do_not_contain_api_key() -> None:
     made = address(OpenAlexSettings(api_key=KEY))
 
     assert "s3cret" not in made.pace_key
@@ -60,7 +60,7 @@ def test_pace_key_differs_by_key_and_by_host() -> None:
     assert len(names) == 4
 
 
-def test_cache_key_is_the_same_for_the_same_question_only() -> None:
+def test_cache_key_is_identical_only_for_equivalent_requests() -> None:
     made = address(OpenAlexSettings())
     asked = call(params=(("a", "1"), ("b", "2")))
 
@@ -71,19 +71,19 @@ def test_cache_key_is_the_same_for_the_same_question_only() -> None:
 
 
 @pytest.mark.parametrize("path", ["../admin", "works/../../admin", "%2e%2e/admin", "./../x"])
-def test_url_path_that_leads_out_is_refused(path: str) -> None:
+def test_url_path_leaving_the_base_path_is_rejected(path: str) -> None:
     with pytest.raises(SourceRefused):
         address(OpenAlexSettings(api_key=KEY)).url(call(path))
 
 
-def test_url_keeps_what_is_quoted() -> None:
+def test_url_preserves_percent_encoding() -> None:
     url = address(SourceSettings()).url(call("works/10.1%2Fa%20b%3F", params=(("q", "a&b c"),)))
 
     assert url.raw_path == "/v1/works/10.1%2Fa%20b%3F"
     assert url.query == {"q": "a&b c"}
 
 
-def test_redirect_to_encryption_on_the_same_host_is_followed() -> None:
+def test_redirect_to_https_on_same_host_is_followed() -> None:
     made = address(ArxivSettings(), "http://api.example.org")
 
     assert str(made.redirected(made.url(call("q")), "https://api.example.org/q")) == "https://api.example.org/q"

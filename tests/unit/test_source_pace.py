@@ -27,7 +27,7 @@ def wait(pace: Pace, now: float, limits: PaceLimits = ONE, process: str = "p", p
     return told
 
 
-def test_with_one_connection_the_spacing_counts_from_the_end_of_the_answer() -> None:
+def test_spacing_counts_from_end_of_answer_with_single_connection() -> None:
     pace = Pace()
     assert taken(pace, "a", NOON)
     assert not taken(pace, "b", NOON + 5.0)
@@ -36,7 +36,7 @@ def test_with_one_connection_the_spacing_counts_from_the_end_of_the_answer() -> 
     assert taken(pace, "b", NOON + 6.0)
 
 
-def test_with_more_connections_it_counts_from_the_send_and_so_many_are_in_flight() -> None:
+def test_spacing_counts_from_send_time_with_several_connections() -> None:
     pace = Pace()
     assert [taken(pace, f"{n}", NOON + n, MANY) for n in range(5)] == [True] * 4 + [False]
     assert not taken(pace, "early", NOON + 3.5, MANY)
@@ -51,14 +51,14 @@ def test_same_ticket_is_granted_again_and_counted_once() -> None:
     assert pace.spent == 1
 
 
-def test_request_of_a_process_that_died_counts_as_answered_after_a_while() -> None:
+def test_request_of_dead_process_expires() -> None:
     pace = Pace()
     taken(pace, "dead", NOON)
     assert not taken(pace, "b", NOON + 29.0)
     assert taken(pace, "b", NOON + 31.0)
 
 
-def test_processes_take_turns_and_one_that_does_not_come_again_loses_its_place() -> None:
+def test_processes_alternate_and_absent_process_loses_its_place() -> None:
     pace = Pace()
     taken(pace, "a1", NOON, process="a")
     assert not taken(pace, "b1", NOON + 0.1, process="b")
@@ -71,7 +71,7 @@ def test_processes_take_turns_and_one_that_does_not_come_again_loses_its_place()
     assert taken(pace, "c1", NOON + 20.0, process="c"), "a has gone"
 
 
-def test_pause_holds_everybody_back_and_never_shrinks() -> None:
+def test_pause_blocks_all_processes_and_is_never_shortened() -> None:
     pace = Pace()
     taken(pace, "a", NOON)
     pace.end("a", 600.0, NOON, ONE)
@@ -82,7 +82,7 @@ def test_pause_holds_everybody_back_and_never_shrinks() -> None:
     assert taken(pace, "b", NOON + 600.0, process="b")
 
 
-def test_daily_budget_is_spent_in_units_and_begins_anew_at_midnight() -> None:
+def test_daily_budget_is_spent_in_units_and_resets_at_midnight() -> None:
     pace, limits = Pace(), MANY._replace(spacing=0.0, daily_budget=25)
     assert taken(pace, "a", NOON, limits, price=10)
     assert taken(pace, "b", NOON, limits, price=10)
@@ -97,7 +97,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(["take", "end"]), st.integers(0, 3), 
 
 @settings(deadline=None)
 @given(STEPS, st.integers(1, 3))
-def test_whatever_happens_sends_are_spaced_and_in_flight_within_the_limit(
+def test_sends_always_respect_spacing_and_in_flight_limit(
     steps: list[tuple[str, int, float]], connections: int
 ) -> None:
     limits, pace, now = ONE._replace(connections=connections, answer_within=1_000.0), Pace(), NOON
@@ -115,7 +115,7 @@ def test_whatever_happens_sends_are_spaced_and_in_flight_within_the_limit(
         assert len(flying) <= connections
 
 
-async def test_pacers_of_two_processes_keep_one_pace_and_their_own_callers_order() -> None:
+async def test_pacers_of_two_processes_share_spacing_and_keep_caller_order() -> None:
     state, limits = InMemorySharedState(SystemClock()), ONE._replace(spacing=0.05)
     pacers = [Pacer(state, "k", limits) for _ in range(2)]
     sent: list[tuple[str, float]] = []
@@ -135,7 +135,7 @@ async def test_pacers_of_two_processes_keep_one_pace_and_their_own_callers_order
     assert {name for name, _ in sent[:4]} == {"00", "01", "10", "11"}
 
 
-async def test_whoever_is_cancelled_in_line_leaves_the_turn_to_the_next() -> None:
+async def test_cancelled_waiter_passes_its_turn_to_the_next() -> None:
     pacer = Pacer(InMemorySharedState(SystemClock()), "k", ONE._replace(spacing=0.0))
     async with pacer.turn():
         waiting = [asyncio.create_task(pacer.turn().__aenter__()) for _ in range(2)]

@@ -40,7 +40,7 @@ def only(*entries: str) -> Paper:
     return paper
 
 
-def test_an_entry_becomes_a_paper_without_version_and_line_breaks() -> None:
+def test_arxiv_entry_is_converted_without_version_or_line_breaks() -> None:
     paper = only(
         entry(
             author="<author><name>Ada  Field</name></author><author><name/></author>",
@@ -72,7 +72,7 @@ def test_an_entry_becomes_a_paper_without_version_and_line_breaks() -> None:
         "withdrawn by arXiv administration",
     ],
 )
-def test_a_comment_or_abstract_that_announces_it_marks_a_withdrawal(words: str) -> None:
+def test_withdrawal_notice_in_comment_or_abstract_marks_paper_withdrawn(words: str) -> None:
     for paper in (
         only(entry(comment=f"<arxiv:comment>{words}</arxiv:comment>")),
         only(entry(summary=f"<summary>\n  {words}</summary>")),
@@ -91,7 +91,7 @@ def test_a_comment_or_abstract_that_announces_it_marks_a_withdrawal(words: str) 
         "We study when participants are withdrawn from trials",
     ],
 )
-def test_the_word_withdrawn_alone_withdraws_nothing(words: str) -> None:
+def test_incidental_use_of_withdrawn_does_not_mark_paper(words: str) -> None:
     assert only(entry(comment=f"<arxiv:comment>{words}</arxiv:comment>")).retraction is None
 
 
@@ -100,7 +100,7 @@ def test_entries_without_id_or_title_are_left_out() -> None:
     assert [paper.id for paper in page.papers] == ["arxiv:2101.00001"]
 
 
-def test_an_error_feed_is_a_refusal_in_arxivs_words() -> None:
+def test_error_feed_raises_source_refused_with_arxiv_message() -> None:
     error = entry(
         id="<id>http://arxiv.org/api/errors#incorrect_id_format_for_x</id>",
         title="<title>Error</title>",
@@ -110,7 +110,7 @@ def test_an_error_feed_is_a_refusal_in_arxivs_words() -> None:
         read_page(feed(error), 0)
 
 
-def test_a_paper_that_is_called_error_is_a_paper() -> None:
+def test_paper_titled_error_is_not_an_error_feed() -> None:
     assert only(entry(title="<title>Error</title>")).title == "Error"
 
 
@@ -134,7 +134,7 @@ def test_a_paper_that_is_called_error_is_a_paper() -> None:
     ],
     ids=lambda body: repr(body[:40]),
 )
-def test_what_is_no_sound_feed_is_malformed(body: bytes) -> None:
+def test_invalid_feed_is_reported_as_malformed(body: bytes) -> None:
     with pytest.raises(SourceMalformed) as caught:
         read_page(body, 0)
     assert caught.value.hint
@@ -178,14 +178,14 @@ def test_any_bytes_give_papers_or_a_source_error(body: bytes) -> None:
 
 
 @given(text=st.text(max_size=300), window=st.sampled_from([Window(), WINDOW, Window(before=WINDOW.before)]))
-def test_a_query_of_any_text_holds_words_and_our_own_operators_only(text: str, window: Window) -> None:
+def test_query_contains_only_words_and_generated_operators(text: str, window: Window) -> None:
     query = search_query(text, window)
     words = r"all:[a-z0-9]{2,}(?: OR all:[a-z0-9]{2,}){0,23}"
     dates = r" AND submittedDate:\[\d{12} TO \d{12}\]"
     assert query == "" or re.fullmatch(words if window == Window() else rf"\({words}\){dates}", query)
 
 
-def test_a_query_keeps_telling_words_once_and_folds_accents() -> None:
+def test_query_deduplicates_significant_words_and_strips_accents() -> None:
     query = search_query('The Café of "graphs" AND ti:graphs ANDNOT (naïve)', WINDOW)
     assert query == (
         "(all:cafe OR all:graphs OR all:ti OR all:andnot OR all:naive) AND submittedDate:[202002010000 TO 202106302359]"
@@ -215,5 +215,5 @@ async def test_only_well_formed_ids_are_asked_for() -> None:
         ("updated", ""),
     ],
 )
-def test_versions_are_unknown_without_a_number_or_the_day_of_the_newest(part: str, changed: str) -> None:
+def test_versions_are_unknown_without_version_number_or_update_date(part: str, changed: str) -> None:
     assert only(entry(**{part: changed})).versions is None

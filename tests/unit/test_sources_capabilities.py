@@ -51,7 +51,7 @@ def _table() -> dict[tuple[str, str], str]:
 
 
 @pytest.mark.parametrize("make", _SOURCES)
-def test_a_source_can_do_what_the_table_says(make: Callable[[SourceFetcher], LiteratureSource]) -> None:
+def test_source_capabilities_match_documented_table(make: Callable[[SourceFetcher], LiteratureSource]) -> None:
     source, table = make(CannedRemote()), _table()
     said = {port.__name__ for port in _PORTS if table[port.__name__, type(source).__name__] == "×"}
     assert said == {port.__name__ for port in _PORTS if isinstance(source, port)}

@@ -28,7 +28,7 @@ def update(kind: str, doi: str = "10.1000/notice", day: list[int | None] | None 
     }
 
 
-def test_a_record_becomes_a_paper() -> None:
+def test_crossref_record_is_converted_to_paper() -> None:
     sent = record(
         "10.1000/ABC.[1]",
         URL="https://doi.org/10.1000/abc.[1]",
@@ -66,7 +66,9 @@ def test_a_record_becomes_a_paper() -> None:
         ([], None),
     ],
 )
-def test_missing_parts_of_a_date_are_its_end_or_no_date(parts: list[list[int | None]], day: dt.date | None) -> None:
+def test_partial_date_uses_end_of_period_and_invalid_date_is_missing(
+    parts: list[list[int | None]], day: dt.date | None
+) -> None:
     paper = paper_of(CrossrefWork.model_validate(record(issued={"date-parts": parts})))
     assert paper is not None
     assert paper.publication_date == day
@@ -87,25 +89,25 @@ def test_missing_parts_of_a_date_are_its_end_or_no_date(parts: list[list[int | N
         ([], None),
     ],
 )
-def test_the_gravest_standing_notice_decides(notices: list[Any], kind: str | None) -> None:
+def test_most_severe_active_notice_determines_retraction_status(notices: list[Any], kind: str | None) -> None:
     found = retraction_of(CrossrefWork.model_validate(record(updated_by=notices)))
     assert (found.kind if found else None) == kind
 
 
-def test_of_two_notices_of_a_retraction_the_first_counts() -> None:
+def test_earliest_of_two_retraction_notices_is_used() -> None:
     notices = [update("retraction", "10.1000/late", [2020, 5, 1]), update("retraction", "10.1000/EARLY", [2019, 7, 26])]
     assert retraction_of(CrossrefWork.model_validate(record(updated_by=notices))) == Retraction(
         kind="retracted", source="crossref", notice="10.1000/early", date=dt.date(2019, 7, 26)
     )
 
 
-def test_a_notice_in_the_place_of_the_work_is_about_the_work() -> None:
+def test_update_notice_counts_only_when_it_targets_the_work_itself() -> None:
     itself, other = update("retraction", "10.1000/ONE"), update("retraction", "10.1000/other")
     assert retraction_of(CrossrefWork.model_validate(record("10.1000/one", update_to=[itself]))) is not None
     assert retraction_of(CrossrefWork.model_validate(record("10.1000/one", update_to=[other]))) is None
 
 
-async def test_several_dois_go_into_one_list_and_arxivs_into_none() -> None:
+async def test_dois_are_batched_and_arxiv_dois_are_not_requested() -> None:
     remote = CannedRemote({"works": said(items(record("10.1000/TWO"), record("10.1000/one")))})
     papers = [
         Identifiers(doi="10.1000/one"),
@@ -119,13 +121,13 @@ async def test_several_dois_go_into_one_list_and_arxivs_into_none() -> None:
     assert len(remote.calls) == 1
 
 
-async def test_a_doi_with_a_comma_is_asked_for_alone() -> None:
+async def test_doi_with_comma_is_requested_separately() -> None:
     remote = CannedRemote({"works/10.1000%2Fa%2Cb": said({"message": record("10.1000/a,b")})})
     (paper,) = await Crossref(remote).resolve([Identifiers(doi="10.1000/a,b")], ASK)
     assert paper is not None
 
 
-async def test_records_and_notices_are_asked_for_with_the_same_requests() -> None:
+async def test_records_and_retractions_use_identical_requests() -> None:
     remote = CannedRemote({"works": said(items(record("10.1000/one", updated_by=[update("retraction")])))})
     papers = [Identifiers(doi="10.1000/one"), Identifiers(doi="10.1000/two")]
     await Crossref(remote).resolve(papers, ASK)
@@ -145,7 +147,7 @@ async def test_a_search_asks_for_papers_inside_the_window_only() -> None:
     assert asked["filter"].endswith("from-pub-date:2020-01-01,until-pub-date:2020-12-31")
 
 
-async def test_free_copies_come_best_first_and_only_as_web_addresses() -> None:
+async def test_open_access_pdfs_are_listed_best_first_as_web_urls() -> None:
     places = [
         {"url_for_pdf": None, "url": "https://a.org/page"},
         {"url_for_pdf": "file:///etc/passwd"},
@@ -159,7 +161,7 @@ async def test_free_copies_come_best_first_and_only_as_web_addresses() -> None:
 
 
 @pytest.mark.parametrize("paper", [Identifiers(), Identifiers(arxiv="2101.00001"), Identifiers(doi="10.48550/arxiv.1")])
-async def test_unpaywall_is_not_asked_about_what_it_cannot_know(paper: Identifiers) -> None:
+async def test_unpaywall_is_not_called_without_publisher_doi(paper: Identifiers) -> None:
     remote = CannedRemote()
     assert await Unpaywall(remote).pdf_urls(paper, ASK) == ()
     assert remote.calls == []

@@ -38,7 +38,7 @@ def test_a_partial_date_is_the_last_day_of_its_period(text: str, day: dt.date | 
 
 
 @given(st.integers(), st.none() | st.integers(), st.none() | st.integers())
-def test_numbers_that_are_no_date_are_none(year: int, month: int | None, day: int | None) -> None:
+def test_invalid_date_numbers_yield_no_date(year: int, month: int | None, day: int | None) -> None:
     found = last_day_of_period(year, month, day)
     assert found is None or found.year == year
 
@@ -55,18 +55,18 @@ def test_numbers_that_are_no_date_are_none(year: int, month: int | None, day: in
         "a b",
     ],
 )
-def test_what_is_no_web_address_is_no_link(text: str) -> None:
+def test_non_web_address_is_not_a_link(text: str) -> None:
     assert web_link(text) == ""
 
 
-def test_links_keep_their_order_and_come_once() -> None:
+def test_links_are_deduplicated_in_order() -> None:
     assert distinct_links("https://b.org/1", "", "https://a.org/2", "https://b.org/1") == (
         "https://b.org/1",
         "https://a.org/2",
     )
 
 
-def test_ids_hold_no_white_space_and_no_brackets() -> None:
+def test_paper_ids_encode_spaces_and_brackets() -> None:
     assert make_paper_id("doi", "10.1656/12[1:a b]%") == "doi:10.1656/12%5B1:a%20b%5D%25"
 
 
@@ -83,12 +83,12 @@ def test_ids_hold_no_white_space_and_no_brackets() -> None:
         ("?!* ()", ""),
     ],
 )
-def test_a_query_is_its_words(query: str, words: str) -> None:
+def test_plain_query_keeps_only_words(query: str, words: str) -> None:
     assert plain_query(query) == words
 
 
 @given(st.text())
-def test_no_query_holds_an_operator(query: str) -> None:
+def test_plain_query_contains_no_operators(query: str) -> None:
     words = plain_query(query)
     assert not set(words) & set('"()[]{}*?~!|&+:\\/,^<>=')
     assert not {"AND", "OR", "NOT"} & set(words.split())
@@ -97,7 +97,7 @@ def test_no_query_holds_an_operator(query: str) -> None:
 
 
 @given(st.text(min_size=1), st.integers(1, 60))
-def test_a_query_fits_into_its_length_of_a_url(query: str, longest: int) -> None:
+def test_plain_query_fits_url_length_limit(query: str, longest: int) -> None:
     assert len(quote(plain_query(query, longest))) <= longest + 2 * plain_query(query, longest).count(" ")
 
 
@@ -120,17 +120,17 @@ def test_a_query_fits_into_its_length_of_a_url(query: str, longest: int) -> None
         ("", ""),
     ],
 )
-def test_markup_becomes_what_a_reader_sees(text: str, plain: str) -> None:
+def test_markup_is_stripped_to_visible_text(text: str, plain: str) -> None:
     assert strip_markup(text) == plain
 
 
 @pytest.mark.parametrize("piece", ["<", " ", "\n", "<tex-math>", "<!--", "<jats:title> ", "&amp;", "</p "])
-def test_markup_of_a_hostile_kind_is_read_in_linear_time(piece: str) -> None:
+def test_stripping_hostile_markup_keeps_length_bounded(piece: str) -> None:
     assert len(strip_markup(piece * 40_000)) <= 40_000 * len(piece)
 
 
 @given(st.text())
-def test_a_doi_in_a_path_leads_nowhere_else(doi: str) -> None:
+def test_doi_path_segment_is_fully_encoded_and_reversible(doi: str) -> None:
     assert not set(path_segment(doi)) & set("/?#%") - {"%"}
     assert unquote(path_segment(doi)) == doi
 
@@ -146,12 +146,12 @@ def test_a_doi_in_a_path_leads_nowhere_else(doi: str) -> None:
         ("10.1000/größe", False),
     ],
 )
-def test_only_dois_without_separators_stand_in_lists(doi: str, may: bool) -> None:
+def test_only_dois_without_separators_are_allowed_in_filters(doi: str, may: bool) -> None:
     assert allowed_in_filter(doi) is may
 
 
 @given(st.lists(st.text(min_size=1, max_size=30)), st.integers(1, 9), st.integers(1, 100))
-def test_batches_lose_nothing_and_keep_their_bounds(values: list[str], most: int, longest: int) -> None:
+def test_url_batches_keep_all_values_within_limits(values: list[str], most: int, longest: int) -> None:
     parts = [list(batch) for batch in url_batches(values, most, longest)]
     assert [value for part in parts for value in part] == values
     assert all(len(part) <= most for part in parts)

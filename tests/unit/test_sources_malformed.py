@@ -90,11 +90,11 @@ async def test_any_json_gives_an_answer_or_source_malformed(frame: object) -> No
 
 
 @given(body=st.binary(max_size=40))
-async def test_bytes_that_are_no_json_are_malformed(body: bytes) -> None:
+async def test_non_json_bytes_are_reported_as_malformed(body: bytes) -> None:
     assert all((await _answers(b"<" + body)).values())
 
 
-async def test_a_very_deep_answer_is_malformed() -> None:
+async def test_deeply_nested_answer_is_reported_as_malformed() -> None:
     assert all((await _answers(b'{"results":' + b"[" * 100_000)).values())
 
 
@@ -102,7 +102,7 @@ def _failures(source: str, cause: str) -> float:
     return REGISTRY.get_sample_value("assayer_source_parse_failures_total", {"source": source, "cause": cause}) or 0.0
 
 
-async def test_what_could_not_be_read_is_counted_by_source_and_cause() -> None:
+async def test_unreadable_answers_and_records_are_counted_by_source_and_cause() -> None:
     answers, parts = _failures("openalex", "answer"), _failures("openalex", "record")
     works = [{"id": "W1", "display_name": "Kept"}, {"id": 7}, "nothing", {"id": "W2", "locations": [3]}]
     found = await OpenAlex(CannedRemote(default=said({"results": works}))).search("graphs", 9, Window(), ASK)

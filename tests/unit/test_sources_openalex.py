@@ -27,15 +27,15 @@ def _inverted(words: list[str]) -> dict[str, list[int]]:
 
 
 @given(st.lists(st.text(min_size=1, max_size=8)))
-def test_an_inverted_abstract_comes_back_in_its_order(words: list[str]) -> None:
+def test_inverted_abstract_is_restored_in_order(words: list[str]) -> None:
     assert abstract_from_index(_inverted(words)) == " ".join(words)
 
 
-def test_gaps_and_huge_positions_of_an_inverted_abstract_do_no_harm() -> None:
+def test_inverted_abstract_tolerates_gaps_and_huge_positions() -> None:
     assert abstract_from_index({"last": [10**15], "first": [-3], "twice": [7, 5]}) == "first twice twice last"
 
 
-def test_a_record_becomes_a_paper_with_every_identifier_it_holds() -> None:
+def test_openalex_record_is_converted_with_all_identifiers() -> None:
     record = work(
         2741809807,
         doi="https://doi.org/10.7717/PeerJ.4375",
@@ -114,18 +114,18 @@ def test_a_record_becomes_a_paper_with_every_identifier_it_holds() -> None:
         ("", None),
     ],
 )
-def test_a_first_day_may_stand_for_its_whole_period(written: str, meant: dt.date | None) -> None:
+def test_first_day_of_period_is_read_as_whole_period(written: str, meant: dt.date | None) -> None:
     paper = paper_of(OpenAlexWork.model_validate(work(publication_date=written)))
     assert paper is not None
     assert paper.publication_date == meant
 
 
 @pytest.mark.parametrize("text", ["W1/../authors", "A123", "https://evil.org/W1", "w1 or 1=1", ""])
-def test_what_is_no_work_id_is_none(text: str) -> None:
+def test_invalid_work_id_is_rejected(text: str) -> None:
     assert work_id(text) == ""
 
 
-async def test_one_paper_is_looked_up_and_several_are_listed() -> None:
+async def test_single_paper_is_fetched_directly_and_several_use_list_filter() -> None:
     remote = CannedRemote(
         {
             "works/W1": said(work(1)),
@@ -146,14 +146,14 @@ async def test_one_paper_is_looked_up_and_several_are_listed() -> None:
     assert len(remote.calls) == 2
 
 
-async def test_a_doi_with_separators_is_looked_up_alone() -> None:
+async def test_doi_with_separators_is_fetched_separately() -> None:
     remote = CannedRemote({"works/doi:10.1002%2F%28a%2Cb%7Cc%29": said(work(7))})
     found = await OpenAlex(remote).resolve([Identifiers(doi="10.1002/(a,b|c)"), Identifiers(doi="10.1000/x")], ASK)
     assert [paper.title if paper else None for paper in found] == ["Paper 7", None]
     assert not any("|" in value for call in remote.calls for _, value in call.params)
 
 
-async def test_more_papers_than_a_filter_takes_are_asked_in_several_lists() -> None:
+async def test_ids_exceeding_filter_limit_are_split_into_several_requests() -> None:
     records = {number: work(number) for number in range(1, 251)}
     remote = CannedRemote({"works": said(works(*records.values()))})
     found = await OpenAlex(remote).resolve([Identifiers(openalex=f"W{number}") for number in records], ASK)
@@ -162,14 +162,14 @@ async def test_more_papers_than_a_filter_takes_are_asked_in_several_lists() -> N
     assert [len(item.split("|")) for item in filters] == [100, 100, 50]
 
 
-async def test_references_come_in_the_order_of_the_record_without_unknown_ones() -> None:
+async def test_references_keep_record_order_and_skip_unknown_works() -> None:
     cited = [f"https://openalex.org/W{number}" for number in (9, 4, 6)]
     remote = CannedRemote({"works/W1": said(work(1, referenced_works=cited)), "works": said(works(work(4), work(9)))})
     papers = await OpenAlex(remote).references(Identifiers(openalex="W1"), 10, ASK)
     assert [paper.id for paper in papers] == ["openalex:W9", "openalex:W4"]
 
 
-async def test_citing_papers_are_listed_by_the_works_own_id_the_newest_first_within_the_window() -> None:
+async def test_citing_papers_are_requested_newest_first_within_date_window() -> None:
     listed = works(work(8, publication_date="2020-05-05"), work(9, publication_date="2021-05-05"))
     remote = CannedRemote({"works/doi:10.1000%2Fone": said(work(1)), "works": said(listed)})
     papers = await OpenAlex(remote).citing(Identifiers(doi="10.1000/one"), 5, Window(before=dt.date(2020, 6, 30)), ASK)
@@ -187,13 +187,13 @@ async def test_a_search_pages_until_the_list_ends_and_skips_unreadable_records()
     assert [dict(call.params)["page"] for call in remote.calls] == ["1", "2"]
 
 
-async def test_a_query_without_words_asks_nobody() -> None:
+async def test_query_without_words_sends_no_request() -> None:
     remote = CannedRemote()
     assert await OpenAlex(remote).search("?!", 5, Window(), ASK) == []
     assert remote.calls == []
 
 
-async def test_retracted_papers_alone_are_in_the_notices() -> None:
+async def test_only_retracted_papers_are_returned_as_retractions() -> None:
     sent = works(work(1, is_retracted=True), work(2, is_retracted=False), work(3, is_retracted="yes"))
     papers = [Identifiers(openalex=f"W{number}") for number in (1, 2, 3)]
     found = await OpenAlex(CannedRemote({"works": said(sent)})).retractions(papers, ASK)

@@ -45,7 +45,7 @@ async def resolved(record: object) -> Paper | None:
     return (await SemanticScholar(remote).resolve([Identifiers(s2=S2)], ASK))[0]
 
 
-async def test_a_record_becomes_a_paper() -> None:
+async def test_semantic_scholar_record_is_converted_to_paper() -> None:
     paper = await resolved(RECORD)
     assert paper == Paper(
         id=PaperId(f"s2:{S2}"),
@@ -78,11 +78,11 @@ async def test_a_record_becomes_a_paper() -> None:
         {"title": " \u200b "},
     ],
 )
-async def test_a_record_without_id_or_title_is_no_paper(change: dict[str, Any]) -> None:
+async def test_record_without_valid_id_or_title_is_ignored(change: dict[str, Any]) -> None:
     assert await resolved(RECORD | change) is None
 
 
-async def test_odd_parts_of_a_record_are_left_out() -> None:
+async def test_malformed_record_fields_are_dropped() -> None:
     odd: dict[str, object] = {
         "openAccessPdf": {"url": "javascript:alert(1)"},
         "authors": None,
@@ -96,7 +96,7 @@ async def test_odd_parts_of_a_record_are_left_out() -> None:
     assert paper.identifiers == Identifiers(s2=S2)
 
 
-async def test_a_batch_goes_out_with_the_paper_that_is_always_known_and_only_well_formed_ids() -> None:
+async def test_batch_includes_known_probe_paper_and_only_valid_ids() -> None:
     remote = CannedRemote(default=said([RECORD, None, OWN]))
     names = [
         Identifiers(s2="not hex"),
@@ -123,7 +123,7 @@ async def test_a_doi_in_a_path_is_one_segment() -> None:
     assert remote.calls[0].path == "graph/v1/paper/DOI:10.1000%2F..%2F..%2Fx%3Fy%23z/references"
 
 
-async def test_a_work_that_everybody_cites_costs_three_pages() -> None:
+async def test_citing_papers_of_popular_work_stop_after_three_pages() -> None:
     class Endless(CannedRemote):
         async def fetch(self, call: SourceRequest, ask: RequestContext) -> SourceResponse:
             offset = int(dict(call.params)["offset"])
@@ -136,7 +136,7 @@ async def test_a_work_that_everybody_cites_costs_three_pages() -> None:
 
 
 @pytest.mark.parametrize("following", [0, 5, -1, 10**12, "x", None])
-async def test_pages_that_lead_back_or_nowhere_end(following: object) -> None:
+async def test_looping_or_invalid_page_offsets_end_pagination(following: object) -> None:
     linked = {"citedPaper": RECORD, "citingPaper": RECORD}
     page = {"next": following, "offset": 5, "total": 10**6, "data": [RECORD, linked]}
     remote = CannedRemote(default=said(page))
@@ -146,7 +146,7 @@ async def test_pages_that_lead_back_or_nowhere_end(following: object) -> None:
     assert len(remote.calls) <= 6
 
 
-async def test_mentions_without_a_match_are_left_out_of_what_a_snippet_cites() -> None:
+async def test_snippet_citations_exclude_unmatched_mentions() -> None:
     mentions = [{"start": 0, "end": 4, "matchedPaperCorpusId": "77"}, {"matchedPaperCorpusId": None}, {"start": 1}]
     snippet = {"text": "As (Moor, 2019) showed.", "snippetKind": "body", "section": "3  Method"}
     match = {
@@ -214,7 +214,7 @@ async def test_any_json_gives_an_answer_or_source_malformed(frame: object) -> No
 
 
 @given(body=st.binary(max_size=40))
-async def test_bytes_that_are_no_json_are_malformed(body: bytes) -> None:
+async def test_non_json_bytes_are_reported_as_malformed(body: bytes) -> None:
     for question in QUESTIONS:
         with pytest.raises(SourceMalformed):
             await question(CannedRemote(default=said(b"<" + body)))

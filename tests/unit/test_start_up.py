@@ -55,13 +55,13 @@ MODELS = frozenset(
     ],
     ids=["help", "settings", "accounts", "client", "others", "engine"],
 )
-def test_start_loads_no_library_that_the_command_does_not_need(modules: str, unneeded: frozenset[str]) -> None:
+def test_command_startup_imports_no_unneeded_libraries(modules: str, unneeded: frozenset[str]) -> None:
     program = f"import sys, {modules}; print(*set({sorted(unneeded)}) & sys.modules.keys())"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     assert ended.stdout.split() == []
 
 
-def test_list_of_commands_shows_the_first_sentences_of_the_commands() -> None:
+def test_command_list_help_matches_each_command() -> None:
     assert [(listed.name, listed.help) for listed in COMMANDS if listed.command().help != listed.help] == []
 
 
@@ -70,7 +70,7 @@ def test_help_of_the_installed_program_names_every_command() -> None:
     assert [listed.name for listed in COMMANDS if f" {listed.name} " not in ended.stdout] == []
 
 
-def test_command_without_the_libraries_of_its_extra_says_which_extra_to_install() -> None:
+def test_command_with_missing_dependency_names_required_extra() -> None:
     program = """
 import sys
 sys.modules["fastapi"] = None

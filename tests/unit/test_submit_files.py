@@ -18,15 +18,13 @@ def _written(folder: Path, **sizes: int) -> None:
         (folder / name.replace("__", ".")).write_bytes(b"x" * size)
 
 
-def test_folder_gives_its_readable_files_by_name_and_nothing_else(tmp_path: Path) -> None:
+def test_folder_upload_includes_only_readable_files_sorted_by_name(tmp_path: Path) -> None:
     _written(tmp_path, b__pdf=1, a__txt=1, c__csv=1, cutoff__txt=1, notes__xyz=1, __hidden__md=1)
     (tmp_path / "deeper").mkdir()
     assert [file.name for file in files_to_upload([tmp_path])] == ["a.txt", "b.pdf", "c.csv"]
 
 
-def test_link_that_leads_out_of_the_folder_is_not_followed_and_that_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_symlink_leaving_folder_is_skipped_with_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "ideas"
     folder.mkdir()
     _written(tmp_path, secret__txt=1)
@@ -38,7 +36,7 @@ def test_link_that_leads_out_of_the_folder_is_not_followed_and_that_is_said(
     assert files_to_upload([folder / "b.txt"]) == [folder / "b.txt"]
 
 
-def test_file_is_written_in_place_of_a_link_and_not_through_it(tmp_path: Path) -> None:
+def test_report_replaces_symlink_without_writing_through_it(tmp_path: Path) -> None:
     _written(tmp_path, target__txt=3, there__md=3)
     link = tmp_path / "idea.md"
     link.symlink_to(tmp_path / "target.txt")
@@ -48,19 +46,19 @@ def test_file_is_written_in_place_of_a_link_and_not_through_it(tmp_path: Path) -
     assert (tmp_path / "there.md").read_text() == "another"
 
 
-def test_file_that_is_named_is_sent_whatever_its_kind_for_the_service_to_judge(tmp_path: Path) -> None:
+def test_explicitly_named_file_is_uploaded_regardless_of_type(tmp_path: Path) -> None:
     _written(tmp_path, notes__xyz=1)
     assert files_to_upload([tmp_path / "notes.xyz"]) == [tmp_path / "notes.xyz"]
 
 
 @pytest.mark.parametrize("name", ["none.txt", "empty"])
-def test_path_that_holds_nothing_is_refused(tmp_path: Path, name: str) -> None:
+def test_missing_or_empty_path_is_rejected(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=name):
         files_to_upload([tmp_path / name])
 
 
-def test_files_are_bundled_in_order_up_to_a_size_and_a_larger_one_goes_alone(tmp_path: Path) -> None:
+def test_files_are_batched_in_order_and_oversized_file_sent_alone(tmp_path: Path) -> None:
     _written(tmp_path, a__txt=40, b__txt=50, c__txt=30, d__txt=500, e__txt=10)
     sent = [[file.name[0] for file in bundle] for bundle in upload_batches(files_to_upload([tmp_path]), 100)]
     assert sent == [["a", "b"], ["c"], ["d"], ["e"]]
@@ -80,7 +78,7 @@ def _timeline() -> Timeline:
     return Timeline(id="ev_1", title="[bold]An idea", state="succeeded", start=start, end=at(10), spans=spans)
 
 
-def test_terminal_shows_waiting_and_how_many_calls_ran_at_once() -> None:
+def test_timeline_chart_shows_waiting_and_concurrent_requests() -> None:
     lines = [line.plain for line in draw_chart(chart_of(_timeline()), 72)]
     assert lines[0] == "[bold]An idea"
     assert "at most 2 at once" in lines[1]
@@ -89,7 +87,7 @@ def test_terminal_shows_waiting_and_how_many_calls_ran_at_once() -> None:
     assert lines[3].endswith("2 (2 at once)")
 
 
-def test_stretch_shows_the_most_that_ran_in_it_however_briefly() -> None:
+def test_chart_column_shows_peak_concurrency_of_its_interval() -> None:
     chart = chart_of(_timeline())
     assert peak_concurrency(steps(chart.asked), 10, 4) == [0, 0, 1, 2]
     assert peak_concurrency((), 10, 3) == [0, 0, 0]

@@ -24,7 +24,7 @@ def with_escapes(value: object) -> object:
     return [with_escapes(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def test_summary_of_a_hostile_report_holds_no_control_character(capsys: pytest.CaptureFixture[str]) -> None:
+def test_summary_of_hostile_report_contains_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     hostile = hostile_report()
     report = type(hostile).model_validate(with_escapes(hostile.model_dump()))
     show_summary(report)
@@ -34,7 +34,7 @@ def test_summary_of_a_hostile_report_holds_no_control_character(capsys: pytest.C
     assert CONTROLS.search(shown) is None
 
 
-def test_remarks_errors_and_tables_hold_no_control_character(capsys: pytest.CaptureFixture[str]) -> None:
+def test_remarks_errors_and_tables_contain_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     remark(f"Rejected: {ESCAPES}")
     print_error("Error:", f"{ESCAPES} is not a file.")
     show_table(["Title"], [[f"An idea {ESCAPES}"]])
@@ -43,7 +43,7 @@ def test_remarks_errors_and_tables_hold_no_control_character(capsys: pytest.Capt
     assert CONTROLS.search(shown) is None
 
 
-def test_colours_reach_a_terminal_all_the_same() -> None:
+def test_safe_console_keeps_its_own_colour_codes() -> None:
     console = SafeConsole(
         file=io.StringIO(), highlight=False, force_terminal=True, color_system="standard", legacy_windows=False
     )
@@ -52,7 +52,7 @@ def test_colours_reach_a_terminal_all_the_same() -> None:
     assert console.file.getvalue().startswith("\x1b[31mwrong:\x1b[0m \ufffd]0;pwned")
 
 
-def test_every_command_prints_by_that_console() -> None:
+def test_every_command_prints_through_the_safe_console() -> None:
     sources = {
         file.name: file.read_text("utf-8").replace("class SafeConsole(Console)", "") for file in CLI.glob("*.py")
     }

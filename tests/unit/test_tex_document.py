@@ -57,7 +57,7 @@ def one(body: str) -> list[str]:
     return lines({"a.tex": body}, "a.tex")
 
 
-def test_paper_of_several_files_is_read_in_the_order_of_its_source() -> None:
+def test_multi_file_paper_is_read_in_source_order() -> None:
     text, works = read(PAPER)
     assert text.title == "PlanScore: Scoring Plans"
     assert text.paragraphs == [
@@ -87,7 +87,7 @@ def test_paper_of_several_files_is_read_in_the_order_of_its_source() -> None:
     assert works[0].authors == ("Lavanya Rabindra", "Bo Juarez")
 
 
-def test_what_is_not_read_of_a_paper_is_named() -> None:
+def test_unread_parts_of_paper_are_reported() -> None:
     text, _ = read(PAPER)
     assert [part for part, _ in text.left_out] == [
         "the note 'Ask Bea'",
@@ -122,11 +122,11 @@ def test_comments_never_reach_the_text() -> None:
         (r"\text{score}_{\mathrm{max}}", "score_max"),
     ],
 )
-def test_formula_keeps_its_meaning_on_one_line(formula: str, shown: str) -> None:
+def test_formula_is_converted_to_single_line_text(formula: str, shown: str) -> None:
     assert one(f"We use ${formula}$ here.") == [f"We use {shown} here."]
 
 
-def test_list_of_its_own_is_read_with_titles_where_bibtex_marked_them() -> None:
+def test_embedded_bibliography_is_read_with_marked_titles() -> None:
     text, works = read(
         {
             "p.tex": r"\begin{document}See \cite{mal97,rab86}.\bibliography{gone}\end{document}",
@@ -147,7 +147,7 @@ def test_list_of_its_own_is_read_with_titles_where_bibtex_marked_them() -> None:
     assert not any("refs" in part or "gone" in part for part, _ in text.left_out)
 
 
-def test_file_that_includes_itself_or_lies_outside_is_named_and_not_read() -> None:
+def test_recursive_or_outside_include_is_skipped_and_reported() -> None:
     text, _ = read({"a.tex": r"Words \input{a} \input{../../etc/passwd} here"}, "a.tex")
     assert [part for part, _ in text.left_out] == ["the file a", "the file ../../etc/passwd"]
 
@@ -170,7 +170,7 @@ def tar(files: Mapping[str, str]) -> bytes:
     return packed.getvalue()
 
 
-def test_archive_is_read_as_its_folder_is() -> None:
+def test_archive_is_read_like_its_folder() -> None:
     within = {f"paper/{name}": text for name, text in PAPER.items()}
     for packed in (archive(within), tar(within)):
         text, works = read_tex_document(tex_files(packed, 10**7), 10**6)
@@ -188,7 +188,7 @@ def test_archive_is_read_as_its_folder_is() -> None:
     ],
     ids=["no TeX", "truncated", "broken", "too large"],  # an archive holds the time it was made
 )
-def test_archive_that_is_no_document_is_refused(data: bytes, error: str) -> None:
+def test_invalid_archive_is_rejected(data: bytes, error: str) -> None:
     with pytest.raises(Refused, match=error):
         read_tex_document(tex_files(data, 10**5), 10**6)
 
@@ -203,17 +203,17 @@ def test_archive_that_is_no_document_is_refused(data: bytes, error: str) -> None
         ("# TeX\n\n```\n\\documentclass{article}\n\\begin{document}x\\end{document}\n```", False),
     ],
 )
-def test_tex_is_told_from_markdown_with_formulas(text: str, is_tex: bool) -> None:
+def test_tex_is_distinguished_from_markdown_with_formulas(text: str, is_tex: bool) -> None:
     assert looks_like_tex(text) is is_tex
 
 
 @pytest.mark.parametrize("cut", range(0, len(MAIN), 23))
-def test_source_that_is_cut_off_anywhere_is_read_as_far_as_it_goes(cut: int) -> None:
+def test_truncated_source_is_read_without_error(cut: int) -> None:
     text, _ = read({**PAPER, "main.tex": MAIN[:cut]}, "main.tex")
     assert isinstance(text, OfficeParagraphs)
 
 
-def test_field_names_of_a_formatted_list_are_no_part_of_its_entries() -> None:
+def test_bibliography_field_names_are_excluded_from_entries() -> None:
     entry = r"""\bibitem{a} \BibitemOpen \bibfield {author} {\bibinfo {author} {\bibfnamefont {A.}
         \bibnamefont {Moss}},\ }
         \bibinfo {title} {Counting stamps in rain},\ \href {https://doi.org/10.1000/p.1} {\bibinfo {journal} {Post}

@@ -19,7 +19,7 @@ def named(title: str, abstract: str) -> dict[str, Mention]:
     return {mention.normalised: mention for mention in contents_of(title, abstract).mentions}
 
 
-def test_names_in_capitals_and_names_of_procedures_are_methods_and_phrases_of_the_title_concepts() -> None:
+def test_named_techniques_are_methods_and_title_phrases_are_concepts() -> None:
     found = named(TITLE, ABSTRACT)
     kinds = {name: item.kind for name, item in found.items()}
     assert (
@@ -28,26 +28,26 @@ def test_names_in_capitals_and_names_of_procedures_are_methods_and_phrases_of_th
     assert kinds["counting wild bee"] == "concept"
 
 
-def test_what_a_paper_introduces_and_what_it_builds_on_are_told_apart() -> None:
+def test_introduced_methods_are_distinguished_from_methods_built_on() -> None:
     found = named(TITLE, ABSTRACT)
     assert (found["hedgenet"].introduced, found["bert"].introduced) == (True, False)
     assert (found["bert"].built_on, found["graph neural network"].built_on) == (True, False)
 
 
-def test_claims_are_the_sentences_that_say_what_was_found() -> None:
+def test_claims_are_sentences_stating_findings() -> None:
     found = contents_of(TITLE, ABSTRACT)
     text = text_with_title(TITLE, ABSTRACT)
     assert [text[claim.start : claim.end].strip() for claim in found.claims] == [ABSTRACT[ABSTRACT.index("Our exp") :]]
 
 
-def test_a_name_in_two_spellings_is_one() -> None:
+def test_name_spelling_variants_are_counted_as_same_name() -> None:
     found = contents_of("Graph Neural Networks", "We study a graph neural network. A Graph neural-network is slow.")
     assert [mention.normalised for mention in found.mentions].count("graph neural network") == 1
     assert found.mentions[0].name == "Graph Neural Networks"
 
 
 @pytest.mark.parametrize(("title", "abstract"), [("X", "."), ("a", "我们研究蜜蜂。"), ("?", "\x00 \u202e [[[")])
-def test_text_without_names_has_none(title: str, abstract: str) -> None:
+def test_text_without_names_yields_no_mentions(title: str, abstract: str) -> None:
     assert contents_of(title, abstract).mentions == []
 
 
@@ -59,7 +59,7 @@ def test_names_and_claims_of_a_long_text_are_bounded() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(title=st.text(min_size=1, max_size=60), abstract=st.text(max_size=400))
-def test_what_is_found_stands_in_the_text(title: str, abstract: str) -> None:
+def test_mentions_and_claims_point_to_positions_in_text(title: str, abstract: str) -> None:
     found, text = contents_of(title, abstract), text_with_title(title, abstract)
     for mention in found.mentions:
         assert mention.name in text[mention.sentence.start : mention.sentence.end]

@@ -7,7 +7,7 @@ from assayer.text.cutting import first_words, last_words
 CHINESE = "我们预测下一轮训练会覆盖哪些存储的例子并首先复习这些例子" * 3
 
 
-def test_cut_is_at_a_words_border() -> None:
+def test_text_is_cut_at_word_boundary() -> None:
     text = "we predict which stored examples are lost"
     assert first_words(text, 20) == "we predict which"
     assert last_words(text, 20) == "examples are lost"
@@ -23,5 +23,5 @@ def test_text_without_spaces_is_cut_at_the_limit_from_its_end() -> None:
     assert last_words(CHINESE, 10) == CHINESE[-10:]
 
 
-def test_first_word_that_is_too_long_is_no_text() -> None:
+def test_overlong_first_word_yields_empty_text() -> None:
     assert first_words("Appendix of tables", 2) == ""

@@ -24,34 +24,34 @@ def _timeline(*spans: Span, seconds: float = 10.0, title: str = "An idea") -> Ti
     return Timeline(id="job_1", title=title, state="succeeded", start=_START, end=end, spans=spans)
 
 
-def test_calls_that_overlap_run_at_once() -> None:
+def test_overlapping_requests_are_counted_as_concurrent() -> None:
     chart = chart_of(_timeline(_span("read", 0, 2), _span("read", 1, 3), _span("read", 2, 4)))
     assert (chart.rows[0].most, most_at_once(chart.asked)) == (2, 2)
 
 
-def test_rows_come_as_waits_stages_and_tasks_each_in_order_of_start() -> None:
+def test_rows_are_ordered_by_kind_then_start_time() -> None:
     spans = (_span("b", 3, 4), _span("a", 5, 6), _span("late", 3, 6, "stage"), _span("early", 1, 6, "stage"))
     chart = chart_of(_timeline(*spans, _span("queued", 0, 1, "wait")))
     assert [row.name for row in chart.rows] == ["queued", "early", "late", "b", "a"]
     assert chart.waited_seconds == 1
 
 
-def test_answer_from_the_cache_is_a_call_but_none_in_flight() -> None:
+def test_cached_answer_counts_as_request_but_not_in_flight() -> None:
     chart = chart_of(_timeline(_span("read", 1, 2), _span("read", 1, 2, outcome="cached")))
     assert (chart.calls, len(chart.asked)) == (2, 1)
 
 
-def test_span_written_by_a_clock_that_runs_behind_starts_with_the_whole() -> None:
+def test_span_before_timeline_start_is_clamped_to_start() -> None:
     (row,) = chart_of(_timeline(_span("read", -3, -1))).rows
     assert row.spans == ((0, 0),)
 
 
-def test_timeline_without_spans_can_be_drawn() -> None:
+def test_timeline_without_spans_yields_empty_chart() -> None:
     chart = chart_of(_timeline(seconds=0))
     assert (most_at_once(chart.asked), chart.rows) == (0, ())
 
 
 @given(st.lists(_Interval, max_size=30), st.floats(0, 20))
-def test_steps_count_what_runs_at_any_moment(times: list[tuple[float, float]], at: float) -> None:
+def test_steps_count_running_requests_at_any_moment(times: list[tuple[float, float]], at: float) -> None:
     running = [step.running for step in steps(times) if step.at <= at]
     assert (running[-1] if running else 0) == sum(start <= at < end for start, end in times)

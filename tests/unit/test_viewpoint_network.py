@@ -38,7 +38,7 @@ def checkpoint() -> Checkpoint:
     return train_network(GRAPH.with_unknown(ASKED), QUICK, PROVENANCE)
 
 
-def test_network_learns_a_tiny_graph_and_scores_ideas_it_was_not_shown(checkpoint: Checkpoint) -> None:
+def test_trained_network_scores_unseen_ideas_correctly(checkpoint: Checkpoint) -> None:
     scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
     said = scorer.score(GRAPH, ASKED)
     assert said.sum(axis=1) == pytest.approx(np.ones(len(ASKED)))
@@ -47,23 +47,23 @@ def test_network_learns_a_tiny_graph_and_scores_ideas_it_was_not_shown(checkpoin
     assert (scorer.score(GRAPH, everyone).argmax(axis=1) == GRAPH.labels).mean() > 0.9
 
 
-def test_asked_labels_are_never_seen(checkpoint: Checkpoint) -> None:
+def test_labels_of_scored_ideas_do_not_affect_their_scores(checkpoint: Checkpoint) -> None:
     scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
     assert (scorer.score(GRAPH, ASKED) == scorer.score(GRAPH.with_unknown(ASKED), ASKED)).all()
 
 
-def test_labels_of_other_ideas_inform_a_network_that_reads_them(checkpoint: Checkpoint) -> None:
+def test_labels_of_other_ideas_affect_scores(checkpoint: Checkpoint) -> None:
     scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
     nobody = GRAPH.with_unknown(np.arange(40, dtype=np.int32))
     assert not np.allclose(scorer.score(GRAPH, ASKED), scorer.score(nobody, ASKED))
 
 
-def test_order_in_which_ideas_are_asked_changes_only_the_order(checkpoint: Checkpoint) -> None:
+def test_order_of_requested_ideas_does_not_change_their_scores(checkpoint: Checkpoint) -> None:
     scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
     assert scorer.score(GRAPH, ASKED[::-1])[::-1] == pytest.approx(scorer.score(GRAPH, ASKED), abs=1e-6)
 
 
-def test_same_seed_gives_the_same_weights_and_another_seed_others(checkpoint: Checkpoint) -> None:
+def test_weights_are_reproducible_by_seed_and_differ_between_seeds(checkpoint: Checkpoint) -> None:
     def weights(seed: int) -> list[torch.Tensor]:
         settings = QUICK.model_copy(update={"seed": seed})
         return list(train_network(GRAPH.with_unknown(ASKED), settings, PROVENANCE).weights[0].values())
@@ -73,7 +73,7 @@ def test_same_seed_gives_the_same_weights_and_another_seed_others(checkpoint: Ch
     assert not all(torch.equal(item, two) for item, two in zip(first, weights(1), strict=True))
 
 
-def test_training_tells_every_epoch_and_stops_when_nothing_improves() -> None:
+def test_training_reports_every_epoch_and_stops_without_improvement() -> None:
     told: list[EpochProgress] = []
     settings = QUICK.model_copy(update={"members": 2, "patience": 2, "rate": 1e-9})
     description = train_network(GRAPH, settings, PROVENANCE, told.append).description
@@ -82,7 +82,7 @@ def test_training_tells_every_epoch_and_stops_when_nothing_improves() -> None:
     assert min(e.validation_loss for e in told if e.member == 0) == description.members[0].validation_loss
 
 
-def test_saved_checkpoint_scores_as_before_and_keeps_its_provenance(checkpoint: Checkpoint, tmp_path: Path) -> None:
+def test_reloaded_checkpoint_gives_identical_scores_and_provenance(checkpoint: Checkpoint, tmp_path: Path) -> None:
     path = tmp_path / "network.safetensors"
     save_checkpoint(checkpoint, path)
     loaded = load_checkpoint(path)
@@ -126,14 +126,14 @@ def _nothing(path: Path) -> None:
         (_nothing, "cannot be read as a checkpoint"),
     ],
 )
-def test_file_that_is_no_checkpoint_is_refused(prepare: object, message: str, tmp_path: Path) -> None:
+def test_invalid_checkpoint_file_is_rejected(prepare: object, message: str, tmp_path: Path) -> None:
     assert callable(prepare)
     prepare(tmp_path / "some.file")
     with pytest.raises(InputError, match=message):
         load_checkpoint(tmp_path / "some.file")
 
 
-def test_checkpoint_whose_weights_were_exchanged_is_refused(checkpoint: Checkpoint, tmp_path: Path) -> None:
+def test_checkpoint_with_replaced_weights_is_rejected(checkpoint: Checkpoint, tmp_path: Path) -> None:
     path = tmp_path / "network.safetensors"
     save_checkpoint(checkpoint, path)
     metadata = {"assayer-viewpoint-network": checkpoint.description.model_dump_json()}
@@ -158,7 +158,7 @@ def _one_class() -> GraphArrays:
         (GRAPH.with_unknown(np.arange(6, 40, dtype=np.int32)), "6 ideas with a label are too few to train"),
     ],
 )
-def test_graph_with_too_little_to_learn_from_is_refused(graph: GraphArrays, message: str) -> None:
+def test_graph_with_too_few_labels_is_rejected(graph: GraphArrays, message: str) -> None:
     with pytest.raises(InputError, match=message):
         train_network(graph, QUICK, PROVENANCE)
 
@@ -181,7 +181,7 @@ def test_idea_without_viewpoints_is_not_scored(checkpoint: Checkpoint) -> None:
     assert np.isnan(NetworkScorer(checkpoint, EMBEDDING, "cpu").score(empty, rows(39))).all()
 
 
-def test_undated_and_dated_ideas_are_told_apart() -> None:
+def test_graph_with_dated_and_undated_ideas_can_be_scored() -> None:
     graph = GRAPH.with_unknown(rows(0))
     graph.dates[::2] = 17_000
     scorer = FreshNetwork(QUICK, PROVENANCE)
@@ -189,7 +189,7 @@ def test_undated_and_dated_ideas_are_told_apart() -> None:
     assert (graph.dates[1::2] == UNKNOWN).all()
 
 
-def test_negatives_are_made_for_training_only() -> None:
+def test_generated_negatives_are_excluded_from_validation() -> None:
     settings = QUICK.model_copy(update={"negatives": 6, "epochs": 2})
     description = train_network(GRAPH, settings, PROVENANCE).description
     assert description.members[0].validation_ideas == round(0.15 * 26) + round(0.15 * 20)

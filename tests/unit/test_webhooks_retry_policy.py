@@ -20,12 +20,12 @@ SETTINGS = WebhookDeliverySettings()
 
 
 @pytest.mark.parametrize("status", [200, 202, 204, 299])
-def test_any_success_is_a_delivery(status: int) -> None:
+def test_any_2xx_status_counts_as_delivered(status: int) -> None:
     assert delivery_outcome(status, 1, 0.5, SETTINGS) == Delivered(f"It answered {status}.")
 
 
 @pytest.mark.parametrize("answer", [302, 400, 404, 429, 500, 503, "It could not be reached."])
-def test_anything_else_is_tried_again_later_and_at_last_is_dead_with_the_reason(answer: int | str) -> None:
+def test_failed_delivery_is_retried_then_abandoned_with_reason(answer: int | str) -> None:
     assert isinstance(delivery_outcome(answer, 1, 0.5, SETTINGS), RetryLater)
     last = delivery_outcome(answer, SETTINGS.tries, 0.5, SETTINGS)
     assert isinstance(last, GivenUp)
@@ -33,11 +33,11 @@ def test_anything_else_is_tried_again_later_and_at_last_is_dead_with_the_reason(
     assert "try 8 of 8" in last.detail
 
 
-def test_receiver_that_says_gone_is_not_tried_again() -> None:
+def test_gone_status_is_not_retried() -> None:
     assert isinstance(delivery_outcome(410, 1, 0.5, SETTINGS), GivenUp)
 
 
-def test_tries_spread_over_a_little_more_than_a_day() -> None:
+def test_retries_span_little_more_than_a_day() -> None:
     steps = [delivery_outcome(500, attempt, 0.5, SETTINGS) for attempt in range(1, SETTINGS.tries)]
     waits = [step.seconds for step in steps if isinstance(step, RetryLater)]
     assert waits == sorted(waits)
@@ -46,13 +46,13 @@ def test_tries_spread_over_a_little_more_than_a_day() -> None:
 
 
 @given(st.integers(1, 7), st.floats(0, 1, exclude_max=True))
-def test_jitter_keeps_a_wait_within_its_share(attempt: int, draw: float) -> None:
+def test_jitter_stays_within_configured_share_of_wait(attempt: int, draw: float) -> None:
     step = delivery_outcome(500, attempt, draw, SETTINGS)
     assert isinstance(step, RetryLater)
     assert step.seconds == pytest.approx(5 * 5 ** (attempt - 1), rel=JITTER + 1e-9)
 
 
-def test_signature_is_that_of_standard_webhooks_and_holds_for_this_body_alone() -> None:
+def test_signature_follows_standard_webhooks_and_covers_the_body() -> None:
     secret, delivery, now = generate_secret(), uuid.uuid4(), dt.datetime.now(dt.UTC)
     headers = signed_headers(secret, delivery, now, '{"type":"batch.finished"}')
     assert Webhook(secret).verify('{"type":"batch.finished"}', headers) == {"type": "batch.finished"}
@@ -74,11 +74,11 @@ def test_signature_is_that_of_standard_webhooks_and_holds_for_this_body_alone() 
         "https://8.8.8.8:22/",
     ],
 )
-def test_address_that_is_not_public_and_encrypted_is_refused_at_once(url: str) -> None:
+def test_non_public_or_unencrypted_address_is_rejected(url: str) -> None:
     with pytest.raises(AddressRefused):
         check_webhook_address(WebhookSettings(), url)
 
 
-def test_operator_may_open_a_closed_network() -> None:
+def test_operator_can_allow_private_network_and_plain_http() -> None:
     check_webhook_address(WebhookSettings(), "https://hooks.example.org/assayer?token=1")
     check_webhook_address(WebhookSettings(allow=("127.0.0.0/8",), plain_http=True), "http://127.0.0.1:8080/hook")

@@ -49,13 +49,13 @@ def test_pieces_of_two_sentences_are_shown_as_two_sentences() -> None:
     )
 
 
-def test_sentences_run_into_one_are_shown_with_their_full_stops() -> None:
+def test_merged_sentences_are_shown_with_original_full_stops() -> None:
     text = "We tested Smith et al. in patients. The control group died within a year of the trial. We stopped."
     quoted = checked("tested Smith et al. in patients, the control group died", text)
     assert quoted.words == "We tested Smith et al. in patients. The control group died within a year of the trial"
 
 
-def test_very_long_sentence_is_shown_around_the_quote() -> None:
+def test_very_long_sentence_is_shortened_around_the_quote() -> None:
     text = f"{'one and ' * 200}{CLAIM} {'and another ' * 200}"
     quoted = checked(CLAIM, text)
     assert CLAIM in quoted.words
@@ -64,12 +64,12 @@ def test_very_long_sentence_is_shown_around_the_quote() -> None:
 
 
 @pytest.mark.parametrize("text", ["{}. We say more.", "Nothing of it.", "{}"])
-def test_title_of_the_paper_is_no_quote(text: str) -> None:
+def test_paper_title_is_rejected_as_quote(text: str) -> None:
     title = "Large language models judge research ideas as well as expert reviewers do"
     assert checked(title, text.format(title), title).objection == "it is the title of the paper"
 
 
-def test_heading_of_a_section_is_no_quote() -> None:
+def test_section_heading_is_rejected_as_quote() -> None:
     heading = "Results of the new treatment on the mortality of elderly patients"
     place = ShownPlace(start=0, name=heading)
     assert checked(heading, f"{heading}\n\nIt helped in all of them.", places=(place,)).state == "not_found"
@@ -78,7 +78,7 @@ def test_heading_of_a_section_is_no_quote() -> None:
 @pytest.mark.parametrize(
     "quote", ["new treatment", "the new treatment reduces the mortality", "of the in which it was to be all that is so"]
 )
-def test_few_words_are_no_quote(quote: str) -> None:
+def test_too_few_content_words_are_rejected_as_quote(quote: str) -> None:
     text = f"{CLAIM_FIRST} And of the in which it was to be all that is so much more."
     assert checked(quote, text).state == "not_found"
 
@@ -90,31 +90,31 @@ def test_few_words_are_no_quote(quote: str) -> None:
         ("新的治疗方法在所有试验中降低了老年患者的死亡率", "{}。费用也更低。"),
     ],
 )
-def test_short_sentence_is_a_quote_when_it_is_whole(quote: str, text: str) -> None:
+def test_short_whole_sentence_is_accepted_as_quote(quote: str, text: str) -> None:
     quoted = checked(quote, text.format(quote))
     assert (quoted.state, quoted.words) == ("verified", quote)
 
 
-def test_what_is_shown_is_the_source_and_not_what_the_answer_wrote() -> None:
+def test_verified_quote_is_shown_in_source_wording() -> None:
     text = "We show – in 9 trials (of 12) – that “the ﬁrst treatment” reduces mortality by 12.4 % [12], as expected."
     quote = "we show [@] in 9 trials! of 12? that the first treatment: reduces mortality by 12.4% (12) as expected"
     quoted = checked(quote, text)
     assert (quoted.state, quoted.words) == ("verified", text.removesuffix("."))
 
 
-def test_slips_show_the_spelling_of_the_source() -> None:
+def test_minor_spelling_differences_are_shown_in_source_spelling() -> None:
     text = "The behaviour of all the larger models that we tried generalises to the nine remaining tasks."
     assert checked(text.replace("aviour", "avior").replace("alises", "alizes"), text).words == text.removesuffix(".")
 
 
-def test_quote_tells_its_place() -> None:
+def test_quote_records_its_section() -> None:
     places = (ShownPlace(start=0, name="abstract"), ShownPlace(start=16, name="3 Results"))
     text = f"We ran trials.\n\n3 Results\n\nThere were many.\n\n{CLAIM_FIRST}"
     assert checked(CLAIM, text, places=places).place == "3 Results"
 
 
 @given(st.text(max_size=200))
-def test_every_spelled_letter_knows_where_it_came_from(text: str) -> None:
+def test_every_normalised_letter_maps_to_a_source_position(text: str) -> None:
     letters, places = Letters.of(spelled(unified(text))).letters, origins(text)
     assert len(letters) == len(places)
     assert all(0 <= start < end <= len(text) for start, end in places)

@@ -17,7 +17,7 @@ from orchestrator.jobs.withheld_addresses import without_addresses
         *("vllm-0:8000", "[::1]:8000", "fd00::5", "localhost:5432/assayer", "postgresql://db.internal:5432/assayer"),
     ],
 )
-def test_address_in_a_sentence_is_withheld_and_its_words_stay(address: str) -> None:
+def test_address_is_withheld_and_rest_of_sentence_kept(address: str) -> None:
     assert without_addresses(f"It ({address}) is down: {address}.") == (
         "It ((address withheld)) is down: (address withheld)."
     )
@@ -27,12 +27,12 @@ def test_address_in_a_sentence_is_withheld_and_its_words_stay(address: str) -> N
     "text",
     ["Set ASSAYER_LLM__BASE_URL: it usually ends in /v1.", "the last: HTTP 503 Busy.", "row 12:30", "Python 3.11.7: x"],
 )
-def test_other_words_stay_as_they_are(text: str) -> None:
+def test_text_without_addresses_is_unchanged(text: str) -> None:
     assert without_addresses(text) == text
 
 
 @pytest.mark.parametrize("kind", [LlmRejected, LlmUnavailable])
-def test_tenants_are_told_what_failed_and_the_operators_log_where(
+def test_tenant_error_hides_address_and_operator_log_keeps_it(
     kind: type[LlmRejected | LlmUnavailable], caplog: pytest.LogCaptureFixture
 ) -> None:
     error = kind("The LLM endpoint http://10.0.0.5:8000/v1 is down.", "Check that it runs.")
@@ -43,7 +43,7 @@ def test_tenants_are_told_what_failed_and_the_operators_log_where(
     assert "http://10.0.0.5:8000/v1" in caplog.text
 
 
-def test_what_is_said_of_the_input_quotes_it_as_it_is() -> None:
+def test_input_errors_quote_user_text_unchanged() -> None:
     outcome = outcome_of_error(InputError("The title http://my.example:80/ is no title."), 1)
     assert isinstance(outcome, Problem)
     assert "http://my.example:80/" in outcome.detail

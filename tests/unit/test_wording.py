@@ -38,7 +38,7 @@ def test_counted_nouns_take_their_plural(number: int, noun: str, text: str) -> N
     ("usd", "text"),
     [(0.0, "$0.00"), (0.00004, "less than $0.0001"), (0.0001, "$0.0001"), (0.0421, "$0.0421"), (1.5, "$1.50")],
 )
-def test_small_amounts_are_not_shown_as_nothing(usd: float, text: str) -> None:
+def test_small_amounts_are_not_rounded_to_zero(usd: float, text: str) -> None:
     assert money(usd) == text
 
 
@@ -55,5 +55,5 @@ def test_small_amounts_are_not_shown_as_nothing(usd: float, text: str) -> None:
         ("Jr.", "Jr."),
     ],
 )
-def test_family_name_is_no_suffix(author: str, family: str) -> None:
+def test_family_name_excludes_suffixes(author: str, family: str) -> None:
     assert family_name(author) == family

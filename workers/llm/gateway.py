@@ -22,9 +22,9 @@ from assayer.models import CachedAnswer
 from assayer.ports import Clock
 from assayer.run.context_variables import Urgency, is_urgent, urgency
 from assayer.run.run import Run
+from workers.llm.answer_repair import Asking, Conversation
 from workers.llm.chat_completion import LlmTransport
 from workers.llm.context_window import ContextWindows, FittedQuestion, fitted
-from workers.llm.conversation import Asking, Conversation
 from workers.llm.errors import TransientLlmFailure
 from workers.llm.ledger import CallLedger, CallUsage
 from workers.llm.settings import LlmSettings

@@ -17,9 +17,9 @@ from workers.outbound.claims import ClaimKeeper
 from workers.outbound.metrics import CACHE_HITS, FAILURES
 from workers.outbound.priority_gate import Place
 from workers.outbound.single_flight import InFlight, SingleFlight, Waiter
-from workers.outbound.source_client import SourceClient
 from workers.outbound.source_pace import Wait
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse, out_of_time
+from workers.outbound.source_retries import SourceClient
 from workers.outbound.source_settings import SourceSettings
 from workers.outbound.store import ResponseCache, SharedState
 
@@ -43,7 +43,7 @@ class _RequestWaiter(Waiter[SourceResponse]):
 
 
 class _Line:
-    """Queueing of one request on behalf of all callers waiting for it. Implements `source_client.Line`."""
+    """Queueing of one request on behalf of all callers waiting for it. Implements `source_retries.Line`."""
 
     def __init__(self, flight: InFlight[_RequestWaiter], client: SourceClient, source: str, clock: Clock) -> None:
         self._flight = flight

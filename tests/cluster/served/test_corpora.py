@@ -43,7 +43,7 @@ def papers() -> list[PaperRecord]:
 
 
 @pytest.mark.parametrize("shards", [0, 2])
-async def test_served_corpus_answers_as_the_one_at_hand(tmp_path: Path, shards: int) -> None:
+async def test_served_corpus_answers_like_the_local_corpus(tmp_path: Path, shards: int) -> None:
     directory = await built(tmp_path, papers(), shards)
     ids = [PaperId("bee-00"), PaperId("bee-12"), PaperId("unknown")]
     async with pools(directory, shards, EMBEDDER) as corpora:
@@ -81,7 +81,7 @@ async def _searched(traffic: Traffic, version: str) -> None:
 
 
 @pytest.mark.parametrize("shards", [0, 2])
-async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_path: Path, shards: int) -> None:
+async def test_searches_neither_fail_nor_mix_versions_during_publication(tmp_path: Path, shards: int) -> None:
     directory = await built(tmp_path, edition(0, 40), shards)
     editions, stop = Editions(), asyncio.Event()
     async with pools(directory, shards, EMBEDDER, replicas=2) as corpora:
@@ -105,7 +105,7 @@ async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_pa
     assert {answer.version for answer in traffic.answers} == set(editions.of)
 
 
-async def test_version_that_somebody_began_with_is_opened_again_or_told_to_be_gone(tmp_path: Path) -> None:
+async def test_earlier_version_is_reopened_and_unknown_version_is_rejected(tmp_path: Path) -> None:
     directory = await built(tmp_path, papers(), shards=0)
     with closing(Corpus.open(directory, EMBEDDER)) as first:
         changed = PaperRecord.model_validate(record(3, title="Lichens"))

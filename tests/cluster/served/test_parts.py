@@ -71,7 +71,7 @@ def _late() -> TransientLlmFailure:
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_error_of_a_pool_arrives_in_its_own_type_with_all_it_says(
+async def test_pool_error_keeps_its_type_and_attributes(
     specimen: PoolClient[Specimen], error: AssayerError | TransientLlmFailure | PermanentLlmFailure
 ) -> None:
     with pytest.raises(type(error)) as raised:
@@ -80,7 +80,7 @@ async def test_error_of_a_pool_arrives_in_its_own_type_with_all_it_says(
     assert (str(raised.value), vars(raised.value)) == (str(error), vars(error))
 
 
-async def test_a_call_that_somebody_waits_for_is_known_as_one_where_it_is_answered(
+async def test_urgent_flag_of_a_request_reaches_the_replica(
     specimen: PoolClient[Specimen],
 ) -> None:
     assert not await specimen.ask(Specimen.waited_for)
@@ -88,7 +88,7 @@ async def test_a_call_that_somebody_waits_for_is_known_as_one_where_it_is_answer
         assert await specimen.ask(Specimen.waited_for)
 
 
-async def test_caller_who_is_cancelled_takes_the_call_along(specimen: PoolClient[Specimen]) -> None:
+async def test_cancelling_the_caller_cancels_the_replica_request(specimen: PoolClient[Specimen]) -> None:
     before = await specimen.ask(Specimen.seen, "waiting")
     ended = await specimen.ask(Specimen.seen, "cancelled")
     waiting = asyncio.create_task(specimen.ask(Specimen.wait))
@@ -106,7 +106,7 @@ async def test_caller_who_is_cancelled_takes_the_call_along(specimen: PoolClient
     await wait_until_async(stopped)
 
 
-async def test_call_beyond_its_deadline_is_given_up_over_there_too(specimen: PoolClient[Specimen]) -> None:
+async def test_request_past_its_deadline_is_cancelled_on_the_replica(specimen: PoolClient[Specimen]) -> None:
     ended = await specimen.ask(Specimen.seen, "cancelled")
     with pytest.raises(ReplicaLost, match=r"did not answer within 0\.5 s"):
         await PoolClient(specimen.handle, 0.5, PATIENCE).once(Specimen.wait)
@@ -117,7 +117,7 @@ async def test_call_beyond_its_deadline_is_given_up_over_there_too(specimen: Poo
     await wait_until_async(stopped)
 
 
-async def test_pool_that_has_more_to_do_than_it_can_queue_says_so(specimen: PoolClient[Specimen]) -> None:
+async def test_full_pool_queue_rejects_further_requests(specimen: PoolClient[Specimen]) -> None:
     calls = [asyncio.create_task(specimen.once(Specimen.wait)) for _ in range(8)]
     done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
     assert {type(item.exception()) for item in done} == {PoolFull}
@@ -127,7 +127,7 @@ async def test_pool_that_has_more_to_do_than_it_can_queue_says_so(specimen: Pool
     assert await specimen.ask(Specimen.echo, "again") == "again"
 
 
-async def test_call_whose_process_is_killed_is_made_again_where_it_may_be(specimen: PoolClient[Specimen]) -> None:
+async def test_killed_replica_fails_the_request_and_is_replaced(specimen: PoolClient[Specimen]) -> None:
     process = await specimen.ask(Specimen.pid)
     before = await specimen.ask(Specimen.seen, "waiting")
 
@@ -149,7 +149,7 @@ async def test_call_whose_process_is_killed_is_made_again_where_it_may_be(specim
     assert await specimen.ask(Specimen.pid) != process
 
 
-async def test_served_embedder_gives_the_vectors_of_the_one_at_hand(cluster: None) -> None:
+async def test_served_embedder_returns_the_same_vectors_as_the_local_embedder(cluster: None) -> None:
     caller = _pool(EmbedderReplica, ReplicaConfig())
     served = await PooledEmbedder.open(caller)
     texts = [ON_TOPIC, OFF_FIELD, ""]
@@ -160,9 +160,7 @@ async def test_served_embedder_gives_the_vectors_of_the_one_at_hand(cluster: Non
     assert not isinstance(served, LexicalEmbedder)
 
 
-async def test_served_bge_m3_gives_vectors_and_weights_of_one_pass_and_a_served_language_model_reranks(
-    cluster: None, tmp_path: Path
-) -> None:
+async def test_served_bge_m3_and_llm_reranker_match_local_models(cluster: None, tmp_path: Path) -> None:
     embedding = EmbedderSettings(library="FlagEmbedding", model=str(small_bge_m3(tmp_path / "bge-m3")))
     reranking = RerankerSettings(library="FlagEmbedding", model=str(small_llm_reranker(tmp_path / "gemma")))
     environment = {

@@ -89,7 +89,7 @@ def _placed_anew(held: dict[str, list[int]], before: dict[str, list[int]]) -> bo
     )
 
 
-async def test_each_process_pulls_and_holds_what_falls_to_it_and_all_answer_as_one(tmp_path: Path) -> None:
+async def test_each_replica_holds_its_share_of_shards_and_search_matches_local(tmp_path: Path) -> None:
     bucket = Bucket(tmp_path)
     version = await bucket.build()
     async with pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
@@ -104,7 +104,7 @@ async def test_each_process_pulls_and_holds_what_falls_to_it_and_all_answer_as_o
         assert _placed(await _held(corpora)), "asking has opened nothing elsewhere"
 
 
-async def test_process_that_dies_is_replaced_by_the_next_in_order_without_an_error(tmp_path: Path) -> None:
+async def test_killed_shard_replica_is_replaced_without_failed_searches(tmp_path: Path) -> None:
     bucket, editions, stop = Bucket(tmp_path), Editions(), asyncio.Event()
     editions.note(await bucket.build(), 0)
     async with pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:

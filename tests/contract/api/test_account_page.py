@@ -31,7 +31,7 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
     assert acts[-2:] == [("member changed", grace.member.id)] * 2
 
 
-async def test_a_role_taken_away_while_somebody_saves_their_account_stays_away(service: Service) -> None:
+async def test_concurrent_account_save_does_not_restore_a_removed_role(service: Service) -> None:
     owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
     at = f"/v1/members/{otto.member.id}"
     async with signed_in(service, otto.key) as browser:
@@ -44,7 +44,7 @@ async def test_a_role_taken_away_while_somebody_saves_their_account_stays_away(s
             await owner.patch(at, json={"role": "officer"})
 
 
-async def test_a_mail_that_did_not_arrive_is_seen_by_who_invites(service: Service) -> None:
+async def test_undelivered_email_is_shown_to_the_inviting_officer(service: Service) -> None:
     officer, grace = await person(service, "officer", "Otto"), await person(service, "reviewer", "Grace Hopper")
     await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
     async with signed_in(service, officer.key) as browser:

@@ -6,7 +6,7 @@ from tests.contract.api.problems import check_problem
 from tests.contract.api.service import BODY, OTHER, Service
 
 
-async def test_a_tenant_is_agreed_with_changed_and_deleted(service: Service) -> None:
+async def test_tenant_is_created_changed_listed_and_deleted(service: Service) -> None:
     async with service.caller("admin") as admin:
         made = await admin.post("/v1/tenants", json={"id": "agency", "name": "An agency", "monthly_usd": 100})
         assert (made.status_code, made.headers["location"]) == (201, "/v1/tenants/agency")
@@ -51,14 +51,14 @@ async def test_a_key_is_shown_once(service: Service) -> None:
         ({"name": "x", "scopes": ["read"], "expires_at": "2100-01-01T00:00:00"}, "/expires_at"),
     ],
 )
-async def test_a_key_that_cannot_be_is_refused(service: Service, body: dict[str, object], pointer: str) -> None:
+async def test_invalid_key_request_is_rejected(service: Service, body: dict[str, object], pointer: str) -> None:
     async with service.caller("manage") as manager:
         document = check_problem(await manager.post("/v1/keys", json=body), 422, "invalid-request")
     assert document.errors is not None
     assert document.errors[0].pointer == pointer
 
 
-async def test_nobody_gives_away_what_they_have_not(service: Service) -> None:
+async def test_creating_a_key_beyond_own_rights_is_forbidden(service: Service) -> None:
     async with service.caller("manage") as manager:
         higher = await manager.post("/v1/keys", json={"name": "x", "scopes": ["admin"]})
         figures = await manager.post("/v1/keys", json={"name": "x", "scopes": ["metrics"]})
@@ -67,7 +67,7 @@ async def test_nobody_gives_away_what_they_have_not(service: Service) -> None:
     assert check_problem(elsewhere, 403, "forbidden").scope == "admin"
 
 
-async def test_an_admin_makes_keys_for_others(service: Service) -> None:
+async def test_admin_creates_keys_for_other_tenants(service: Service) -> None:
     async with service.caller("admin") as admin:
         made = await admin.post("/v1/keys", json={"name": "first", "scopes": ["manage"], "tenant": OTHER})
         listed = await admin.get("/v1/keys", params={"tenant": OTHER})
@@ -77,7 +77,7 @@ async def test_an_admin_makes_keys_for_others(service: Service) -> None:
     check_problem(nowhere, 404, "not-found")
 
 
-async def test_usage_counts_ones_own_jobs(service: Service) -> None:
+async def test_usage_counts_only_jobs_of_the_tenant(service: Service) -> None:
     async with service.caller() as client, service.caller(tenant=OTHER) as other, service.caller("admin") as admin:
         await client.post("/v1/evaluations", json=BODY)
         await service.finish()

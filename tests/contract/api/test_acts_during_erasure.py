@@ -85,7 +85,7 @@ async def words_about(database: Database, evaluation: str) -> list[str]:
 
 
 @pytest.mark.parametrize("what", ["remarks", "override", "conflicts"])
-async def test_what_is_said_of_a_single_evaluation_while_it_is_erased_is_410(service: Service, what: str) -> None:
+async def test_acts_on_a_single_evaluation_during_its_erasure_return_410(service: Service, what: str) -> None:
     """No call is locked, which erasing would have to wait for."""
     owner, reviewer = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     single = (await service.machine.post("/v1/evaluations", json=BODY)).json()["id"]
@@ -97,7 +97,7 @@ async def test_what_is_said_of_a_single_evaluation_while_it_is_erased_is_410(ser
 
 @pytest.mark.parametrize("meets", [erased_under, erased_over])
 @pytest.mark.parametrize("what", _ACTS)
-async def test_an_act_about_a_call_that_meets_an_erasure_is_done_or_410(
+async def test_acts_on_a_call_during_an_erasure_succeed_or_return_410(
     service: Service, what: str, meets: Callable[[Service, str, Ask], Awaitable[httpx2.Response]]
 ) -> None:
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
@@ -111,7 +111,7 @@ async def test_an_act_about_a_call_that_meets_an_erasure_is_done_or_410(
     assert await words_about(service.database, first) == []
 
 
-async def test_an_opinion_that_is_erased_as_soon_as_it_is_given_was_given(service: Service) -> None:
+async def test_opinion_erased_right_after_submission_is_still_accepted(service: Service) -> None:
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     first = await reviewed(service, owner)
     # At the very end of the transaction that gives the opinion.
@@ -133,7 +133,7 @@ async def test_an_opinion_that_is_erased_as_soon_as_it_is_given_was_given(servic
     assert (given.status_code, given.json().get("blind_score")) == (200, 2), given.text
 
 
-async def test_a_page_that_meets_an_erasure_says_so(service: Service, owner: Person) -> None:
+async def test_page_action_during_an_erasure_reports_the_erasure(service: Service, owner: Person) -> None:
     async with service.caller() as machine, signed_in(service, owner.key) as browser:
         single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
         form = {"csrf_token": await csrf_token(browser, f"/console/proposals/{single}"), "text": "Look at the budget."}

@@ -12,7 +12,7 @@ from tests.contract.api.reviewed_calls import (
 from tests.contract.api.service import Service
 
 
-async def test_agreement_is_drawn_with_what_chance_and_one_score_for_all_would_give(service: Service) -> None:
+async def test_agreement_plot_shows_chance_and_constant_score_baselines(service: Service) -> None:
     batch, grace, _ = await call_with_opinions(service)
     first = (await grace.get("/v1/assignments")).json()["items"][0]["evaluation"]
     revised = await grace.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5})
@@ -40,7 +40,9 @@ async def test_agreement_is_drawn_with_what_chance_and_one_score_for_all_would_g
     ("given", "words"),
     [(0, "There are no first opinions yet."), (4, "Not enough opinions. Only 4 proposals have")],
 )
-async def test_without_opinions_and_with_few_the_page_says_so(service: Service, given: int, words: str) -> None:
+async def test_agreement_plot_is_replaced_by_a_note_without_enough_opinions(
+    service: Service, given: int, words: str
+) -> None:
     batch, *_ = await call_with_opinions(service, given)
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/calls/{batch}/plots")).text

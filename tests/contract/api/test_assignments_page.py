@@ -5,7 +5,9 @@ from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import Service
 
 
-async def test_reviewers_are_tried_assigned_and_withdrawn(service: Service, officer: Person, ada: Person) -> None:
+async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
+    service: Service, officer: Person, ada: Person
+) -> None:
     batch, (first, _) = await call_of(service, "# One", "# Two")
     here = f"/console/calls/{batch}/assignments"
     async with signed_in(service, officer.key) as browser:
@@ -26,7 +28,7 @@ async def test_reviewers_are_tried_assigned_and_withdrawn(service: Service, offi
     assert len(left) == 1
 
 
-async def test_a_plan_that_has_changed_is_shown_again_before_anybody_is_assigned(service: Service) -> None:
+async def test_outdated_assignment_plan_is_rejected_without_assigning_reviewers(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     await person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
@@ -40,7 +42,7 @@ async def test_a_plan_that_has_changed_is_shown_again_before_anybody_is_assigned
     assert await service.services.reviewing.assignments.queue(officer.member.tenant, member=None, batch=None) == []
 
 
-async def test_a_conflict_is_declared_keeps_somebody_out_and_is_cleared_with_a_reason(service: Service) -> None:
+async def test_conflict_is_declared_excludes_the_reviewer_and_is_cleared_with_reason(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
     here, whose = f"/console/calls/{batch}/assignments", {"evaluation": first, "reviewer": str(ada.member.id)}

@@ -29,7 +29,7 @@ async def test_every_single_attack_is_refused_or_answered(target: Target) -> Non
     assert [(item, attack) for item, attack in zip(held, tried, strict=True) if not item.holds] == []
 
 
-async def test_crowds_get_no_failure_out_of_the_service_and_nobody_else_is_refused(target: Target) -> None:
+async def test_mass_attacks_cause_no_server_errors_or_refusals_for_others(target: Target) -> None:
     for crowd in CROWDS.values():
         came_back = await crowd(target, 0.3)
         assert came_back.total() > 0

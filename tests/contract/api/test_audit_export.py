@@ -11,7 +11,7 @@ from tests.contract.api.people import call_of, person
 from tests.contract.api.service import Service, served
 
 
-async def test_words_blanked_in_an_owners_export_are_a_fault(service: Service, tmp_path: Path) -> None:
+async def test_blanked_text_in_an_owner_export_is_reported_as_a_fault(service: Service, tmp_path: Path) -> None:
     owner, file = await person(service, "owner", "Olga Owner"), tmp_path / "log.jsonl"
     _, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
@@ -33,7 +33,7 @@ async def test_words_blanked_in_an_owners_export_are_a_fault(service: Service, t
     assert "has two headers" in twice.err
 
 
-async def test_the_console_saves_for_whom_it_was_too(service: Service) -> None:
+async def test_console_export_names_its_reader_role(service: Service) -> None:
     auditor = await person(service, "auditor", "Audi Tor")
     async with signed_in(service, auditor.key) as browser:
         head, *entries = (await browser.get("/console/audit-log/export")).text.splitlines()

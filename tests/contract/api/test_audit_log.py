@@ -27,7 +27,7 @@ async def _log(service: Service, tenant: TenantId = ACME) -> list[AuditEntry]:
     return await service.services.audit_log.entries(tenant)
 
 
-async def test_entries_come_in_order_page_by_page(service: Service) -> None:
+async def test_entries_are_paged_in_order(service: Service) -> None:
     await _write(service, 5)
     await _write(service, 1, OTHER)
     async with service.caller("manage") as manager:
@@ -41,7 +41,7 @@ async def test_entries_come_in_order_page_by_page(service: Service) -> None:
     assert list(audit_faults(entries, tip, "machine")) == []
 
 
-async def test_many_at_once_make_one_chain(service: Service) -> None:
+async def test_concurrent_writes_form_a_single_chain(service: Service) -> None:
     await asyncio.gather(*(_write(service, 4) for _ in range(5)))
     tip = await service.services.audit_log.tip(ACME)
     assert tip.number == 20
@@ -60,7 +60,7 @@ async def test_many_at_once_make_one_chain(service: Service) -> None:
         "DELETE FROM audit_tips",
     ],
 )
-async def test_database_refuses_to_change_what_was_written(service: Service, statement: str) -> None:
+async def test_database_rejects_changes_to_audit_entries(service: Service, statement: str) -> None:
     await _write(service, 2)
     before = await _log(service)
     with pytest.raises(StorageError):
@@ -68,7 +68,7 @@ async def test_database_refuses_to_change_what_was_written(service: Service, sta
     assert await _log(service) == before
 
 
-async def test_words_with_a_nul_are_kept_as_the_database_can_read_them(service: Service) -> None:
+async def test_nul_characters_in_audit_text_are_replaced(service: Service) -> None:
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     _, (first,) = await call_of(service, "# One")
     body = {"reviewer": ada.member.id, "reason": "a friend\x00 of theirs"}
@@ -79,7 +79,7 @@ async def test_words_with_a_nul_are_kept_as_the_database_can_read_them(service: 
     assert list(audit_faults(await service.services.audit_log.entries(ACME))) == []
 
 
-async def test_erasing_an_applicant_takes_the_words_and_leaves_the_chain(service: Service) -> None:
+async def test_erasing_an_applicant_removes_text_but_keeps_the_hash_chain(service: Service) -> None:
     async with service.caller("submit", "read", "manage") as owner:
         batch = await owner.post("/v1/evaluations", json=BODY)
         job = batch.json()["id"]
@@ -102,7 +102,7 @@ async def test_erasing_an_applicant_takes_the_words_and_leaves_the_chain(service
     assert not any("Dr Who" in row["content"] for row in stored)
 
 
-async def test_erasure_by_name_does_not_write_the_name_down(service: Service) -> None:
+async def test_erasure_by_source_does_not_log_the_source(service: Service) -> None:
     async with service.caller("submit", "read", "manage") as owner:
         rows = b'{"id": "A-2026-0007", "text": "' + b"An idea of enough words to be one. " * 9 + b'"}'
         await owner.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
@@ -115,7 +115,7 @@ async def test_erasure_by_name_does_not_write_the_name_down(service: Service) ->
     assert not any("A-2026-0007" in entry.model_dump_json() for entry in log)
 
 
-async def test_log_of_a_tenant_outlives_it_without_words(service: Service) -> None:
+async def test_audit_log_outlives_its_tenant_without_text(service: Service) -> None:
     await _write(service, 2, OTHER)
     async with service.caller("admin") as admin:
         assert (await admin.delete("/v1/tenants/other")).status_code == 204
@@ -124,7 +124,7 @@ async def test_log_of_a_tenant_outlives_it_without_words(service: Service) -> No
     assert list(audit_faults(log, await service.services.audit_log.tip(OTHER))) == []
 
 
-async def test_the_time_of_retention_takes_words_too(service: Service) -> None:
+async def test_retention_removes_text_of_old_entries(service: Service) -> None:
     """Purging removes the content of entries past the retention period and keeps the rest."""
     await _write(service, 2)
     async with service.caller("admin") as admin:
@@ -144,7 +144,7 @@ async def test_the_time_of_retention_takes_words_too(service: Service) -> None:
     assert list(audit_faults(entries, await log.tip(ACME))) == []
 
 
-async def test_taking_results_out_is_written_down(service: Service) -> None:
+async def test_exporting_results_is_logged(service: Service) -> None:
     rows = b'{"id": "a", "text": "' + b"An idea of enough words to be one. " * 9 + b'"}'
     made = await service.machine.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
     batch = made.json()["id"]
@@ -169,7 +169,7 @@ def _lines(file: Path) -> list[str]:
     return file.read_text().splitlines(keepends=True)
 
 
-async def test_log_is_saved_and_checked_by_a_command(service: Service, tmp_path: Path, log_file: Path) -> None:
+async def test_command_exports_the_log_and_detects_damage(service: Service, tmp_path: Path, log_file: Path) -> None:
     await _write(service, 4)
     async with served(service.app) as url:
         program = Program(url, (await person(service, "auditor")).key, tmp_path)
@@ -188,7 +188,7 @@ async def test_log_is_saved_and_checked_by_a_command(service: Service, tmp_path:
         assert found.out.startswith("entry ")
 
 
-async def test_a_machine_verifies_the_log_without_reading_what_people_think(
+async def test_machine_key_verifies_the_log_without_reading_opinions(
     service: Service, owner: Person, ada: Person, tmp_path: Path, log_file: Path
 ) -> None:
     batch, (first,) = await call_of(service, "# One")

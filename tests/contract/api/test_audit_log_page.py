@@ -17,7 +17,7 @@ async def written(service: Service, count: int, act: AuditedAct = "remark added"
         )
 
 
-async def test_entries_are_shown_newest_first_and_found_by_actor_act_and_subject(service: Service) -> None:
+async def test_entries_are_listed_newest_first_and_filtered_by_actor_act_and_subject(service: Service) -> None:
     auditor = await person(service, "auditor", "Eva Auditor")
     await written(service, 60)
     await written(service, 1, "score overridden")
@@ -35,7 +35,7 @@ async def test_entries_are_shown_newest_first_and_found_by_actor_act_and_subject
         assert "No entries match." in (await browser.get(HERE, params={"about": "ev_none"})).text
 
 
-async def test_the_chain_is_checked_also_against_a_tip_that_was_kept(service: Service) -> None:
+async def test_chain_is_checked_against_a_stored_tip(service: Service) -> None:
     auditor = await person(service, "auditor", "Eva Auditor")
     early = await service.services.audit_log.tip(ACME)
     await written(service, 3)
@@ -55,7 +55,7 @@ async def test_the_chain_is_checked_also_against_a_tip_that_was_kept(service: Se
         assert "A tip has the form NUMBER:HASH" in unread.text
 
 
-async def test_a_chain_longer_than_one_reading_is_checked_and_saved_whole(service: Service) -> None:
+async def test_long_chain_is_checked_and_exported_completely(service: Service) -> None:
     auditor = await person(service, "auditor", "Eva Auditor")
     await written(service, 1_001)
     tip = await service.services.audit_log.tip(ACME)

@@ -51,7 +51,7 @@ async def evaluated(service: Service, count: int, usd: float | None, tenant: Ten
         await queue.leases.finish(lease, JobVerdict(state="succeeded", cost_usd=usd))
 
 
-async def test_estimate_names_what_is_wrong_counts_words_once_and_stores_nothing(service: Service) -> None:
+async def test_estimate_lists_rejected_rows_counts_duplicates_once_and_stores_nothing(service: Service) -> None:
     service = service.with_services(typical={"review": TYPICAL})
     async with service.caller() as caller:
         found = await asked(caller)
@@ -64,7 +64,7 @@ async def test_estimate_names_what_is_wrong_counts_words_once_and_stores_nothing
             assert (await caller.get(path)).json()["items"] == []
 
 
-async def test_own_evaluations_tell_more_and_those_of_others_nothing(service: Service) -> None:
+async def test_estimate_uses_own_evaluations_and_ignores_other_tenants(service: Service) -> None:
     service = service.with_services(typical={"review": TYPICAL})
     await evaluated(service, 12, 0.25)
     await evaluated(service, 12, 7.0, OTHER)
@@ -76,7 +76,7 @@ async def test_own_evaluations_tell_more_and_those_of_others_nothing(service: Se
         assert (await asked(caller, method="grapheval")).cost_absent
 
 
-async def test_no_estimate_of_the_usual_board_is_passed_off_as_one_of_another(service: Service) -> None:
+async def test_default_board_estimate_is_not_reused_for_another_board(service: Service) -> None:
     service = service.with_services(typical={"innoeval": TYPICAL})
     async with service.caller() as caller:
         usual, other = await asked(caller, method="innoeval"), await asked(caller, method="innoeval", board="9")
@@ -85,7 +85,7 @@ async def test_no_estimate_of_the_usual_board_is_passed_off_as_one_of_another(se
     assert "The cost of another board is not known" in other.cost_absent
 
 
-async def test_cost_is_unknown_where_a_price_is(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: httpx2.AsyncClient) -> None:
     await evaluated(service, 12, None)
     found = await asked(client)
     assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_month) == ("own", None, None, None)
@@ -93,7 +93,7 @@ async def test_cost_is_unknown_where_a_price_is(service: Service, client: httpx2
     assert "price is not known" in found.cost_absent
 
 
-async def test_estimate_tells_whether_the_month_has_enough_left(service: Service) -> None:
+async def test_estimate_reports_whether_the_monthly_budget_suffices(service: Service) -> None:
     service = service.with_services(typical={"review": TYPICAL})
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.9))
     async with service.caller() as caller:
@@ -102,12 +102,12 @@ async def test_estimate_tells_whether_the_month_has_enough_left(service: Service
         assert (await asked(caller, max_usd="0.4")).exceeds_month is False
 
 
-async def test_body_without_an_idea_is_refused_as_a_submission_would_be(client: httpx2.AsyncClient) -> None:
+async def test_estimate_without_a_valid_idea_is_rejected_like_a_submission(client: httpx2.AsyncClient) -> None:
     answer = await client.post("/v1/batches/estimate", content=as_jsonl([{"title": "-"}]), headers=JSONL_HEADERS)
     assert (answer.status_code, answer.json()["rows"][0]["row"]) == (422, 1)
 
 
-async def test_command_says_it_in_words_and_submits_nothing(program: Program, service: Service) -> None:
+async def test_command_prints_the_estimate_and_submits_nothing(program: Program, service: Service) -> None:
     await evaluated(service, 12, 0.25)
     ended = await program.run("submit", "ideas", "--estimate")
     assert ended.code == 0, ended.err
@@ -144,7 +144,7 @@ class _OfReefs(MemoryCorpus):
         return CorpusFit(level="good" if "reef" in text else "poor", value=0.5, criterion="whether it names a reef")
 
 
-async def test_fields_that_the_corpus_does_not_cover_are_told_before_anything_is_paid(
+async def test_estimate_reports_corpus_fit_or_why_it_is_absent(
     service: Service, client: httpx2.AsyncClient, program: Program
 ) -> None:
     unknown = await asked(client)
@@ -173,7 +173,7 @@ class _Slow(_OfReefs):
         return await super().fit(text, window)
 
 
-async def test_a_slow_corpus_tells_of_those_that_were_looked_at_in_time_or_that_it_was_slow(service: Service) -> None:
+async def test_corpus_fit_covers_only_ideas_checked_in_time(service: Service) -> None:
     corpora = MemoryCorpusVersions(_Slow(PAPERS, HashingEmbedder()))
     services = service.with_services(corpora=corpora).services
     texts = ["of a reef", "of a tram", *["slow"] * 20]

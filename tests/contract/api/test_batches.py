@@ -41,7 +41,7 @@ async def shown(client: httpx2.AsyncClient, accepted: AcceptedBatch) -> BatchRes
     return BatchResource.model_validate_json((await client.get(accepted.links.batch)).content)
 
 
-async def test_rows_wait_as_they_were_asked_for(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_queued_rows_keep_their_requested_options(service: Service, client: httpx2.AsyncClient) -> None:
     rows = as_jsonl([{"title": "A", "text": words(1)}, {"title": "B", "text": words(2), "cutoff": "2020-01-01"}])
     accepted = await submit(
         client, rows, method="grapheval", cutoff="2024-05-01", max_usd="0.5", name="Call 7", priority="interactive"
@@ -61,7 +61,7 @@ async def test_rows_wait_as_they_were_asked_for(service: Service, client: httpx2
     assert (batch.name, batch.rows, batch.states, batch.finished_at) == ("Call 7", 2, {"queued": 2}, None)
 
 
-async def test_latin_1_table_with_a_broken_row_goes_on_without_it(client: httpx2.AsyncClient) -> None:
+async def test_latin_1_table_is_accepted_without_its_broken_row(client: httpx2.AsyncClient) -> None:
     table = as_csv(["title", "text"], [["Größe", WORDS], ["Kaputt", WORDS], ["Höhe", words(3)]])
     accepted = await submit(client, table.replace("Kaputt,", 'Kaputt,"').encode("latin-1"), CSV)
     assert (accepted.rows, accepted.accepted) == (3, 2)
@@ -75,7 +75,7 @@ async def test_latin_1_table_with_a_broken_row_goes_on_without_it(client: httpx2
     assert {item.title for item in page.items} == {"Größe", "Höhe"}
 
 
-async def test_the_rows_of_a_workbook_become_jobs_and_an_encrypted_one_is_told(client: httpx2.AsyncClient) -> None:
+async def test_workbook_rows_become_jobs_and_encrypted_workbook_is_rejected(client: httpx2.AsyncClient) -> None:
     book, file = openpyxl.Workbook(), io.BytesIO()
     assert book.active is not None
     for row in (("id", "title", "text"), ("A-1", "Corals", words(1)), ("A-2", "Short", "No.")):
@@ -88,9 +88,7 @@ async def test_the_rows_of_a_workbook_become_jobs_and_an_encrypted_one_is_told(c
     assert accepted.rejected[1].detail == "locked.xlsx is encrypted. Save it without a password."
 
 
-async def test_files_become_jobs_with_documents_and_what_is_no_pdf_is_told(
-    service: Service, client: httpx2.AsyncClient
-) -> None:
+async def test_pdf_files_become_jobs_and_non_pdf_is_rejected(service: Service, client: httpx2.AsyncClient) -> None:
     pdf = b"%PDF-1.7 the rest is for the worker"
     accepted = await submit(client, as_form({"a.pdf": pdf, "b.pdf": b"<html>login</html>", "c.pdf": pdf}), FORM)
     assert [(item.row, item.detail[:18]) for item in accepted.rejected] == [(2, "b.pdf is not a PDF")]
@@ -120,7 +118,7 @@ async def test_unusable_batch_is_refused_and_nothing_is_stored(
     assert (await client.get("/v1/batches")).json()["items"] == []
 
 
-async def test_batch_without_a_good_row_is_refused_with_every_row(client: httpx2.AsyncClient) -> None:
+async def test_batch_without_a_valid_row_is_rejected_listing_every_row(client: httpx2.AsyncClient) -> None:
     body = b'{"text": "short"}\n{"text": \n'
     refused = check_problem(
         await client.post("/v1/batches", content=body, headers=JSONL_HEADERS), 422, "invalid-request"
@@ -147,7 +145,7 @@ async def test_wrong_option_is_named(client: httpx2.AsyncClient, query: str, par
     assert error.parameter == parameter
 
 
-async def test_batch_sent_again_with_its_key_is_one_whatever_the_boundary(client: httpx2.AsyncClient) -> None:
+async def test_resent_batch_is_deduplicated_by_key_despite_another_boundary(client: httpx2.AsyncClient) -> None:
     form, key = as_form({"a.txt": WORDS.encode()}), {"Idempotency-Key": "k"}
     first = await client.post("/v1/batches", content=form, headers=FORM | key)
     other = {name: value.replace(BOUNDARY, "another") for name, value in FORM.items()}
@@ -168,7 +166,7 @@ async def finish_three(service: Service, client: httpx2.AsyncClient) -> Accepted
     return accepted
 
 
-async def test_results_are_lines_tables_and_columns(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_results_are_returned_as_jsonl_csv_or_parquet(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = await finish_three(service, client)
     answer = await client.get(accepted.links.results)
     assert answer.headers["content-type"].startswith("application/jsonl")
@@ -194,7 +192,7 @@ async def test_results_are_lines_tables_and_columns(service: Service, client: ht
     check_problem(await client.get(accepted.links.results, headers={"Accept": "image/png"}), 406, "not-acceptable")
 
 
-async def test_finished_batch_tells_its_pace_and_end(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_finished_batch_reports_pace_and_end_time(service: Service, client: httpx2.AsyncClient) -> None:
     batch = await shown(client, await finish_three(service, client))
     assert batch.finished_at is not None
     assert batch.finish_expected_at is None
@@ -227,9 +225,7 @@ async def test_progress_is_streamed_until_the_batch_has_finished(service: Servic
         assert again.status_code == 204
 
 
-async def test_batch_that_is_sent_in_parts_is_one_and_finishes_after_the_last(
-    service: Service, client: httpx2.AsyncClient
-) -> None:
+async def test_batch_sent_in_parts_finishes_after_the_last_part(service: Service, client: httpx2.AsyncClient) -> None:
     first = await submit(
         client, as_form({"a.txt": words(1).encode(), "b.pdf": b"none"}), FORM, open="true", name="Call"
     )
@@ -265,7 +261,7 @@ async def more(
     return AcceptedBatch.model_validate_json(answer.content)
 
 
-async def test_part_that_is_sent_twice_is_one_and_one_out_of_place_is_refused(client: httpx2.AsyncClient) -> None:
+async def test_repeated_part_is_stored_once_and_misplaced_part_is_rejected(client: httpx2.AsyncClient) -> None:
     first = await submit(client, open="true")
     part = as_form({"d.txt": words(4).encode()})
     assert await more(client, first, part, key="k", first=4) == await more(client, first, part, key="k", first=4)
@@ -278,7 +274,9 @@ async def test_part_that_is_sent_twice_is_one_and_one_out_of_place_is_refused(cl
     assert (await shown(client, other)).rows == 3
 
 
-async def test_open_batch_is_closed_by_cancelling_it_or_by_a_day(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_open_batch_is_closed_by_cancellation_or_after_a_day(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
     cancelled, forgotten = await submit(client, open="true"), await submit(client, open="true")
     ended = BatchResource.model_validate_json((await client.delete(cancelled.links.batch)).content)
     assert (ended.open, ended.states) == (False, {"cancelled": 3})
@@ -287,7 +285,7 @@ async def test_open_batch_is_closed_by_cancelling_it_or_by_a_day(service: Servic
         assert (await shown(client, forgotten)).open is is_open
 
 
-async def test_archive_becomes_rows_and_one_that_does_harm_is_refused_by_the_name_of_its_entry(
+async def test_archive_is_unpacked_and_unsafe_entry_is_rejected_by_name(
     client: httpx2.AsyncClient,
 ) -> None:
     zipped = {"Content-Type": "application/zip"}
@@ -299,7 +297,7 @@ async def test_archive_becomes_rows_and_one_that_does_harm_is_refused_by_the_nam
     assert (await submit(client, as_form({"call.zip": small}), FORM)).accepted == 1
 
 
-async def test_more_uploads_than_the_process_takes_are_told_to_come_later(service: Service) -> None:
+async def test_uploads_beyond_the_limit_are_rejected_with_retry_after(service: Service) -> None:
     full = service.with_services(batches=BatchSettings(uploads=1))
     async with served(full.app) as url, full.client(await service.key(), url) as client:
 

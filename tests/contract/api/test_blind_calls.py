@@ -30,7 +30,7 @@ async def _given_to(service: Service, ada: Person, answer: httpx2.Response) -> s
 
 
 @pytest.mark.parametrize("kind", ["row", "document"])
-async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: Service, kind: str) -> None:
+async def test_author_identity_is_hidden_from_reviewers_of_a_blind_call(service: Service, kind: str) -> None:
     ada = await person(service, "reviewer")
     sent = {"files": [PDF]} if kind == "document" else {"content": as_jsonl([ROW]), "headers": JSONL_HEADERS}
     one = await _given_to(service, ada, await service.machine.post("/v1/batches", **sent))
@@ -63,7 +63,7 @@ async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: 
     assert "Hopper" in whole
 
 
-async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(service: Service, ada: Person) -> None:
+async def test_missing_report_reason_hides_the_file_name_from_reviewers(service: Service, ada: Person) -> None:
     one = await _given_to(service, ada, await service.machine.post("/v1/batches", files=[PDF]))
     await service.finish(Problem(type="about:blank", title="Not read", detail="Hopper_Grace_Yale.pdf is no PDF."))
     await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})
@@ -73,7 +73,7 @@ async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(servic
     assert "The people who run the call can see why." in refused.text
 
 
-async def test_an_officer_and_the_reviewer_of_a_call_with_names_read_the_title_as_it_came(service: Service) -> None:
+async def test_officers_and_reviewers_of_named_calls_see_the_original_title(service: Service) -> None:
     ada = await person(service, "reviewer")
     async with service.caller() as officer:
         await _given_to(service, ada, await officer.post("/v1/batches", content=as_jsonl([ROW]), headers=JSONL_HEADERS))

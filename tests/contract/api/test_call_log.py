@@ -36,7 +36,7 @@ def _acts(entries: list[AuditEntry]) -> list[str]:
     return [entry.act for entry in entries]
 
 
-async def test_a_call_is_one_entry_with_its_rules_and_nobodys_title(service: Service) -> None:
+async def test_call_submission_is_a_single_entry_with_rules_but_without_titles(service: Service) -> None:
     query = "name=Spring&tags=a,b&cutoff=2026-01-31&max_usd=0.5&opinions_due=2027-01-15"
     for _ in range(2):
         sent = {**JSON_LINES, "Idempotency-Key": "once"}
@@ -61,7 +61,7 @@ async def test_a_call_is_one_entry_with_its_rules_and_nobodys_title(service: Ser
     assert "A-1" not in entry.model_dump_json()
 
 
-async def test_parts_are_entries_and_so_is_closing_by_cancelling(service: Service, owner: Person) -> None:
+async def test_added_parts_and_cancellation_of_a_call_are_logged(service: Service, owner: Person) -> None:
     before = len(await _log(service))
     made = (await owner.post("/v1/batches?open=true", content=ROWS, headers=JSON_LINES)).json()
     more = f"/v1/batches/{made['id']}/rows?first={made['next_row']}&open=true"
@@ -80,7 +80,7 @@ async def test_parts_are_entries_and_so_is_closing_by_cancelling(service: Servic
     assert again["retried"] == 41
 
 
-async def test_single_ideas_fill_the_log_only_where_they_are_stopped_or_run_again(service: Service) -> None:
+async def test_single_evaluations_are_logged_only_when_cancelled_or_retried(service: Service) -> None:
     asked = [(await service.machine.post("/v1/evaluations", json=BODY)).json()["id"] for _ in range(3)]
     assert await _log(service) == []
     for _ in range(2):
@@ -94,7 +94,7 @@ async def test_single_ideas_fill_the_log_only_where_they_are_stopped_or_run_agai
     assert {item.about for item in log} == {asked[0]}
 
 
-async def test_a_ranking_is_told_with_its_call_when_it_begins_and_is_cancelled(service: Service) -> None:
+async def test_ranking_start_and_cancellation_are_logged_with_its_call(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     before = len(await _log(service))
     body = {"batch": call, "cut": 2, "calls_per_idea": 4, "limits": {"max_usd": 3}}
@@ -117,7 +117,7 @@ async def test_a_ranking_is_told_with_its_call_when_it_begins_and_is_cancelled(s
     }
 
 
-async def test_what_is_done_in_the_console_stands_under_the_name_of_who_did_it(service: Service) -> None:
+async def test_console_actions_are_logged_under_the_acting_member(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     ranked = await evaluated_call_of_six(service)
     call, (first, second) = await call_of(service, "# One", "# Two")
@@ -150,7 +150,7 @@ async def test_what_is_done_in_the_console_stands_under_the_name_of_who_did_it(s
     assert '<dt>blind:</dt> <dd dir="auto">yes</dd>' in page
 
 
-async def test_single_ideas_take_no_turn_at_the_log_and_calls_do(service: Service) -> None:
+async def test_single_submissions_do_not_wait_for_the_log_lock_but_calls_do(service: Service) -> None:
     await service.services.audit_log.record(ACME, ActBy(OPERATOR, NOW), "exported", "bt_1")
 
     async def while_the_log_is_held(connection: Connection) -> None:
@@ -175,7 +175,7 @@ _WAITING = """
 
 
 @pytest.mark.parametrize("lost", [True, False])
-async def test_an_answer_that_was_lost_makes_no_second_entry(service: Service, *, lost: bool) -> None:
+async def test_lost_database_answers_cause_no_duplicate_log_entries(service: Service, *, lost: bool) -> None:
     jobs = PgJobs(Losing(service.database)) if lost else service.services.jobs
     call = NewBatch(id=BatchId("bt_1"), name="b", rows=1, open=True, opinions_due=dt.date(2026, 12, 1))
     first, second = job(row=1), job(row=2)

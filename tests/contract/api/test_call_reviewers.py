@@ -35,7 +35,7 @@ async def who_has(client: httpx2.AsyncClient, batch: str) -> dict[str, set[str]]
     return has
 
 
-async def test_only_those_who_were_chosen_for_a_call_get_its_proposals(service: Service, officer: Person) -> None:
+async def test_only_chosen_reviewers_are_assigned_proposals_of_a_call(service: Service, officer: Person) -> None:
     ada, bob, carol = await invite_reviewers(service, "Ada Byron", "Bob Noyce", "Carol Shaw")
     batch, _ = await call_of(service, "# One", "# Two", "# Three", "# Four")
     other, _ = await call_of(service, "# Another")
@@ -53,7 +53,7 @@ async def test_only_those_who_were_chosen_for_a_call_get_its_proposals(service: 
     assert await asked(officer, batch) == (False, member_ids(ada, bob, carol))
 
 
-async def test_whoever_never_signed_in_is_shown_as_such(service: Service) -> None:
+async def test_reviewer_who_never_signed_in_is_marked(service: Service) -> None:
     officer, _ = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
     await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
@@ -61,7 +61,9 @@ async def test_whoever_never_signed_in_is_shown_as_such(service: Service) -> Non
     assert {item["name"]: item["signs_in"] for item in found["reviewers"]} == {"Ada Byron": True, "Grace Hopper": False}
 
 
-async def test_somebody_is_invited_for_a_call_and_told_which(service: Service, officer: Person, ada: Person) -> None:
+async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
+    service: Service, officer: Person, ada: Person
+) -> None:
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
     made = await officer.post(path, json=OUTSIDE_REVIEWER)
@@ -92,7 +94,7 @@ async def test_somebody_is_invited_for_a_call_and_told_which(service: Service, o
     ]
 
 
-async def test_nobody_is_invited_for_a_call_whose_reports_they_could_read(service: Service, owner: Person) -> None:
+async def test_former_report_readers_cannot_be_invited_to_review_the_call(service: Service, owner: Person) -> None:
     """They would be told of a call of which they get nothing."""
     otto, erin = await person(service, "officer", "Otto Other"), await person(service, "officer", "Erin Else")
     batch, _ = await call_of(service, "# One")
@@ -106,7 +108,7 @@ async def test_nobody_is_invited_for_a_call_whose_reports_they_could_read(servic
     assert await asked(owner, batch) == (False, member_ids(otto))
 
 
-async def test_an_invitation_for_a_call_ends_nobodys_assignment(service: Service, officer: Person) -> None:
+async def test_inviting_a_reviewer_keeps_existing_assignments(service: Service, officer: Person) -> None:
     ada, _ = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, _) = await call_of(service, "# One", "# Two")
     await assign_reviewers(officer, batch, per_proposal=1, reviewers=member_ids(ada))
@@ -115,7 +117,7 @@ async def test_an_invitation_for_a_call_ends_nobodys_assignment(service: Service
     assert first in (await who_has(officer, batch))[str(ada.member.id)]
 
 
-async def test_who_is_taken_from_a_call_keeps_opinions_and_others_get_the_rest(service: Service) -> None:
+async def test_removed_reviewer_keeps_opinions_and_open_assignments_are_reassigned(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, evaluations = await call_of(service, "# One", "# Two", "# Three")
@@ -142,7 +144,7 @@ async def test_who_is_taken_from_a_call_keeps_opinions_and_others_get_the_rest(s
     assert {(item.content or {})["reason"] for item in withdrawn} == {"is no longer a reviewer of this call"}
 
 
-async def test_a_choice_of_which_nobody_reviews_any_more_does_not_open_the_call_to_all(service: Service) -> None:
+async def test_removing_all_chosen_reviewers_does_not_open_the_call_to_everyone(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     ada, _ = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
@@ -153,7 +155,9 @@ async def test_a_choice_of_which_nobody_reviews_any_more_does_not_open_the_call_
     assert "chosen for this call" in refused.detail
 
 
-async def test_what_is_no_choice_is_refused_and_changes_nothing(service: Service, officer: Person, ada: Person) -> None:
+async def test_invalid_reviewer_choice_is_rejected_and_changes_nothing(
+    service: Service, officer: Person, ada: Person
+) -> None:
     theirs = await person(service, "reviewer", "Eve Other", tenant=OTHER)
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
@@ -182,7 +186,7 @@ async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service, o
     assert await service.services.reviewing.call_reviewers.chosen(ACME, BatchId(batch)) is None
 
 
-async def test_nobody_is_assigned_who_was_taken_from_the_call_meanwhile(service: Service) -> None:
+async def test_reviewer_removed_from_the_call_before_assignment_is_not_assigned(service: Service) -> None:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     stores, now = service.services, service.services.clock.now()
@@ -192,7 +196,7 @@ async def test_nobody_is_assigned_who_was_taken_from_the_call_meanwhile(service:
     assert {who for _, who in kept} == {bob.member.id}
 
 
-async def test_choosing_and_assigning_at_once_leave_nobody_with_proposals_who_is_not_asked(service: Service) -> None:
+async def test_concurrent_choice_and_assignment_leave_proposals_only_with_chosen_reviewers(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     _, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     for turn in range(6):
@@ -204,7 +208,7 @@ async def test_choosing_and_assigning_at_once_leave_nobody_with_proposals_who_is
 
 
 @pytest.mark.parametrize("act", ["invite", "assign"])
-async def test_people_are_held_before_the_end_of_the_log(service: Service, officer: Person, act: str) -> None:
+async def test_members_are_locked_before_the_audit_log_tip(service: Service, officer: Person, act: str) -> None:
     """People are locked before the end of the log, as by the code that changes them; otherwise the two would
     deadlock."""
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
@@ -227,7 +231,7 @@ async def test_people_are_held_before_the_end_of_the_log(service: Service, offic
     await holder.close()
 
 
-async def test_a_choice_goes_with_its_call_and_stays_in_its_tenant(service: Service) -> None:
+async def test_reviewer_choice_is_tenant_scoped_and_erased_with_its_call(service: Service) -> None:
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     (batch, _), (kept, _) = await call_of(service, "# One"), await call_of(service, "# Two")
     stores, now = service.services, service.services.clock.now()

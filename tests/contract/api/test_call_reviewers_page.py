@@ -20,7 +20,7 @@ def told(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
 
 
-async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: Service, officer: Person) -> None:
+async def test_page_shows_reviewers_to_be_asked_and_who_never_signed_in(service: Service, officer: Person) -> None:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
@@ -46,7 +46,7 @@ async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: S
         assert "all 3 reviewers would be asked" in told((await browser.get(here)).text)
 
 
-async def test_whoever_is_not_listed_stays_chosen(service: Service, officer: Person) -> None:
+async def test_reviewers_not_listed_on_the_page_stay_chosen(service: Service, officer: Person) -> None:
     people = await invite_reviewers(service, *(f"Reviewer {number:03}" for number in range(104)))
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
@@ -72,7 +72,7 @@ async def test_whoever_is_not_listed_stays_chosen(service: Service, officer: Per
         assert "No reviewer matches" in nobody
 
 
-async def test_assignments_are_ended_only_once_that_was_shown(service: Service, officer: Person) -> None:
+async def test_ending_assignments_requires_confirmation_on_the_page(service: Service, officer: Person) -> None:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, evaluations = await call_of(service, "# One", "# Two", "# Three")
     here, fields = f"/console/calls/{batch}/assignments", {"reviewer": member_ids(bob), "listed": member_ids(ada, bob)}
@@ -102,7 +102,7 @@ async def test_assignments_are_ended_only_once_that_was_shown(service: Service, 
     }
 
 
-async def test_what_an_invitation_lacks_is_said_and_nothing_typed_is_lost(service: Service, officer: Person) -> None:
+async def test_invalid_invitation_is_explained_and_input_is_kept(service: Service, officer: Person) -> None:
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
     async with signed_in(service, officer.key) as browser:
@@ -118,7 +118,7 @@ async def test_what_an_invitation_lacks_is_said_and_nothing_typed_is_lost(servic
         ).status_code == 303
 
 
-async def test_a_signed_off_call_offers_no_choice_and_an_auditor_only_sees(service: Service) -> None:
+async def test_reviewer_choice_is_read_only_after_sign_off_and_for_auditors(service: Service) -> None:
     owner, auditor = await person(service, "owner", "Olga Owner"), await person(service, "auditor", "Eva Auditor")
     await person(service, "reviewer")
     batch, _ = await call_of(service, "# One")

@@ -30,7 +30,7 @@ def _mean(certainty: ScoreCertainty | None = None) -> Score:
     return Score(value=5.6, basis="Mean over 2 of 2 methods.", certainty=certainty)
 
 
-async def test_a_column_that_would_be_empty_is_left_out_and_the_page_says_where_certainty_is_told(
+async def test_certainty_column_is_hidden_when_empty_and_replaced_by_a_note(
     service: Service,
 ) -> None:
     batch, jobs = await evaluated(service, [_mean(), _mean(), Absent(reason=WHY)])

@@ -51,7 +51,7 @@ async def _jobs(service: Service) -> int:
     return int(row[0])
 
 
-async def test_evaluation_asked_for_watched_and_read(client: AsyncClient, service: Service) -> None:
+async def test_evaluation_is_created_watched_and_read(client: AsyncClient, service: Service) -> None:
     accepted = await client.evaluations.create(_BODY)
     async with asyncio.TaskGroup() as group:
         watching = group.create_task(_kinds(client, accepted.id))
@@ -68,7 +68,7 @@ async def test_evaluation_asked_for_watched_and_read(client: AsyncClient, servic
     assert [item.id for item in (await client.evaluations.list(state="succeeded")).items] == [accepted.id]
 
 
-async def test_everything_listed_is_read_page_after_page(client: AsyncClient, service: Service, url: str) -> None:
+async def test_lists_are_read_across_pages(client: AsyncClient, service: Service, url: str) -> None:
     jobs = [(await client.evaluations.create(_BODY)).id for _ in range(3)]
     listed = [item.id async for item in client.each(client.evaluations.list, state="queued", limit=2)]
     with Client(url, await service.key("read")) as waiting:
@@ -98,7 +98,7 @@ async def _refusal(client: AsyncClient) -> ApiProblem:
     return caught.value
 
 
-async def test_evaluation_that_takes_too_long_goes_on_without_its_asker(client: AsyncClient, service: Service) -> None:
+async def test_evaluation_continues_after_the_client_times_out(client: AsyncClient, service: Service) -> None:
     with pytest.raises(TimeoutError, match=r"^ev_\w+ has not ended within 0 seconds; the work continues"):
         await client.evaluate(_BODY, key="once", seconds=0)
     await service.finish()
@@ -106,7 +106,7 @@ async def test_evaluation_that_takes_too_long_goes_on_without_its_asker(client: 
     assert await _jobs(service) == 1
 
 
-async def test_upload_whose_answer_was_cut_off_is_one_batch(service: Service, url: str, tmp_path: Path) -> None:
+async def test_upload_with_a_cut_connection_creates_a_single_batch(service: Service, url: str, tmp_path: Path) -> None:
     file = tmp_path / "idea.txt"
     file.write_text(TEXT)
     files = [Upload("idea.txt", file), Upload("röw.jsonl", json.dumps({"title": "Two", "text": TEXT}).encode())]
@@ -119,7 +119,7 @@ async def test_upload_whose_answer_was_cut_off_is_one_batch(service: Service, ur
     assert await _jobs(service) == 2
 
 
-async def test_batch_with_a_broken_row_is_followed_to_its_end_and_saved(
+async def test_batch_with_a_rejected_row_is_followed_and_results_are_saved(
     client: AsyncClient, service: Service, url: str, tmp_path: Path
 ) -> None:
     rows = [{"title": f"Idea {number}", "text": f"{TEXT} {number}"} for number in range(3)]
@@ -146,7 +146,7 @@ async def _states(client: AsyncClient, batch: str) -> list[dict[str, int]]:
     return [{str(state): n for state, n in event.states.items()} async for event in client.batches.events(batch)]
 
 
-async def test_results_that_cannot_be_had_leave_no_file(client: AsyncClient, tmp_path: Path) -> None:
+async def test_failed_results_download_leaves_no_file(client: AsyncClient, tmp_path: Path) -> None:
     with pytest.raises(ApiProblem, match="404"):
         await client.batches.save_results("bt_00000000000000000000000000", tmp_path / "results.jsonl")
     assert os.listdir(tmp_path) == []
@@ -166,7 +166,7 @@ async def test_evaluation_batch_and_ranking_are_cancelled(client: AsyncClient) -
         await client.evaluations.get(job)
 
 
-async def test_operator_makes_tenants_and_keys_through_the_client(client: AsyncClient, url: str) -> None:
+async def test_operator_manages_tenants_and_keys_through_the_client(client: AsyncClient, url: str) -> None:
     await client.tenants.create(TenantBody(id="lab", name="The lab", weight=2))
     changed = await client.tenants.update("lab", TenantPatch(monthly_usd=20))
     assert (changed.weight, changed.monthly_usd) == (2, 20)

@@ -17,7 +17,7 @@ from tests.contract.api.service import ACME, TEXT, Service
 from tests.contract.office_files import word
 
 
-async def test_idea_is_submitted_watched_fetched_and_drawn(program: Program, service: Service) -> None:
+async def test_idea_is_submitted_watched_and_fetched_and_its_timeline_drawn(program: Program, service: Service) -> None:
     submitted = await program.run("submit", "ideas/risk.txt", "--method", "grapheval")
     assert submitted.code == 0, submitted.err
     job = submitted.out.strip()
@@ -36,7 +36,7 @@ async def test_idea_is_submitted_watched_fetched_and_drawn(program: Program, ser
     assert "━" in drawn.out
 
 
-async def test_ranking_is_watched_to_its_verdict(program: Program, service: Service) -> None:
+async def test_watch_reports_a_failed_ranking(program: Program, service: Service) -> None:
     async with service.client(program.key, program.url) as client:
         ideas = [{"title": f"Plan {number}", "text": f"{TEXT} {number}"} for number in range(2)]
         job = (await client.post("/v1/rankings", json={"ideas": ideas})).json()["id"]
@@ -49,7 +49,7 @@ async def test_ranking_is_watched_to_its_verdict(program: Program, service: Serv
     assert told[-1] == f"{job} (2 ideas) has failed: It failed. Because."
 
 
-async def test_batch_becomes_a_ranking_of_the_ideas_that_have_reports(program: Program, service: Service) -> None:
+async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, service: Service) -> None:
     (program.home / "call.jsonl").write_text("".join(json.dumps({"text": f"{TEXT} {n}"}) + "\n" for n in range(4)))
     batch = (await program.run("submit", "call.jsonl")).out.strip()
     early = await program.run("shortlist", batch, "--cut", "1")
@@ -73,7 +73,7 @@ async def test_batch_becomes_a_ranking_of_the_ideas_that_have_reports(program: P
     assert (lease.request.cut, lease.request.calls_per_idea, len(lease.request.ideas)) == (1, 2, 3)
 
 
-async def test_folder_that_is_too_much_for_one_request_is_one_batch(program: Program, service: Service) -> None:
+async def test_oversized_folder_is_uploaded_in_parts_as_a_single_batch(program: Program, service: Service) -> None:
     folder = program.home / "many"
     folder.mkdir()
     for name in ("a", "c"):
@@ -91,7 +91,7 @@ async def test_folder_that_is_too_much_for_one_request_is_one_batch(program: Pro
     assert sorted(job.row or 0 for job in jobs) == [2, 4]
 
 
-async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: Program, service: Service) -> None:
+async def test_folder_becomes_a_batch_and_unusable_file_is_named(program: Program, service: Service) -> None:
     async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
         submitting = group.create_task(program.run("submit", "ideas", "--name", "Call", "--wait"))
         while not await service.database.fetch("SELECT 1 FROM jobs"):
@@ -107,7 +107,7 @@ async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: 
     assert (program.home / "out" / f"{batch}.csv").is_file(), fetched.err
 
 
-async def test_rewards_are_cancelled_and_watched_to_their_end(program: Program, service: Service) -> None:
+async def test_rewards_job_is_cancelled_and_watch_reports_it(program: Program, service: Service) -> None:
     item = {"question": "Why?", "idea": "We ask.", "abstract": "We asked."}
     job = (await service.machine.post("/v1/rewards", json={"items": [item]})).json()["id"]
     cancelled = await program.run("cancel", job)
@@ -116,7 +116,7 @@ async def test_rewards_are_cancelled_and_watched_to_their_end(program: Program, 
     assert (watched.code, "(1 item) was cancelled" in watched.err) == (1, True)
 
 
-async def test_evaluation_is_cancelled_and_its_missing_report_explained(program: Program) -> None:
+async def test_fetch_of_a_cancelled_evaluation_explains_the_missing_report(program: Program) -> None:
     job = (await program.run("submit", "ideas/risk.txt")).out.strip()
     cancelled = await program.run("cancel", job)
     assert (cancelled.code, cancelled.err.strip()) == (0, f"{job}: cancelled.")
@@ -126,7 +126,7 @@ async def test_evaluation_is_cancelled_and_its_missing_report_explained(program:
     assert len(fetched.err.strip().splitlines()) == 1
 
 
-async def test_what_cannot_be_done_is_one_sentence_and_an_exit_code(program: Program) -> None:
+async def test_command_errors_are_a_single_line_with_exit_code_2(program: Program) -> None:
     cases: list[tuple[tuple[str, ...], dict[str, str], str]] = [
         (("submit", "ideas/none.txt"), {}, "not a file or folder"),
         (("submit", "ideas/bad.pdf"), {}, "not a PDF"),
@@ -142,7 +142,7 @@ async def test_what_cannot_be_done_is_one_sentence_and_an_exit_code(program: Pro
         assert len(ended.err.strip().splitlines()) == 1, ended.err
 
 
-async def test_tenants_and_keys_are_made_on_the_database_of_the_settings(program: Program, database_url: str) -> None:
+async def test_tenant_and_key_commands_use_the_configured_database(program: Program, database_url: str) -> None:
     on = {"ASSAYER_DATABASE__URL": database_url}
     assert (await program.run("tenants", "create", "lab", "--monthly-usd", "20", **on)).code == 0
     drawn, tenants, nobody = await asyncio.gather(
@@ -165,9 +165,7 @@ async def test_tenants_and_keys_are_made_on_the_database_of_the_settings(program
     assert "401" in (await program.run("cancel", submitted.out.strip(), ASSAYER_API_KEY=secret)).err
 
 
-async def test_watch_in_a_log_tells_what_changes_and_names_those_without_a_result(
-    program: Program, service: Service
-) -> None:
+async def test_watch_reports_changes_and_names_failed_rows(program: Program, service: Service) -> None:
     (program.home / "ideas" / "second.txt").write_text(f"A second idea. {TEXT}")
     batch = (await program.run("submit", "ideas")).out.strip()
     async with asyncio.TaskGroup() as group:
@@ -199,7 +197,7 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
     assert watching.returncode == 1
 
 
-async def test_submit_that_stops_waiting_says_how_to_go_on(program: Program) -> None:
+async def test_interrupted_submit_explains_how_to_continue_watching(program: Program) -> None:
     process = await program.start("submit", "ideas/risk.txt", "--wait", PYTHONUNBUFFERED="1")
     assert process.stdout is not None
     assert process.stderr is not None
@@ -211,7 +209,7 @@ async def test_submit_that_stops_waiting_says_how_to_go_on(program: Program) -> 
     assert process.returncode == 130
 
 
-async def test_submit_that_is_stopped_between_parts_names_the_batch(program: Program, service: Service) -> None:
+async def test_submit_interrupted_between_parts_names_the_incomplete_batch(program: Program, service: Service) -> None:
     (program.home / "many").mkdir()
     for name in ("a.jsonl", "b.jsonl"):
         (program.home / "many" / name).write_bytes(b'{"title": "Corals", "text": "short"}\n' + b" " * 30_000_000)
@@ -228,7 +226,7 @@ async def test_submit_that_is_stopped_between_parts_names_the_batch(program: Pro
     assert process.returncode == 130
 
 
-async def test_batches_and_evaluations_are_listed_with_what_went_wrong(program: Program, service: Service) -> None:
+async def test_list_shows_batches_and_evaluations_with_their_failures(program: Program, service: Service) -> None:
     batch = (await program.run("submit", "ideas")).out.strip()
     single = (await program.run("submit", "ideas/risk.txt", "--method", "grapheval")).out.strip()
     await service.finish(Problem(type="x", title="It failed", detail="Because."))
@@ -248,7 +246,7 @@ async def test_batches_and_evaluations_are_listed_with_what_went_wrong(program: 
     assert "queued, running, succeeded, failed, cancelled" in wrong.err
 
 
-async def test_usage_of_a_span_is_told(program: Program, service: Service) -> None:
+async def test_usage_command_reports_a_date_range(program: Program, service: Service) -> None:
     await program.run("submit", "ideas/risk.txt", "--method", "grapheval")
     await service.finish()
     told = await program.run("usage", COLUMNS="200")
@@ -260,7 +258,7 @@ async def test_usage_of_a_span_is_told(program: Program, service: Service) -> No
     assert "not a date" in (await program.run("usage", "--since", "yesterday")).err
 
 
-async def test_what_failed_is_evaluated_again_under_its_id(program: Program, service: Service) -> None:
+async def test_failed_evaluation_is_retried_under_its_id(program: Program, service: Service) -> None:
     batch = (await program.run("submit", "ideas")).out.strip()
     await service.finish(Problem(type="x", title="It failed", detail="Because."))
     told = await program.run("retry", batch)
@@ -277,7 +275,7 @@ async def test_what_failed_is_evaluated_again_under_its_id(program: Program, ser
     assert "Submit the idea again" in ended.err
 
 
-async def test_documents_run_again_until_they_are_kept_no_longer(program: Program, service: Service) -> None:
+async def test_documents_are_retried_until_their_retention_ends(program: Program, service: Service) -> None:
     (program.home / "ideas" / "plan.docx").write_bytes(word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>"))
     batch = (await program.run("submit", "ideas")).out.strip()
     (call,) = await service.services.jobs.batches(ACME)
@@ -292,7 +290,7 @@ async def test_documents_run_again_until_they_are_kept_no_longer(program: Progra
     assert f"{accepted - 1} of {call.rows} rows are queued again; {left}" in later.err
 
 
-async def test_finished_evaluations_are_shown_side_by_side_and_judged(program: Program, service: Service) -> None:
+async def test_compare_shows_evaluations_side_by_side_and_judges_them(program: Program, service: Service) -> None:
     batch = (await program.run("submit", "ideas", "--tag", "spring", "--tag", "energy")).out.strip()
     one = (await program.run("submit", "ideas/risk.txt")).out.strip()
     tagged = await program.run("list", "--tag", "energy", COLUMNS="200")
@@ -321,9 +319,7 @@ async def test_finished_evaluations_are_shown_side_by_side_and_judged(program: P
         assert (await program.run("compare", *wrong)).code == 2, wrong
 
 
-async def test_a_fetched_folder_has_a_page_and_a_table_that_lead_to_every_report(
-    program: Program, service: Service
-) -> None:
+async def test_fetched_folder_has_an_index_page_and_table_of_all_reports(program: Program, service: Service) -> None:
     (program.home / "call.csv").write_text(
         f'id,title,text\nA-2026-0007,One,"{TEXT} 1"\nA-2026-0008,Two,"{TEXT} 2"\nA-2026-0007,Three,"{TEXT} 3"\n'
     )

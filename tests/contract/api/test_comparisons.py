@@ -34,12 +34,12 @@ async def test_comparison_waits_and_then_shows_its_result(service: Service, clie
     assert done.result.outcomes[0].winner == "first"
 
 
-async def test_comparison_shows_names_where_that_is_asked_for(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_comparison_is_not_blind_when_names_are_requested(service: Service, client: httpx2.AsyncClient) -> None:
     assert (await client.post("/v1/comparisons", json={**TWO_IDEAS, "blind": False})).status_code == 202
     assert (await finish_comparison(service)).blind is False
 
 
-async def test_caller_who_would_rather_wait_gets_the_result(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_prefer_wait_returns_the_comparison_result(service: Service, client: httpx2.AsyncClient) -> None:
     async with service.services.listener.subscribe("assayer_jobs") as notifications, asyncio.TaskGroup() as group:
         waiting = group.create_task(client.post("/v1/comparisons", json=TWO_IDEAS, headers={"Prefer": "wait=30"}))
         while not await service.database.fetch("SELECT FROM jobs"):
@@ -60,7 +60,7 @@ async def test_caller_who_would_rather_wait_gets_the_result(service: Service, cl
         ({**TWO_IDEAS, "thrid": 1}, "/thrid", "not a known field"),
     ],
 )
-async def test_what_cannot_be_compared_is_named(
+async def test_invalid_comparison_request_names_the_field(
     client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
 ) -> None:
     error = first_error(await client.post("/v1/comparisons", json=body))
@@ -68,7 +68,7 @@ async def test_what_cannot_be_compared_is_named(
     assert says in error.detail
 
 
-def test_judge_that_changes_sides_with_the_order_has_shown_a_tie() -> None:
+def test_verdict_that_changes_with_the_order_counts_as_a_tie() -> None:
     one, two = IdeaId("1"), IdeaId("2")
     liked = DimensionVerdict(dimension="overall", winner="first", reason="")
     answers = [
@@ -113,7 +113,7 @@ async def test_two_finished_evaluations_are_compared_by_their_ids(service: Servi
         assert (await stranger.post("/v1/comparisons", json=body)).status_code == 404
 
 
-async def test_order_effects_of_a_ranking_are_shown_beside_two_of_its_proposals(service: Service) -> None:
+async def test_pair_with_order_dependent_verdict_has_no_better_proposal(service: Service) -> None:
     one, two = IdeaId("1"), IdeaId("2")
     liked = DimensionVerdict(dimension="overall", winner="first", reason="bolder")
     answers = [

@@ -8,7 +8,7 @@ from tests.contract.api.evaluated_calls import call_of_two_fields
 from tests.contract.api.service import OTHER, Service
 
 
-async def test_fields_are_drawn_with_how_well_the_corpus_covers_them_and_lead_to_their_proposals(
+async def test_plot_shows_corpus_coverage_of_fields_and_links_to_proposals(
     service: Service,
 ) -> None:
     batch = await call_of_two_fields(service)

@@ -28,7 +28,7 @@ WIDE = {"Comparison"}
 
 
 @EACH_LOOK
-async def test_every_page_has_no_serious_fault(service: Service, look: Look) -> None:
+async def test_console_pages_have_no_accessibility_or_layout_faults(service: Service, look: Look) -> None:
     owner, reviewer = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     owners, reviewers = await pages_with_content(service, owner, reviewer)
     sign_in = ConsolePage("/console/sign-in", "/console/sign-in", "sign-in")

@@ -17,7 +17,7 @@ from tests.contract.api.ranking_jobs import finish_ranking
 from tests.contract.api.service import Service
 
 
-async def test_a_ranking_is_estimated_started_and_cut_somewhere_else(service: Service) -> None:
+async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
@@ -86,7 +86,7 @@ async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Se
     assert 'role="alert"' in bent.text
 
 
-async def test_who_has_no_score_or_no_covered_field_is_said_before_and_beside_the_rank(service: Service) -> None:
+async def test_missing_score_or_uncovered_field_is_shown_before_and_after_ranking(service: Service) -> None:
     call = await evaluated_call_of_six(service, uncovered=2)
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
@@ -106,7 +106,7 @@ async def test_who_has_no_score_or_no_covered_field_is_said_before_and_beside_th
     ("given", "words"),
     [({"cut": "many"}, "Places must be a whole number from 1"), ({"cut": "6"}, "leaves nothing to decide")],
 )
-async def test_a_choice_that_cannot_be_is_refused_in_words_and_starts_nothing(
+async def test_invalid_ranking_choice_is_explained_and_starts_nothing(
     service: Service, given: dict[str, str], words: str
 ) -> None:
     call = await evaluated_call_of_six(service)

@@ -15,7 +15,7 @@ from tests.contract.api.people import person
 from tests.contract.api.service import ACME, TEXT, Service
 
 
-async def test_table_sorts_by_score_with_missing_ones_last_and_says_why(service: Service) -> None:
+async def test_table_sorts_missing_scores_last_with_reasons(service: Service) -> None:
     batch = await call_with_reports(service)
     tables = service.services.tables
     for down in (True, False):
@@ -54,7 +54,7 @@ async def test_table_searches_filters_and_sorts(service: Service, view: TableVie
     assert [row.title for row in page.rows] == titles
 
 
-async def test_marks_of_plots_lead_to_the_proposals_behind_them(service: Service) -> None:
+async def test_plot_marks_link_to_their_proposals(service: Service) -> None:
     batch = await call_with_reports(service)
     tables = service.services.tables
     series = await service.services.series.of_call(ACME, BatchId(batch))
@@ -94,7 +94,7 @@ async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> 
 
 
 @EACH_LOOK
-async def test_an_officer_works_through_a_call(service: Service, look: Look) -> None:
+async def test_officer_completes_a_call_workflow_in_the_browser(service: Service, look: Look) -> None:
     batch = await call_with_reports(service)
     async with at_the_console(service, await service.key(), look) as (page, url):
         renewals: list[str] = []
@@ -140,7 +140,7 @@ async def test_an_officer_works_through_a_call(service: Service, look: Look) -> 
         await page.locator(".mark.cancelled").first.wait_for()
 
 
-async def test_a_call_has_tags_rules_and_a_day_until_which_opinions_are_due(service: Service) -> None:
+async def test_call_details_include_tags_rules_and_opinion_due_date(service: Service) -> None:
     async with service.caller() as owner:
         query = {"name": "Spring", "tags": "energy,  round 2,energy", "opinions_due": "2026-01-31", "max_usd": "2"}
         made = await owner.post("/v1/batches", params=query, files=[("file", ("a.txt", TEXT.encode()))])
@@ -196,7 +196,7 @@ to the end."""
 
 
 @pytest.mark.slow
-async def test_a_table_fits_a_screen_and_keeps_titles_in_sight_where_it_cannot(service: Service) -> None:
+async def test_table_fits_the_screen_or_keeps_titles_visible_while_scrolling(service: Service) -> None:
     batch, officer = await call_with_reports(service), await person(service, "officer", "Otto Officer")
     await service.database.execute(_NAMED)
     usual, many = ["Soundness", "Contribution"], [f"Criterion number {place}" for place in range(14)]

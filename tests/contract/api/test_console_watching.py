@@ -14,7 +14,7 @@ hidden => {
 """
 
 
-async def test_a_page_follows_a_call_and_counts_no_table(service: Service) -> None:
+async def test_page_updates_call_progress_without_reloading_the_table(service: Service) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
     async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
         asked: list[str] = []
@@ -35,7 +35,7 @@ async def test_a_page_follows_a_call_and_counts_no_table(service: Service) -> No
 
 
 @pytest.mark.slow
-async def test_many_calls_under_way_leave_the_browser_connections_for_the_next_page(service: Service) -> None:
+async def test_many_running_calls_leave_browser_connections_for_other_pages(service: Service) -> None:
     batches = [(await call_of(service, f"# Call {place}"))[0] for place in range(8)]
     async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
         # Headless tabs all count as looked at: one page holds three, so that two fit into the browser's six.
@@ -49,7 +49,7 @@ async def test_many_calls_under_way_leave_the_browser_connections_for_the_next_p
 
 
 @pytest.mark.slow
-async def test_a_hidden_tab_holds_no_connection_and_catches_up_when_it_is_looked_at(service: Service) -> None:
+async def test_hidden_tab_reconnects_and_catches_up_when_visible(service: Service) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
     async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")

@@ -12,7 +12,7 @@ from tests.contract.pdf_files import pdf_text
 from tests.unit.reports_fixture import full_report
 
 
-def test_it_names_what_was_judged_by_a_digest_that_can_be_checked() -> None:
+def test_contestation_contains_a_verifiable_text_digest() -> None:
     report = full_report()
     what = contestation_of(report, "ev_1")
     assert what.text_sha256 == hashlib.sha256(report.idea.text.encode()).hexdigest()
@@ -21,7 +21,7 @@ def test_it_names_what_was_judged_by_a_digest_that_can_be_checked() -> None:
     assert [paper.label for paper in what.papers] == [reference.label for reference in report.references]
 
 
-async def test_it_comes_as_json_and_as_pdf(service: Service) -> None:
+async def test_contestation_is_available_as_json_and_pdf(service: Service) -> None:
     job, report = await evaluation_with_full_report(service), full_report()
     told = (await service.machine.get(f"/v1/evaluations/{job}/contestation")).json()
     pdf = await service.machine.get(f"/v1/evaluations/{job}/contestation?format=pdf")
@@ -36,7 +36,7 @@ async def test_it_comes_as_json_and_as_pdf(service: Service) -> None:
     assert "What was masked" in text
 
 
-async def test_the_command_saves_it(service: Service, tmp_path: Path) -> None:
+async def test_command_saves_the_contestation(service: Service, tmp_path: Path) -> None:
     job = await evaluation_with_full_report(service)
     async with served(service.app) as url:
         saved = await Program(url, await service.key("read"), tmp_path).run("contestation", job)

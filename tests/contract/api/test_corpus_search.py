@@ -41,7 +41,7 @@ async def client(service: Service, corpora: CorpusVersionCache) -> AsyncIterator
         yield opened
 
 
-async def test_query_is_answered_best_first_with_the_corpus_named(
+async def test_search_returns_hits_by_score_with_the_corpus_version(
     client: httpx2.AsyncClient, corpora: CorpusVersionCache
 ) -> None:
     answer = await client.get("/v1/corpus/search", params={"q": QUERY, "limit": 3})
@@ -54,7 +54,7 @@ async def test_query_is_answered_best_first_with_the_corpus_named(
     assert [hit.score for hit in one.hits] == sorted((hit.score for hit in one.hits), reverse=True)
 
 
-async def test_later_and_undated_papers_are_left_out_before_a_day(client: httpx2.AsyncClient) -> None:
+async def test_papers_after_the_date_or_without_a_date_are_excluded(client: httpx2.AsyncClient) -> None:
     query = {"q": QUERY, "limit": "100", "before": "2015-06-15"}
     found = CorpusSearch.model_validate_json((await client.get("/v1/corpus/search", params=query)).content)
     dates = [hit.publication_date for hit in found.answers[0].hits]
@@ -72,7 +72,7 @@ async def ids(client: httpx2.AsyncClient, **options: str | list[str]) -> set[str
     return {hit.id for hit in found.hits}
 
 
-async def test_filters_narrow_what_is_found(client: httpx2.AsyncClient) -> None:
+async def test_filters_narrow_the_search_results(client: httpx2.AsyncClient) -> None:
     everything = await ids(client)
     recent = await ids(client, after="2016-01-01", before="2018-12-31")
     assert set() < recent < everything
@@ -83,13 +83,13 @@ async def test_filters_narrow_what_is_found(client: httpx2.AsyncClient) -> None:
     assert await ids(client, without=["bee-03", "bee-04"]) == everything - {"bee-03", "bee-04"}
 
 
-async def test_days_that_leave_none_are_refused(client: httpx2.AsyncClient) -> None:
+async def test_empty_date_range_is_rejected(client: httpx2.AsyncClient) -> None:
     answer = await client.get("/v1/corpus/search", params={"q": "x", "after": "2020-01-01", "before": "2019-01-01"})
     assert "no day lies" in answer.text
     check_problem(answer, 422, "invalid-request")
 
 
-async def test_next_version_answers_once_it_is_published(
+async def test_new_corpus_version_is_searched_after_publication(
     client: httpx2.AsyncClient, corpora: CorpusVersionCache, tmp_path: Path
 ) -> None:
     changed = PaperRecord.model_validate(record(2, title="Lichens on walls"))
@@ -126,13 +126,13 @@ async def test_wrong_parameter_is_named(client: httpx2.AsyncClient, query: str, 
     assert error.parameter == parameter
 
 
-async def test_service_without_a_corpus_says_so_and_when_to_come_back(service: Service) -> None:
+async def test_search_without_a_corpus_returns_503_with_retry_after(service: Service) -> None:
     answer = await service.machine.get("/v1/corpus/search", params={"q": QUERY})
     assert "no corpus" in check_problem(answer, 503, "not-ready").detail
     assert int(answer.headers["retry-after"]) > 0
 
 
-async def test_corpus_that_fails_is_a_problem_without_its_paths(service: Service) -> None:
+async def test_corpus_failure_is_reported_without_file_paths(service: Service) -> None:
     damaged = DamagedCorpus([], HashingEmbedder())
     async with service.with_services(corpora=MemoryCorpusVersions(damaged)).caller() as client:
         answer = await client.get("/v1/corpus/search", params={"q": QUERY})

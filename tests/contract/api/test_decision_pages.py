@@ -37,7 +37,7 @@ async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(serv
     assert (kept.point, kept.agrees, kept.reason) == ("/summary/strengths/0", False, "It is.")
 
 
-async def test_an_officer_sets_a_score_with_a_reason_and_no_stranger_does(service: Service) -> None:
+async def test_officer_overrides_a_score_with_a_reason_and_other_tenants_cannot(service: Service) -> None:
     ada, batch, (first, _) = await call_with_reviewer(service, "# One", "# Two")
     await _opinion(service, ada, first, 4)
     other, _ = await call_of(service, "# Elsewhere")
@@ -93,7 +93,7 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
         assert "signed off" in refused.text
 
 
-async def test_a_panel_puts_first_what_reviewers_disagree_on(service: Service) -> None:
+async def test_panel_can_be_sorted_by_reviewer_disagreement(service: Service) -> None:
     people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce")]
     officer = await person(service, "officer", "Otto Officer")
     batch, _ = await call_of(service, *(f"# Title {place}" for place in range(60)))
@@ -114,7 +114,7 @@ async def test_a_panel_puts_first_what_reviewers_disagree_on(service: Service) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("look", PHONE_AND_DESK, ids=str)
-async def test_reviewer_officer_and_owner_decide_at_their_pages(service: Service, look: Look) -> None:
+async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(service: Service, look: Look) -> None:
     ada, batch, _ = await call_with_reviewer(service, "# Rehearsal by risk", "# Ore from slag")
     async with at_the_console(service, ada.key, look) as (page, _url):
         await look_over(page, "queue", look)

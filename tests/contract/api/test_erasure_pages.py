@@ -9,7 +9,7 @@ from tests.contract.pdf_files import pdf_text
 ORIGIN = {"Origin": "http://api"}
 
 
-async def test_the_proof_names_what_went_and_that_nothing_is_left_but_no_applicant(service: Service) -> None:
+async def test_erasure_proof_lists_deleted_jobs_without_naming_the_applicant(service: Service) -> None:
     async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
         batch = await submit_rows_to_erase(owner)
         gone = await request_erasure(owner, source="A-1")
@@ -28,7 +28,7 @@ async def test_the_proof_names_what_went_and_that_nothing_is_left_but_no_applica
     assert await tables_holding(service.database, "Reeds") == []
 
 
-async def test_the_proof_says_in_plain_words_who_erased_what_and_each_thing_once(service: Service) -> None:
+async def test_proof_page_and_pdf_name_who_erased_and_the_deleted_items(service: Service) -> None:
     await submit_rows_to_erase(service.machine)
     owner = await person(service, "owner", "Olga Owner")
     async with signed_in(service, owner.key) as reads:
@@ -47,7 +47,7 @@ async def test_the_proof_says_in_plain_words_who_erased_what_and_each_thing_once
         assert shown.replace(" ", "").count(entry) == 1
 
 
-async def test_what_has_changed_since_it_was_shown_is_shown_again(service: Service) -> None:
+async def test_erasure_is_rejected_when_data_changed_since_the_preview(service: Service) -> None:
     await submit_rows_to_erase(service.machine)
     async with signed_in(service, (await person(service, "owner")).key) as owner:
         page = (await owner.get("/console/erase?source=A-1")).text

@@ -47,7 +47,9 @@ def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable
     monkeypatch.setattr(ErasureBeginning, "announce", announce)
 
 
-async def test_opinion_that_is_given_meanwhile_goes_too(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_opinion_submitted_during_an_erasure_is_erased_too(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
@@ -67,7 +69,7 @@ async def test_opinion_that_is_given_meanwhile_goes_too(service: Service, monkey
     assert late, "an entry names those that have lost their words"
 
 
-async def test_row_that_comes_in_meanwhile_goes_with_its_call(
+async def test_row_added_during_an_erasure_is_erased_with_its_call(
     service: Service, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = await client.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS, params={"open": "true"})
@@ -89,7 +91,7 @@ async def test_row_that_comes_in_meanwhile_goes_with_its_call(
     assert await service.database.fetch("SELECT FROM evaluations") == []
 
 
-async def test_no_webhook_hears_of_what_was_erased(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_webhook_deliveries_contain_no_erased_data(service: Service, client: httpx2.AsyncClient) -> None:
     await client.post("/v1/webhooks", json={"url": "http://127.0.0.1:9/x"})
     await client.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS)
     await service.finish()
@@ -101,7 +103,7 @@ async def test_no_webhook_hears_of_what_was_erased(service: Service, client: htt
     assert NAME not in json.dumps([item.payload for item in claimed])
 
 
-async def test_request_that_is_repeated_after_an_erasure_names_no_refused_row(client: httpx2.AsyncClient) -> None:
+async def test_repeated_request_after_an_erasure_omits_the_rejected_row(client: httpx2.AsyncClient) -> None:
     headers = {**JSONL_HEADERS, "Idempotency-Key": "once"}
     first = await client.post("/v1/batches", content=ROWS, headers=headers)
     assert "A-3" in first.text
@@ -110,7 +112,7 @@ async def test_request_that_is_repeated_after_an_erasure_names_no_refused_row(cl
     assert (again.status_code, again.json()["id"], again.json()["rejected"]) == (202, first.json()["id"], [])
 
 
-async def test_refused_rows_of_a_part_that_comes_in_meanwhile_stay(service: Service) -> None:
+async def test_rejected_rows_of_a_part_added_during_an_erasure_are_kept(service: Service) -> None:
     """The erasure waits for the part, and filters what is there then."""
     async with service.caller() as caller:
         made = (await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS, params={"open": "true"})).json()
@@ -133,7 +135,9 @@ async def test_refused_rows_of_a_part_that_comes_in_meanwhile_stay(service: Serv
     assert (left["rows"], left["erased"]) == (4, 1)
 
 
-async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_tenant_deletion_can_be_retried_after_a_crash_and_erases_all_text(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     owner = await person(service, "owner", "Olga Owner")
     _, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/evaluations/{first}/remarks", json={"text": f"{NAME}'s plan is weak"})
@@ -153,7 +157,7 @@ async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypa
     assert await service.services.tenants.get(ACME) is None
 
 
-async def test_ranking_that_begins_meanwhile_goes_too(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_ranking_started_during_an_erasure_is_erased_too(service: Service, client: httpx2.AsyncClient) -> None:
     """Whoever erases looks first, then takes the applicant out of finished rankings, which is slow."""
     call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
@@ -166,7 +170,7 @@ async def test_ranking_that_begins_meanwhile_goes_too(service: Service, client: 
     assert [(item.content or {})["things"] for item in erased_too] == [[begun]]
 
 
-async def test_ranking_whose_reports_were_read_before_the_erasure_is_not_added_after_it(service: Service) -> None:
+async def test_ranking_from_reports_erased_while_submitting_is_rejected(service: Service) -> None:
     """A ranking of thousands of reports takes seconds; its sender gets an error, and ranks the remaining ideas."""
     call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     asked = {"batch": call, "blind": False}
@@ -213,7 +217,7 @@ async def waiting_to_be_added(database: Database) -> AsyncIterator[None]:
         await holder.close()
 
 
-async def test_an_erasure_waits_for_a_ranking_that_is_being_added_and_takes_it_too(service: Service) -> None:
+async def test_erasure_waits_for_a_ranking_being_added_and_erases_it(service: Service) -> None:
     call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
     async with waiting_to_be_added(service.database):
@@ -230,7 +234,7 @@ async def test_an_erasure_waits_for_a_ranking_that_is_being_added_and_takes_it_t
 
 
 @pytest.mark.parametrize("what", ["ranking", "comparison"])
-async def test_what_begins_while_its_call_is_erased_goes_too(
+async def test_job_started_during_erasure_of_its_call_is_erased_too(
     service: Service, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     call = await evaluated_call_of_six(service)
@@ -252,7 +256,7 @@ async def test_what_begins_while_its_call_is_erased_goes_too(
     assert await tables_holding(service.database, "3.txt") == []
 
 
-async def test_ranking_that_finishes_between_the_look_and_the_erasure_stays(service: Service) -> None:
+async def test_ranking_finished_after_the_erasure_preview_is_kept_without_the_applicant(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     begun = (await service.machine.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
     told = await erasure_of(service.services.erasures, service.services.jobs, ACME, "3.txt", None)

@@ -8,7 +8,7 @@ from tests.contract.api.service import OTHER, Service
 from tests.unit.batch_bodies import words
 
 
-async def test_an_applicant_goes_everywhere_and_the_others_stay(service: Service) -> None:
+async def test_applicant_is_erased_everywhere_and_other_data_is_kept(service: Service) -> None:
     async with service.caller() as caller, service.caller(tenant=OTHER) as stranger:
         batch, elsewhere = await submit_rows_to_erase(caller), await submit_rows_to_erase(stranger)
         pair = {"first": {"title": "Reeds", "text": words(1)}, "second": {"title": "Fern", "text": words(9)}}
@@ -26,7 +26,7 @@ async def test_an_applicant_goes_everywhere_and_the_others_stay(service: Service
         assert (other["erased"], other["states"]) == (0, {"queued": 2})
 
 
-async def test_refused_rows_name_goes_too(client: httpx2.AsyncClient) -> None:
+async def test_rejected_row_of_the_applicant_is_erased(client: httpx2.AsyncClient) -> None:
     batch = await submit_rows_to_erase(client)
     (refused,) = (await client.get(f"/v1/batches/{batch}")).json()["rejected_rows"]
     assert refused["source"] == "row 3 (A-3)"
@@ -36,7 +36,7 @@ async def test_refused_rows_name_goes_too(client: httpx2.AsyncClient) -> None:
     assert (left["rejected_rows"], left["erased"], left["rows"]) == ([], 1, 3)
 
 
-async def test_a_batch_goes_with_all_of_its_rows(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_batch_is_erased_with_all_its_rows(service: Service, client: httpx2.AsyncClient) -> None:
     batch, other = await submit_rows_to_erase(client), await submit_rows_to_erase(client)
     gone = await request_erasure(client, batch=batch)
     assert (len(gone["jobs"]), gone["refused_rows"], gone["batch"]) == (2, 1, batch)
@@ -46,7 +46,7 @@ async def test_a_batch_goes_with_all_of_its_rows(service: Service, client: httpx
     assert set(await tables_holding(service.database, batch)) <= records
 
 
-async def test_what_cannot_be_erased_is_said(service: Service) -> None:
+async def test_invalid_erasure_requests_are_rejected(service: Service) -> None:
     async with service.caller() as caller, service.caller("read", "submit") as submitter:
         for body in ({}, {"source": "A-1", "batch": "bt_1"}, {"source": ""}, {"source": "A-1", "everywhere": True}):
             assert (await caller.post("/v1/erasures", json=body)).status_code == 422, body
@@ -55,7 +55,9 @@ async def test_what_cannot_be_erased_is_said(service: Service) -> None:
         assert (await request_erasure(caller, source="A-1"))["jobs"] == []
 
 
-async def test_command_shows_what_would_go_asks_and_deletes(program: Program, client: httpx2.AsyncClient) -> None:
+async def test_command_previews_the_erasure_and_deletes_only_when_confirmed(
+    program: Program, client: httpx2.AsyncClient
+) -> None:
     await submit_rows_to_erase(client)
     refused = await program.run("erase", "--source", "A-1")
     assert refused.code != 0

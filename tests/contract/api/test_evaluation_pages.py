@@ -22,14 +22,14 @@ async def act(client: httpx2.AsyncClient, job: str, what: str) -> str:
     return (await client.get(f"/console/proposals/{job}")).text
 
 
-async def test_the_front_page_leads_to_the_console_and_whoever_is_not_signed_in_to_signing_in(service: Service) -> None:
+async def test_front_page_redirects_to_console_and_unauthenticated_users_to_sign_in(service: Service) -> None:
     async with service.client() as anybody:
         front = await anybody.get("/")
         assert (front.status_code, front.headers["location"]) == (303, "/console")
         assert (await anybody.get("/console")).headers["location"].startswith("/console/sign-in")
 
 
-async def test_proposals_outside_calls_are_listed_by_state_with_what_the_month_took(service: Service) -> None:
+async def test_single_proposals_are_listed_by_state_with_monthly_usage(service: Service) -> None:
     first = await handed_in(service, title="Rehearsal")
     await service.finish(Problem(type="x", title="It cannot be read", detail=HOSTILE))
     second = await handed_in(service, title=HOSTILE)
@@ -48,7 +48,7 @@ async def test_proposals_outside_calls_are_listed_by_state_with_what_the_month_t
         assert "There are no proposals yet." in (await stranger.get("/console/evaluations")).text
 
 
-async def test_one_proposal_is_cancelled_and_run_again(service: Service) -> None:
+async def test_single_proposal_is_cancelled_and_evaluated_again(service: Service) -> None:
     job = await handed_in(service, title="Rehearsal")
     async with signed_in(service, await service.key()) as client:
         assert "the evaluation is cancelled" in await act(client, job, "cancel")
@@ -62,7 +62,7 @@ async def test_one_proposal_is_cancelled_and_run_again(service: Service) -> None
         assert "What the program found" in await act(client, job, "cancel")
 
 
-async def test_a_long_list_goes_on_from_page_to_page(service: Service) -> None:
+async def test_long_list_is_paged(service: Service) -> None:
     rows = "\n".join(f'Number {n},"{TEXT} {n}"' for n in range(60))
     made = await service.machine.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
     assert made.status_code == 202

@@ -34,7 +34,7 @@ async def submit(client: httpx2.AsyncClient, **more: object) -> Accepted:
     return accepted
 
 
-async def test_an_accepted_idea_waits_as_it_was_asked_for(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_queued_evaluation_keeps_its_requested_options(service: Service, client: httpx2.AsyncClient) -> None:
     body = {
         "idea": {"sections": [{"title": "Problem", "text": TEXT}, {"title": "Method", "text": TEXT}]},
         "source": "row-7",
@@ -58,7 +58,7 @@ async def test_an_accepted_idea_waits_as_it_was_asked_for(service: Service, clie
     assert shown.waiting is not None
 
 
-async def test_a_board_of_innoeval_has_as_many_seats_as_are_asked_for(service: Service) -> None:
+async def test_board_size_is_accepted_only_for_innoeval_within_limits(service: Service) -> None:
     async with service.caller() as client:
         accepted = await submit(client, method="innoeval", board=3)
         usual = await submit(client, method="innoeval")
@@ -79,7 +79,7 @@ async def test_a_board_of_innoeval_has_as_many_seats_as_are_asked_for(service: S
     assert too_large[0].pointer == "/board"
 
 
-async def test_a_board_is_dealt_among_permitted_models_and_no_others(service: Service) -> None:
+async def test_board_models_must_be_permitted_for_the_method(service: Service) -> None:
     permitting = service.with_services(board_models=("large", "other"))
     async with permitting.caller() as client:
         accepted = await submit(client, method="innoeval", board_models=["other", "large"])
@@ -120,7 +120,7 @@ CRITERION: dict[str, object] = {
 }
 
 
-async def test_criteria_of_a_call_reach_the_work_and_faulty_ones_are_refused(service: Service) -> None:
+async def test_valid_criteria_reach_the_job_and_invalid_criteria_are_rejected(service: Service) -> None:
     toml = '[[criteria]]\nname = "Impact"\nquestion = "Would it change practice?"\n'
 
     async def refusal(*criteria: dict[str, object]) -> str | None:
@@ -151,7 +151,7 @@ async def test_criteria_of_a_call_reach_the_work_and_faulty_ones_are_refused(ser
     assert (faulty.status_code, "size" in faulty.text) == (422, True)
 
 
-async def test_why_one_waits_counts_the_limit_of_the_settings(
+async def test_waiting_reason_uses_the_configured_cost_limit(
     database: Database, listener: NotificationListener, tmp_path: Path
 ) -> None:
     await tenant(database, monthly_usd=1.0)
@@ -174,7 +174,7 @@ async def _never() -> Sequence[Check]:
         ("'; DROP TABLE jobs", False),
     ],
 )
-async def test_trace_of_a_request_is_kept_with_what_it_asked_for(service: Service, said: str, kept: bool) -> None:
+async def test_valid_trace_header_is_stored_with_the_job(service: Service, said: str, kept: bool) -> None:
     service.machine.headers["traceparent"] = said
     await submit(service.machine)
     rows = {"Content-Type": "application/jsonl"}
@@ -184,7 +184,7 @@ async def test_trace_of_a_request_is_kept_with_what_it_asked_for(service: Servic
     assert [row["traceparent"] for row in found] == [said if kept else None] * 2
 
 
-async def test_pages_follow_each_other_without_gaps_while_more_comes_in(client: httpx2.AsyncClient) -> None:
+async def test_paging_has_no_gaps_while_evaluations_are_added(client: httpx2.AsyncClient) -> None:
     ids = [(await submit(client)).id for _ in range(5)]
     seen: list[str] = []
     after: str | None = None
@@ -210,7 +210,7 @@ async def test_pages_follow_each_other_without_gaps_while_more_comes_in(client: 
         ("application/json;q=0, text/html;q=0.1", "text/html"),
     ],
 )
-async def test_a_report_comes_as_accept_prefers_it(service: Service, accept: str | None, media: str) -> None:
+async def test_report_format_follows_the_accept_header(service: Service, accept: str | None, media: str) -> None:
     accepted = await submit(service.machine)
     await service.finish()
     headers = {} if accept is None else {"Accept": accept}
@@ -220,7 +220,7 @@ async def test_a_report_comes_as_accept_prefers_it(service: Service, accept: str
     assert answer.headers["vary"] == "Accept"
 
 
-async def test_a_report_as_a_page_runs_nothing_and_is_framed_by_nobody(service: Service) -> None:
+async def test_html_report_has_a_content_security_policy_that_forbids_framing(service: Service) -> None:
     class Styles(HTMLParser):
         policy = ""
 
@@ -240,14 +240,16 @@ async def test_a_report_as_a_page_runs_nothing_and_is_framed_by_nobody(service: 
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_report_in_no_acceptable_form_is_406(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_report_in_an_unsupported_format_returns_406(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = await submit(client)
     await service.finish()
     answer = await client.get(accepted.links.report, headers={"Accept": "application/pdf"})
     assert "text/markdown" in check_problem(answer, 406, "not-acceptable").detail
 
 
-async def test_without_a_report_the_reason_is_told(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_missing_report_explains_the_state_of_the_evaluation(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
     accepted = await submit(client)
     queued = await client.get(accepted.links.report)
     await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="It cost too much."))
@@ -268,7 +270,7 @@ async def test_a_report_that_was_deleted_is_gone(service: Service, client: httpx
     check_problem(await client.get(accepted.links.report), 410, "gone")
 
 
-async def test_cancelling_a_running_evaluation_takes_its_lease(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_cancelling_a_running_evaluation_clears_its_lease(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = await submit(client)
     lease = await service.lease()
     answer = await client.delete(accepted.links.evaluation)
@@ -278,7 +280,7 @@ async def test_cancelling_a_running_evaluation_takes_its_lease(service: Service,
     assert row["lease"] is None
 
 
-async def test_erasing_takes_manage_and_leaves_nothing(service: Service) -> None:
+async def test_erasing_requires_the_manage_scope_and_deletes_the_evaluation(service: Service) -> None:
     async with service.caller("submit", "read") as client, service.caller() as manager:
         accepted = await submit(client)
         await service.finish()
@@ -292,9 +294,7 @@ async def test_erasing_takes_manage_and_leaves_nothing(service: Service) -> None
     ("source", "found"),
     [("A-7", ["call.jsonl:1 (A-7)"]), ("one.txt", ["one.txt"]), ("call.jsonl:2", ["call.jsonl:2"]), ("A-", [])],
 )
-async def test_an_evaluation_is_found_by_what_its_sender_calls_it(
-    client: httpx2.AsyncClient, source: str, found: list[str]
-) -> None:
+async def test_evaluation_is_found_by_its_source(client: httpx2.AsyncClient, source: str, found: list[str]) -> None:
     rows = "\n".join(json.dumps(row) for row in ({"id": "A-7", "text": TEXT}, {"text": f"{TEXT} again"}))
     files = [("file", ("call.jsonl", rows.encode())), ("file", ("one.txt", f"{TEXT} more".encode()))]
     assert (await client.post("/v1/batches", files=files)).status_code == 202
@@ -309,7 +309,7 @@ async def test_an_evaluation_is_found_by_what_its_sender_calls_it(
     }
 
 
-async def test_waiting_brings_the_verdict_in_the_same_answer(service: Service) -> None:
+async def test_prefer_wait_returns_the_finished_evaluation(service: Service) -> None:
     async with (
         served(service.app) as url,
         service.client(await service.key(), url) as client,
@@ -327,7 +327,7 @@ async def test_waiting_brings_the_verdict_in_the_same_answer(service: Service) -
     assert answer.headers["location"] == shown.links.evaluation
 
 
-async def test_a_database_lost_while_waiting_does_not_take_the_acceptance_back(service: Service) -> None:
+async def test_database_failure_while_waiting_still_returns_the_acceptance(service: Service) -> None:
     class Gone(PgJobs):
         async def get(self, *_: object) -> None:
             raise StorageError("It is out of reach.")
@@ -338,7 +338,7 @@ async def test_a_database_lost_while_waiting_does_not_take_the_acceptance_back(s
     assert answer.status_code == 202
 
 
-async def test_waiting_in_vain_ends_with_the_acceptance(service: Service) -> None:
+async def test_wait_timeout_returns_the_acceptance(service: Service) -> None:
     impatient = service.with_services(settings=service.services.settings.model_copy(update={"max_wait_seconds": 0.05}))
     async with impatient.caller() as client:
         answer = await client.post("/v1/evaluations", json=BODY, headers={"Prefer": "respond-async, wait=60"})

@@ -44,7 +44,7 @@ async def events(client: httpx2.AsyncClient, job: str, last: int | None = None) 
         return [event async for event in told(answer.aiter_lines())]
 
 
-async def test_a_stream_tells_everything_as_it_happens_and_ends_with_the_verdict(service: Service) -> None:
+async def test_stream_sends_events_live_and_ends_with_the_verdict(service: Service) -> None:
     async with (
         served(service.app) as url,
         service.client(await service.key(), url) as client,
@@ -66,7 +66,7 @@ async def test_a_stream_tells_everything_as_it_happens_and_ends_with_the_verdict
     assert json.loads(second["data"])["data"]["stages"][0]["stage"] == "reading"
 
 
-async def test_a_reader_goes_on_where_it_left_off(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_reader_resumes_after_its_last_event(service: Service, client: httpx2.AsyncClient) -> None:
     job = await submitted(client)
     await service.finish()
     whole = await events(client, job)
@@ -90,7 +90,7 @@ async def test_a_silent_stream_is_kept_open_by_heartbeats(service: Service) -> N
     assert beats == 3
 
 
-async def test_a_stream_ends_after_its_time_so_that_its_reader_comes_again(service: Service) -> None:
+async def test_stream_ends_after_its_time_limit(service: Service) -> None:
     short = service.with_services(
         settings=service.services.settings.model_copy(update={"stream_seconds": 0.05, "poll_seconds": 0.02})
     )
@@ -99,7 +99,7 @@ async def test_a_stream_ends_after_its_time_so_that_its_reader_comes_again(servi
         assert [event["event"] for event in await events(client, job)] == ["queued"]
 
 
-async def test_streams_of_all_keys_of_a_tenant_are_counted_and_others_are_let_in(
+async def test_stream_limit_counts_all_keys_of_a_tenant_but_not_other_tenants(
     service: Service,
 ) -> None:
     narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_streams_per_tenant": 1}))
@@ -126,7 +126,7 @@ async def test_streams_of_all_keys_of_a_tenant_are_counted_and_others_are_let_in
         assert "event: succeeded" in again.text
 
 
-async def test_a_stream_breaks_off_quietly_when_the_database_goes(service: Service) -> None:
+async def test_stream_ends_without_error_when_the_database_fails(service: Service) -> None:
     class Going(PgEvents):
         reads = 0
 
@@ -143,14 +143,14 @@ async def test_a_stream_breaks_off_quietly_when_the_database_goes(service: Servi
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "99999999999"])
-async def test_a_last_event_that_is_no_number_is_refused(client: httpx2.AsyncClient, last: str) -> None:
+async def test_invalid_last_event_id_is_rejected(client: httpx2.AsyncClient, last: str) -> None:
     job = await submitted(client)
     answer = await client.get(f"/v1/evaluations/{job}/events", headers={"Last-Event-ID": last})
     error = first_error(answer)
     assert error.parameter == "last-event-id"
 
 
-async def test_a_timeline_tells_the_wait_and_the_stages(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_timeline_shows_queue_wait_and_stages(service: Service, client: httpx2.AsyncClient) -> None:
     job = await submitted(client)
     lease = await service.lease()
     for done in (1, 2):

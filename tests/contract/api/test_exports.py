@@ -31,7 +31,7 @@ def lines(answer: httpx2.Response) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
-async def test_a_table_has_the_score_its_certainty_and_the_outcome_that_the_page_shows(service: Service) -> None:
+async def test_results_export_has_score_certainty_and_outcome(service: Service) -> None:
     call = await call_with_reports(service)
     rows = lines(await service.machine.get(f"/v1/batches/{call}/results?format=csv"))
     told = [json.loads(line) for line in (await service.machine.get(f"/v1/batches/{call}/results")).text.splitlines()]
@@ -43,7 +43,7 @@ async def test_a_table_has_the_score_its_certainty_and_the_outcome_that_the_page
     assert [item["outcome"] for item in told] == [row["outcome"] for row in rows]
 
 
-async def test_the_newest_ranking_or_the_one_that_is_named_is_in_it(service: Service) -> None:
+async def test_results_export_includes_the_newest_or_requested_ranking(service: Service) -> None:
     call, ranking = await ranked_call(service)
     rows = lines(await service.machine.get(f"/v1/batches/{call}/results?format=csv"))
     same = lines(await service.machine.get(f"/v1/batches/{call}/results?format=csv&ranking={ranking}"))
@@ -63,7 +63,7 @@ async def test_the_newest_ranking_or_the_one_that_is_named_is_in_it(service: Ser
     assert str(table.schema.field("chance_in").type) == "double"
 
 
-async def test_people_who_see_the_panel_get_what_reviewers_think_and_machines_never(service: Service) -> None:
+async def test_reviewer_scores_are_exported_to_officers_but_not_machines(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     await opinion(service, call, 2, 4)
     officer = await person(service, "officer")
@@ -79,7 +79,7 @@ async def test_people_who_see_the_panel_get_what_reviewers_think_and_machines_ne
         assert {item["opinions"] for item in found} <= {"", None}
 
 
-async def test_a_workbook_has_the_words_of_the_page(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_workbook_uses_readable_column_names_and_states(service: Service, client: httpx2.AsyncClient) -> None:
     call = await call_with_reports(service)
     answer = await client.get(f"/v1/batches/{call}/results?format=xlsx")
     names, *rows = load_workbook(io.BytesIO(answer.content))["Results"].iter_rows(values_only=True)
@@ -102,7 +102,9 @@ async def test_a_workbook_has_the_words_of_the_page(service: Service, client: ht
         ("春の公募", "{id}.csv"),
     ],
 )
-async def test_a_file_is_named_for_its_call_and_safely(client: httpx2.AsyncClient, name: str, plain: str) -> None:
+async def test_export_file_name_is_a_safe_form_of_the_call_name(
+    client: httpx2.AsyncClient, name: str, plain: str
+) -> None:
     made = await client.post(
         "/v1/batches", params={"name": name}, files=[("file", ("a.txt", b"An idea of corals. " * 30))]
     )
@@ -113,7 +115,7 @@ async def test_a_file_is_named_for_its_call_and_safely(client: httpx2.AsyncClien
         assert f"filename*=UTF-8''{quote(name + '.csv', safe='')}" in told
 
 
-async def test_no_ranking_of_another_tenant_is_told(service: Service) -> None:
+async def test_rankings_and_results_of_another_tenant_are_not_exported(service: Service) -> None:
     call, ranking = await ranked_call(service)
     async with service.caller(tenant=OTHER) as stranger:
         made = await stranger.post("/v1/batches", files=[("file", ("a.txt", b"An idea of corals. " * 30))])

@@ -5,7 +5,7 @@ from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, Service
 
 
-async def test_dossier_brief_and_contestation_are_exports(service: Service) -> None:
+async def test_dossier_brief_and_contestation_are_logged_as_exports(service: Service) -> None:
     _, batch, (first,) = await call_with_reviewer(service, "# One")
     owner = await person(service, "owner", "Olga Owner")
     before = len(await service.services.audit_log.entries(ACME))

@@ -38,7 +38,7 @@ class Counting(httpx2.HTTPTransport):
         return super().handle_request(request)
 
 
-async def test_a_fetch_that_was_cut_goes_on_where_it_stopped(
+async def test_interrupted_fetch_resumes_with_the_missing_reports(
     service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batch, key = await call_of_four(service), await service.key()
@@ -71,7 +71,7 @@ async def test_a_fetch_that_was_cut_goes_on_where_it_stopped(
         assert (nothing.asked, everything.asked) == (0, 8)
 
 
-def test_a_record_believes_no_line_that_is_broken(tmp_path: Path) -> None:
+def test_fetch_record_ignores_damaged_lines_and_missing_files(tmp_path: Path) -> None:
     file = tmp_path / "A-1.html"
     file.write_text("whole")
     FetchRecord(tmp_path, "bt_1").add("ev_1", file)
@@ -84,9 +84,7 @@ def test_a_record_believes_no_line_that_is_broken(tmp_path: Path) -> None:
     assert not found.has("ev_1", file)
 
 
-async def test_a_report_that_was_deleted_does_not_keep_the_others_from_being_fetched(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_deleted_report_does_not_stop_fetching_the_others(service: Service, tmp_path: Path) -> None:
     batch = await call_of_four(service)
     gone = await service.database.fetch(
         'DELETE FROM evaluations WHERE id IN (SELECT run_id FROM jobs WHERE "row" = 2) RETURNING id'

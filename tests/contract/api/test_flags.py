@@ -28,7 +28,7 @@ FOUND = ("hidden_text", "suspected_injection")
     ],
     ids=["honest", "text", "title", "title of a section"],
 )
-async def test_an_evaluation_tells_it_at_once_and_in_lists(
+async def test_evaluation_shows_its_flags_immediately_and_in_lists(
     client: httpx2.AsyncClient, body: dict[str, object], flags: tuple[str, ...]
 ) -> None:
     accepted = Accepted.model_validate_json((await client.post("/v1/evaluations", json=body)).content)
@@ -37,7 +37,7 @@ async def test_an_evaluation_tells_it_at_once_and_in_lists(
     assert (shown.flags, tuple(listed["flags"])) == (flags, flags)
 
 
-async def test_the_table_of_a_batch_has_a_column_of_them(client: httpx2.AsyncClient) -> None:
+async def test_batch_results_table_has_a_flags_column(client: httpx2.AsyncClient) -> None:
     rows = "\n".join(json.dumps(item["idea"]) for item in (BODY, BRIBING))
     sent = await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
     batch = sent.json()["id"]
@@ -46,7 +46,7 @@ async def test_the_table_of_a_batch_has_a_column_of_them(client: httpx2.AsyncCli
     assert [row["flags"] for row in read] == ["", ", ".join(FOUND)]
 
 
-async def test_what_a_document_held_is_told_with_the_verdict(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_flags_of_a_document_are_reported_with_the_verdict(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = Accepted.model_validate_json((await client.post("/v1/evaluations", json=BODY)).content)
     lease = await service.lease()
     verdict = JobVerdict(state="succeeded", flags=("hidden_text",))

@@ -29,7 +29,7 @@ async def _submitted(client: httpx2.AsyncClient) -> str:
     return str(accepted.json()["id"])
 
 
-async def test_graph_is_json_with_its_references_or_graphml(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_graph_is_returned_as_json_or_graphml(service: Service, client: httpx2.AsyncClient) -> None:
     job = await _submitted(client)
     await service.finish(graph=GRAPH)
     told = await client.get(f"/v1/evaluations/{job}/graph")
@@ -46,7 +46,9 @@ async def test_graph_is_json_with_its_references_or_graphml(service: Service, cl
     assert error.parameter == "format"
 
 
-async def test_report_without_a_graph_says_which_method_grows_one(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_report_without_a_graph_names_the_method_that_builds_it(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
     job = await _submitted(client)
     early = await client.get(f"/v1/evaluations/{job}/graph")
     await service.finish()

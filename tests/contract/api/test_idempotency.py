@@ -11,7 +11,7 @@ from tests.contract.api.service import BODY, OTHER, Service
 _ONCE = {"Idempotency-Key": '"8e03978e-40d5"'}
 
 
-async def test_a_request_sent_again_is_answered_the_same_and_done_once(client: httpx2.AsyncClient) -> None:
+async def test_repeated_request_returns_the_same_answer_and_runs_once(client: httpx2.AsyncClient) -> None:
     first = await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
     again = await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
     listed = (await client.get("/v1/evaluations")).json()["items"]
@@ -25,7 +25,7 @@ async def test_a_request_sent_again_is_answered_the_same_and_done_once(client: h
     assert len(listed) == 1
 
 
-async def test_the_same_request_many_times_at_once_is_done_once(service: Service) -> None:
+async def test_concurrent_identical_requests_run_once(service: Service) -> None:
     async with service.caller() as client, asyncio.TaskGroup() as tasks:
         asked = [tasks.create_task(client.post("/v1/evaluations", json=BODY, headers=_ONCE)) for _ in range(12)]
         answers = [await item for item in asked]
@@ -35,7 +35,7 @@ async def test_the_same_request_many_times_at_once_is_done_once(service: Service
     assert len(listed) == 1
 
 
-async def test_keys_of_two_tenants_do_not_meet(service: Service) -> None:
+async def test_idempotency_keys_are_separate_per_tenant(service: Service) -> None:
     async with service.caller() as client, service.caller(tenant=OTHER) as other:
         first = await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
         second = await other.post("/v1/evaluations", json=BODY, headers=_ONCE)
@@ -43,13 +43,13 @@ async def test_keys_of_two_tenants_do_not_meet(service: Service) -> None:
 
 
 @pytest.mark.parametrize("key", ['""', "a b", "x" * 256, "é"])
-async def test_what_is_no_key_is_refused(client: httpx2.AsyncClient, key: str) -> None:
+async def test_invalid_idempotency_key_is_rejected(client: httpx2.AsyncClient, key: str) -> None:
     answer = await client.post("/v1/evaluations", json=BODY, headers=[(b"idempotency-key", key.encode())])
     error = first_error(answer)
     assert error.parameter == "Idempotency-Key"
 
 
-async def test_waiting_again_for_the_same_evaluation_brings_its_verdict(service: Service) -> None:
+async def test_repeated_request_with_prefer_wait_returns_the_verdict(service: Service) -> None:
     await service.machine.post("/v1/evaluations", json=BODY, headers=_ONCE)
     await service.finish()
     answer = await service.machine.post("/v1/evaluations", json=BODY, headers={**_ONCE, "Prefer": "wait=30"})
@@ -58,7 +58,7 @@ async def test_waiting_again_for_the_same_evaluation_brings_its_verdict(service:
     assert answer.headers["idempotency-replayed"] == "true"
 
 
-async def test_a_key_is_told_again_to_its_asker_though_nobody_stored_it(service: Service) -> None:
+async def test_repeated_key_creation_returns_the_same_secret_without_storing_it(service: Service) -> None:
     body = {"name": "robot", "scopes": ["read"]}
     first = await service.machine.post("/v1/keys", json=body, headers=_ONCE)
     again = await service.machine.post("/v1/keys", json=body, headers=_ONCE)
@@ -78,7 +78,7 @@ async def test_a_key_is_told_again_to_its_asker_though_nobody_stored_it(service:
     assert secret.split("_", 2)[2].encode().hex() not in row["kept"]
 
 
-async def test_a_tenant_is_made_once_and_not_again_after_it_was_deleted(service: Service) -> None:
+async def test_repeated_tenant_creation_does_not_recreate_a_deleted_tenant(service: Service) -> None:
     body = {"name": "Agency", "weight": 2}
     async with service.caller("admin") as client:
         first = await client.post("/v1/tenants", json=body, headers=_ONCE)

@@ -52,7 +52,7 @@ async def _role(client: httpx2.AsyncClient) -> PersonRole | None:
     return "owner" if (await client.get("/v1/keys")).status_code == 200 else "auditor"
 
 
-async def test_who_was_invited_signs_in_with_their_own_account(service: Service, provider: Provider) -> None:
+async def test_invited_member_signs_in_with_their_own_account(service: Service, provider: Provider) -> None:
     invited = await person(service, "reviewer")
     await provider.knows("ada-1", **ADA)
     service = signing_in_with(service, provider.url)
@@ -74,9 +74,7 @@ async def test_who_was_invited_signs_in_with_their_own_account(service: Service,
     assert (bound.content["subject"], bound.content["email"]) == ("ada-1", ADA["email"])
 
 
-async def test_an_account_once_bound_is_known_whatever_becomes_of_its_address(
-    service: Service, provider: Provider
-) -> None:
+async def test_bound_account_stays_recognized_after_its_address_changes(service: Service, provider: Provider) -> None:
     await person(service, "reviewer")
     await provider.knows("ada-2", **ADA)
     service = signing_in_with(service, provider.url)
@@ -100,7 +98,7 @@ async def test_an_account_once_bound_is_known_whatever_becomes_of_its_address(
         {},
     ],
 )
-async def test_strangers_and_addresses_that_nobody_verified_are_refused(
+async def test_unknown_or_unverified_address_is_refused(
     service: Service, provider: Provider, claims: dict[str, Any]
 ) -> None:
     await person(service, "reviewer")
@@ -113,14 +111,14 @@ async def test_strangers_and_addresses_that_nobody_verified_are_refused(
         assert await _role(client) is None
 
 
-async def test_a_provider_opens_its_own_tenant_alone(service: Service, provider: Provider) -> None:
+async def test_provider_signs_in_members_of_its_own_tenant_only(service: Service, provider: Provider) -> None:
     await person(service, "owner", tenant=OTHER)
     await provider.knows("ada-3", **ADA)
     async with browser(signing_in_with(service, provider.url)) as client:
         assert (await client.get(await _leave(client, "ada-3"))).status_code == 403
 
 
-async def test_groups_have_roles_from_each_sign_in_on(service: Service, provider: Provider) -> None:
+async def test_groups_determine_the_role_at_each_sign_in(service: Service, provider: Provider) -> None:
     roles = {"programme": "officer", "panel": "reviewer"}
     service = signing_in_with(service, provider.url, roles=roles)
     expected: list[tuple[list[str], PersonRole | None]] = [
@@ -138,7 +136,7 @@ async def test_groups_have_roles_from_each_sign_in_on(service: Service, provider
     assert acts == [(act, "provider:agency") for act in expected_acts]
 
 
-async def test_who_was_removed_stays_out(service: Service, provider: Provider) -> None:
+async def test_removed_member_cannot_sign_in(service: Service, provider: Provider) -> None:
     invited = await person(service, "reviewer")
     await provider.knows("ada-4", **ADA)
     service = signing_in_with(service, provider.url)
@@ -150,7 +148,7 @@ async def test_who_was_removed_stays_out(service: Service, provider: Provider) -
         assert (await client.get(await _leave(client, "ada-4"))).status_code == 403
 
 
-async def test_who_was_removed_is_not_brought_back_by_a_group(service: Service, provider: Provider) -> None:
+async def test_removed_member_is_not_restored_by_a_group(service: Service, provider: Provider) -> None:
     service = signing_in_with(service, provider.url, roles={"panel": "reviewer"})
     await provider.knows("gus", email="gus@example.org", email_verified=True, groups=["panel"])
     async with browser(service) as client, service.caller("manage") as robot:
@@ -166,7 +164,7 @@ async def test_who_was_removed_is_not_brought_back_by_a_group(service: Service, 
         assert await _role(client) == "officer"
 
 
-async def test_groups_do_not_change_whom_a_person_has_invited(service: Service, provider: Provider) -> None:
+async def test_groups_do_not_change_the_role_of_an_invited_member(service: Service, provider: Provider) -> None:
     await person(service, "owner")
     await provider.knows("ada-5", **ADA, groups=["panel"])
     async with browser(signing_in_with(service, provider.url, roles={"panel": "reviewer"})) as client:
@@ -174,7 +172,7 @@ async def test_groups_do_not_change_whom_a_person_has_invited(service: Service, 
         assert await _role(client) == "owner"
 
 
-async def test_last_owner_stays_though_their_groups_have_another_role(service: Service, provider: Provider) -> None:
+async def test_last_owner_keeps_the_role_despite_their_groups(service: Service, provider: Provider) -> None:
     service = signing_in_with(service, provider.url, roles={"heads": "owner", "panel": "reviewer"})
     for groups in (["heads"], ["panel"]):
         await provider.knows("olga", email="olga@example.org", email_verified=True, groups=groups)
@@ -183,7 +181,7 @@ async def test_last_owner_stays_though_their_groups_have_another_role(service: S
             assert await _role(client) == "owner"
 
 
-async def test_a_way_back_that_this_browser_did_not_begin_leads_nowhere(service: Service, provider: Provider) -> None:
+async def test_callback_started_in_another_browser_is_rejected(service: Service, provider: Provider) -> None:
     """A link with somebody else's code, in a mail: nobody is signed in as the sender."""
     await person(service, "reviewer")
     await provider.knows("ada-5", **ADA)
@@ -196,7 +194,7 @@ async def test_a_way_back_that_this_browser_did_not_begin_leads_nowhere(service:
         assert await _role(victim) is None
 
 
-async def test_a_way_back_is_gone_once(service: Service, provider: Provider) -> None:
+async def test_callback_works_only_once(service: Service, provider: Provider) -> None:
     await person(service, "reviewer")
     await provider.knows("ada-6", **ADA)
     async with browser(signing_in_with(service, provider.url)) as client:
@@ -208,7 +206,7 @@ async def test_a_way_back_is_gone_once(service: Service, provider: Provider) -> 
 
 
 @pytest.mark.parametrize("column", ["nonce", "verifier", "state"])
-async def test_each_of_the_three_secrets_counts(service: Service, provider: Provider, column: str) -> None:
+async def test_changed_nonce_verifier_or_state_is_rejected(service: Service, provider: Provider, column: str) -> None:
     """Another nonce, verifier or state than went out with the person: nobody is signed in."""
     await person(service, "reviewer")
     await provider.knows("ada-7", **ADA)
@@ -222,13 +220,13 @@ async def test_each_of_the_three_secrets_counts(service: Service, provider: Prov
 
 
 @pytest.mark.parametrize("kept", ["", "x", "e30=", "bm90IEpTT04=", "A" * 3_000])
-async def test_broken_attempt_is_refused(service: Service, provider: Provider, kept: str) -> None:
+async def test_malformed_sign_in_cookie_is_rejected(service: Service, provider: Provider, kept: str) -> None:
     async with browser(signing_in_with(service, provider.url)) as client:
         headers = {"Cookie": f"assayer-sign-in={kept}"}
         assert (await client.get(CALLBACK, params={"code": "c", "state": "s"}, headers=headers)).status_code == 400
 
 
-async def test_attempt_that_took_too_long_is_refused(service: Service, provider: Provider) -> None:
+async def test_expired_sign_in_attempt_is_rejected(service: Service, provider: Provider) -> None:
     async with browser(signing_in_with(service, provider.url)) as client:
         back = await _leave(client, "ada-8")
         kept = json.loads(urlsafe_b64decode(client.cookies["assayer-sign-in"].strip('"')))
@@ -237,7 +235,7 @@ async def test_attempt_that_took_too_long_is_refused(service: Service, provider:
         assert (await client.get(back, headers={"Cookie": f"assayer-sign-in={over}"})).status_code == 400
 
 
-async def test_who_says_no_there_is_told_so_here(service: Service, provider: Provider) -> None:
+async def test_denied_sign_in_is_reported_without_provider_details(service: Service, provider: Provider) -> None:
     async with browser(signing_in_with(service, provider.url)) as client:
         left = (await client.get(START)).headers["location"]
         state = parse_qs(urlsplit(left).query)["state"][0]
@@ -247,13 +245,13 @@ async def test_who_says_no_there_is_told_so_here(service: Service, provider: Pro
     assert "access_denied" not in refused.text
 
 
-async def test_a_provider_that_is_down_is_told_on_the_page(service: Service) -> None:
+async def test_unreachable_provider_is_502_and_unknown_provider_is_404(service: Service) -> None:
     async with browser(signing_in_with(service, "http://127.0.0.1:9")) as client:
         assert (await client.get(START)).status_code == 502
         assert (await client.get("/console/sign-in/nobody")).status_code == 404
 
 
-def test_providers_need_an_address_to_send_people_back_to() -> None:
+def test_providers_require_a_callback_address_and_https_issuer() -> None:
     chosen = IdentityProviderSettings(issuer="https://login.example.org", client_id="x", tenant="acme")
     with pytest.raises(ValidationError, match="ASSAYER_ACCESS__URL"):
         AccessSettings(providers={"agency": chosen})

@@ -86,7 +86,7 @@ async def _forging() -> AsyncIterator[tuple[_Forger, IdentityProvider]]:
         yield forger, IdentityProvider("agency", settings, CALLBACK, SystemClock())
 
 
-async def test_what_is_signed_and_fits_is_believed() -> None:
+async def test_valid_signed_claims_are_accepted() -> None:
     async with _forging() as (_, provider):
         found = await provider.identity("code", None, "n", "v")
     assert (found.subject, found.email, found.name) == ("ada", "ada@example.org", "ada@example.org")
@@ -96,7 +96,7 @@ async def test_what_is_signed_and_fits_is_believed() -> None:
     ("said", "believed"),
     [({"email_verified": None}, True), ({"email_verified": True}, True), ({"email_verified": False}, False)],
 )
-async def test_address_that_is_said_not_to_be_verified_is_never_believed(said: dict[str, Any], believed: bool) -> None:
+async def test_explicitly_unverified_address_is_never_trusted(said: dict[str, Any], believed: bool) -> None:
     async with _forging() as (forger, provider):
         provider.settings = provider.settings.model_copy(update={"trust_email": True})
         forger.userinfo = said
@@ -129,14 +129,14 @@ async def test_address_that_is_said_not_to_be_verified_is_never_believed(said: d
         ("key_set", [1]),
     ],
 )
-async def test_what_does_not_fit_or_cannot_be_read_is_not_believed(part: str, told: object) -> None:
+async def test_mismatched_or_malformed_claims_are_rejected(part: str, told: object) -> None:
     async with _forging() as (forger, provider):
         setattr(forger, part, told)
         with pytest.raises(SignInFailed):
             await provider.identity("code", None, "n", "v")
 
 
-async def test_another_signature_is_not_believed() -> None:
+async def test_invalid_signatures_are_rejected() -> None:
     async with _forging() as (forger, provider):
         forger.key = FOREIGN
         with pytest.raises(SignInFailed):
@@ -149,14 +149,14 @@ async def test_another_signature_is_not_believed() -> None:
             await provider.identity("code", None, "n", "v")
 
 
-async def test_new_keys_of_the_provider_are_looked_for() -> None:
+async def test_rotated_provider_keys_are_fetched() -> None:
     async with _forging() as (forger, provider):
         await provider.identity("code", None, "n", "v")
         forger.key = forger.published = FOREIGN
         assert (await provider.identity("code", None, "n", "v")).subject == "ada"
 
 
-async def test_answers_from_others_are_not_used() -> None:
+async def test_responses_from_another_issuer_are_rejected() -> None:
     async with _forging() as (_, provider):
         with pytest.raises(SignInFailed):
             await provider.identity("code", "https://evil.example", "n", "v")
@@ -166,7 +166,7 @@ async def test_answers_from_others_are_not_used() -> None:
             await provider.authorization_url("s", "n", "v")
 
 
-def test_provider_with_tls_that_names_a_user_info_address_without_it_is_refused() -> None:
+def test_user_info_address_without_tls_is_rejected() -> None:
     at = "https://login.example.org"
     described = ProviderMetadata(
         issuer=at,

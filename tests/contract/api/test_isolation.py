@@ -22,7 +22,7 @@ async def test_every_route_but_the_probes_needs_a_key(service: Service) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_another_tenants_things_are_not_there(service: Service, role: Role) -> None:
+async def test_resources_of_another_tenant_are_inaccessible(service: Service, role: Role) -> None:
     """Each route with an id in its path gets the ids of things that do exist, from each role of the other tenant; a
     machine comes with the widest key."""
     stranger_key = (
@@ -59,7 +59,7 @@ async def test_another_tenants_things_are_not_there(service: Service, role: Role
         assert await _everything(service) == before
 
 
-async def test_lists_and_sums_hold_ones_own_alone(service: Service) -> None:
+async def test_lists_and_totals_contain_only_own_data(service: Service) -> None:
     async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
         await owner.post("/v1/evaluations", json=BODY)
         await service.finish()
@@ -72,7 +72,7 @@ async def test_lists_and_sums_hold_ones_own_alone(service: Service) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/keys?tenant=acme", "/v1/usage?tenant=acme", "/v1/tenants/acme"])
-async def test_naming_another_tenant_takes_admin(service: Service, path: str) -> None:
+async def test_naming_another_tenant_requires_admin(service: Service, path: str) -> None:
     async with service.caller(tenant=OTHER) as stranger:
         assert check_problem(await stranger.get(path), 403, "forbidden").scope == "admin"
 

@@ -17,7 +17,7 @@ async def _sign_in(page: Page, key: str) -> None:
     await page.keyboard.press("Enter")
 
 
-async def test_an_opinion_typed_before_the_session_ended_is_put_back_until_it_is_given(service: Service) -> None:
+async def test_unsent_opinion_is_restored_after_signing_in_again(service: Service) -> None:
     ada, _, (first,) = await assigned_call(service, "# One")
     async with at_the_console(service, ada.key, PHONE_AND_DESK[0]) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
@@ -39,7 +39,7 @@ async def test_an_opinion_typed_before_the_session_ended_is_put_back_until_it_is
 
 
 @pytest.mark.slow
-async def test_nobody_else_reads_what_was_typed(service: Service) -> None:
+async def test_unsent_text_is_not_shown_to_another_user(service: Service) -> None:
     _, _, (first,) = await assigned_call(service, "# One")
     officer = await person(service, "officer", "Olga Officer")
     async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (page, url):
@@ -62,7 +62,7 @@ async def test_nobody_else_reads_what_was_typed(service: Service) -> None:
 
 
 @pytest.mark.slow
-async def test_a_page_of_an_earlier_session_gives_back_what_was_typed(service: Service) -> None:
+async def test_stale_page_returns_the_unsent_text(service: Service) -> None:
     ada, _, (first,) = await assigned_call(service, "# One")
     async with at_the_console(service, ada.key, PHONE_AND_DESK[0], refused=True) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
@@ -84,7 +84,7 @@ async def test_a_page_of_an_earlier_session_gives_back_what_was_typed(service: S
 
 
 @pytest.mark.slow
-async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service: Service, officer: Person) -> None:
+async def test_new_call_keeps_its_files_while_signing_in_again(service: Service, officer: Person) -> None:
     async with at_the_console(service, officer.key, PHONE_AND_DESK[1], refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/new")
         assert await page.get_by_text("needs JavaScript").count() == 0
@@ -107,7 +107,7 @@ async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service:
 
 
 @pytest.mark.slow
-async def test_a_new_call_says_what_to_do_where_no_script_runs(service: Service, officer: Person) -> None:
+async def test_new_call_page_explains_the_alternative_without_javascript(service: Service, officer: Person) -> None:
     async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (signed, url):
         assert signed.context.browser is not None
         cookies = await signed.context.storage_state()

@@ -11,7 +11,7 @@ async def _log(service: Service) -> list[AuditEntry]:
     return await service.services.audit_log.entries(ACME)
 
 
-async def test_keys_are_made_and_revoked_under_the_eyes_of_the_log(service: Service, owner: Person) -> None:
+async def test_key_creation_and_revocation_are_logged(service: Service, owner: Person) -> None:
     before = len(await _log(service))
     made = (await owner.post("/v1/keys", json={"name": "nightly", "scopes": ["submit", "read"]})).json()
     for _ in range(2):
@@ -31,7 +31,7 @@ async def test_keys_are_made_and_revoked_under_the_eyes_of_the_log(service: Serv
     assert made["secret"] not in "".join(item.model_dump_json() for item in log)
 
 
-async def test_request_sent_again_makes_one_key_and_one_entry(service: Service) -> None:
+async def test_repeated_key_request_creates_a_single_key_and_entry(service: Service) -> None:
     async with service.caller("manage") as machine:
         for _ in range(2):
             body, sent = {"name": "nightly", "scopes": ["read"]}, {"Idempotency-Key": "once"}
@@ -40,7 +40,7 @@ async def test_request_sent_again_makes_one_key_and_one_entry(service: Service) 
     assert [item.act for item in await _log(service)] == ["key made"]
 
 
-async def test_a_key_for_another_tenant_stands_in_that_tenants_log(service: Service) -> None:
+async def test_key_for_another_tenant_is_logged_in_that_tenant(service: Service) -> None:
     async with service.caller("admin", tenant=ACME) as operator:
         body = {"name": "theirs", "scopes": ["read"], "tenant": "other"}
         assert (await operator.post("/v1/keys", json=body)).status_code == 201
@@ -49,7 +49,7 @@ async def test_a_key_for_another_tenant_stands_in_that_tenants_log(service: Serv
     assert (entry.act, entry.role) == ("key made", "machine")
 
 
-async def test_nobody_acts_under_the_name_of_another_by_a_key_that_is_called_so(service: Service) -> None:
+async def test_key_named_like_a_member_cannot_act_as_that_member(service: Service) -> None:
     await person(service, "auditor", "Audi Tor")
     owner = await person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")

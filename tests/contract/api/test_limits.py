@@ -42,7 +42,7 @@ async def test_a_body_is_not_read_before_the_key_is_known(service: Service) -> N
 
 
 @pytest.mark.parametrize("announced", [True, False])
-async def test_a_client_that_sends_on_reads_the_refusal_all_the_same(service: Service, announced: bool) -> None:
+async def test_client_still_sending_receives_the_413_refusal(service: Service, announced: bool) -> None:
     async def body() -> AsyncIterator[bytes]:
         for _ in range(100):
             yield _MEGABYTE
@@ -55,7 +55,7 @@ async def test_a_client_that_sends_on_reads_the_refusal_all_the_same(service: Se
     assert well.status_code == 202
 
 
-async def test_more_requests_than_a_process_holds_are_sent_away_and_probes_are_answered(service: Service) -> None:
+async def test_requests_beyond_the_limit_return_503_while_health_checks_answer(service: Service) -> None:
     entered, leave = asyncio.Event(), asyncio.Event()
 
     class Slow(PgTenants):
@@ -78,7 +78,7 @@ async def test_more_requests_than_a_process_holds_are_sent_away_and_probes_are_a
 
 
 @pytest.mark.parametrize("known", [True, False])
-async def test_bodies_of_one_tenant_that_never_come_turn_no_other_tenant_away(service: Service, known: bool) -> None:
+async def test_slow_bodies_of_a_tenant_do_not_block_other_tenants(service: Service, known: bool) -> None:
     limits = {"max_requests": 8, "max_bodies_per_tenant": 4, "linger_seconds": 60.0}
     narrow = service.with_services(settings=service.services.settings.model_copy(update=limits))
     key = await narrow.key() if known else f"ak_0_{'x' * 43}"
@@ -98,7 +98,7 @@ async def test_bodies_of_one_tenant_that_never_come_turn_no_other_tenant_away(se
     assert set(answers) == {202}
 
 
-async def test_an_open_stream_takes_no_place_among_requests(service: Service) -> None:
+async def test_open_stream_does_not_count_toward_the_request_limit(service: Service) -> None:
     narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_requests": 1}))
     async with served(narrow.app) as url, narrow.client(await narrow.key(), url) as client, asyncio.timeout(60):
         job = (await client.post("/v1/evaluations", json=BODY)).json()["id"]
@@ -117,7 +117,7 @@ async def test_an_open_stream_takes_no_place_among_requests(service: Service) ->
         ("/v1/references", BODY),
     ],
 )
-async def test_ideas_are_read_beside_the_event_loop(
+async def test_ideas_are_parsed_outside_the_event_loop(
     service: Service, monkeypatch: pytest.MonkeyPatch, path: str, body: object
 ) -> None:
     threads: list[threading.Thread] = []

@@ -12,7 +12,7 @@ from tests.contract.api.reported_evaluations import MESSAGES, call_record, evalu
 from tests.contract.api.service import BODY, OTHER, Service
 
 
-async def test_every_call_is_told_with_tokens_cost_and_what_went_wrong(service: Service) -> None:
+async def test_llm_requests_are_listed_with_tokens_cost_and_faults(service: Service) -> None:
     job = await evaluation_with_llm_requests(service)
     calls = (await service.machine.get(f"/v1/evaluations/{job}/calls")).json()["items"]
     assert [(call["number"], call["task"], call["outcome"], call["cached"]) for call in calls] == [
@@ -24,7 +24,7 @@ async def test_every_call_is_told_with_tokens_cost_and_what_went_wrong(service: 
     assert calls[0]["faults"][0]["detail"] == "The answer came in a code block."
 
 
-async def test_a_call_is_told_with_its_messages_and_its_answer_or_why_not(service: Service) -> None:
+async def test_llm_request_shows_its_messages_and_answer_or_why_absent(service: Service) -> None:
     job = await evaluation_with_llm_requests(service)
     first, second, third = [
         (await service.machine.get(f"/v1/evaluations/{job}/calls/{number}")).json() for number in (1, 2, 3)
@@ -39,13 +39,13 @@ async def test_a_call_is_told_with_its_messages_and_its_answer_or_why_not(servic
         assert (await stranger.get(f"/v1/evaluations/{job}/calls/1")).status_code == 404
 
 
-async def test_an_erased_evaluation_leaves_no_messages(service: Service) -> None:
+async def test_erased_evaluation_leaves_no_llm_answers(service: Service) -> None:
     job = await evaluation_with_llm_requests(service)
     assert (await service.machine.delete(f"/v1/evaluations/{job}?erase=true")).status_code in (200, 204)
     assert await service.database.fetch("SELECT FROM answers") == []
 
 
-async def test_stages_begin_where_they_began(service: Service) -> None:
+async def test_record_page_shows_the_recorded_start_of_a_stage(service: Service) -> None:
     asked = await service.machine.post("/v1/evaluations", json=BODY)
     job = str(asked.json()["id"])
     lease = await service.lease()

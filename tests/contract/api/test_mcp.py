@@ -65,9 +65,7 @@ def said(result: CallToolResult) -> str:
     return "\n".join(part.text for part in result.content if isinstance(part, TextContent))
 
 
-async def test_over_stdio_an_idea_is_evaluated_with_the_operators_key(
-    url: str, service: Service, tmp_path: Path
-) -> None:
+async def test_stdio_server_evaluates_an_idea_with_the_operator_key(url: str, service: Service, tmp_path: Path) -> None:
     key = await service.key()
     settings = {"ASSAYER_HOME": str(tmp_path), "ASSAYER_API_URL": url, "ASSAYER_API_KEY": key}
     async with Client(StdioServerParameters(command=str(PROGRAM), args=["mcp"], env=settings)) as client:
@@ -82,15 +80,13 @@ async def test_over_stdio_an_idea_is_evaluated_with_the_operators_key(
     assert done["summary"]["corpus_fit"]
 
 
-async def test_without_a_key_stdio_does_not_start_and_says_what_to_do(program: Program) -> None:
+async def test_stdio_server_without_a_key_exits_with_instructions(program: Program) -> None:
     ended = await program.run("mcp", ASSAYER_API_KEY="")
     assert ended.code == 2
     assert "ASSAYER_API_KEY" in ended.err
 
 
-async def test_a_finished_evaluation_comes_with_its_summary_and_progress_is_told(
-    agent: Client, service: Service
-) -> None:
+async def test_finished_evaluation_is_returned_and_progress_is_reported(agent: Client, service: Service) -> None:
     told: asyncio.Queue[tuple[float | None, str | None]] = asyncio.Queue()
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -106,7 +102,7 @@ async def test_a_finished_evaluation_comes_with_its_summary_and_progress_is_told
     assert (found["state"], found["cost_usd"]) == ("succeeded", 0.25)
 
 
-async def test_a_report_comes_in_pieces_that_make_the_whole(agent: Client, service: Service) -> None:
+async def test_report_is_paged_and_invalid_cursors_are_rejected(agent: Client, service: Service) -> None:
     job = (await call_tool(agent, "evaluate", idea=TEXT, wait_seconds=0))["id"]
     await service.finish()
     for format in ("markdown", "json"):
@@ -123,7 +119,7 @@ async def test_a_report_comes_in_pieces_that_make_the_whole(agent: Client, servi
     assert "past the end" in await refusal(agent, "fetch_report", id=job, cursor="markdown-999999999")
 
 
-async def test_papers_are_found(service: Service, tmp_path: Path) -> None:
+async def test_papers_and_references_are_found(service: Service, tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
     await build_corpus([source], tmp_path / "corpus", HashingEmbedder())
     async with AsyncExitStack() as stack:
@@ -140,7 +136,7 @@ async def test_papers_are_found(service: Service, tmp_path: Path) -> None:
     assert "bumblebees" in found["papers"][0]["title"]
 
 
-async def test_rewards_are_given_and_a_lost_judge_gives_none(agent: Client, service: Service) -> None:
+async def test_reward_is_absent_when_the_judge_fails(agent: Client, service: Service) -> None:
     items = [REWARD_ITEM, {**REWARD_ITEM, "idea": "We train longer."}]
     queued = await call_tool(agent, "reward", items=items, wait_seconds=0)
     lease = await service.lease()
@@ -168,13 +164,13 @@ async def test_rewards_are_given_and_a_lost_judge_gives_none(agent: Client, serv
         ("reward", {"items": []}, "at least 1"),
     ],
 )
-async def test_bad_input_is_an_error_of_the_tool_that_says_why(
+async def test_invalid_tool_input_returns_an_explained_error(
     agent: Client, tool: str, arguments: dict[str, Any], words: str
 ) -> None:
     assert words in await refusal(agent, tool, **arguments)
 
 
-async def test_key_that_the_service_refuses_opens_no_session(at: str) -> None:
+async def test_rejected_key_opens_no_session(at: str) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     headers = {"Accept": "application/json, text/event-stream"}
@@ -185,13 +181,13 @@ async def test_key_that_the_service_refuses_opens_no_session(at: str) -> None:
             assert "API key" in answer.json()["title"]
 
 
-async def test_a_request_key_makes_a_repeated_call_the_same_job(agent: Client) -> None:
+async def test_repeated_request_key_returns_the_same_job(agent: Client) -> None:
     asked = {"idea": TEXT, "wait_seconds": 0, "request_key": "once"}
     assert (await call_tool(agent, "evaluate", **asked))["id"] == (await call_tool(agent, "evaluate", **asked))["id"]
 
 
 @pytest.mark.parametrize(("stopping", "state"), [(False, "cancelled"), (True, "queued")])
-async def test_a_cancelled_call_cancels_its_job_unless_the_server_is_stopping(
+async def test_cancelled_tool_call_cancels_its_job_unless_the_server_is_stopping(
     url: str, service: Service, stopping: bool, state: str
 ) -> None:
     server = ServerState()
@@ -214,7 +210,7 @@ async def test_a_cancelled_call_cancels_its_job_unless_the_server_is_stopping(
     assert found["state"] == state
 
 
-async def test_without_a_key_and_under_a_foreign_name_http_is_refused(at: str, service: Service) -> None:
+async def test_http_without_key_or_with_foreign_host_or_origin_is_refused(at: str, service: Service) -> None:
     key = {"Authorization": f"Bearer {await service.key()}"}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     async with httpx2.AsyncClient(headers={"Accept": "application/json, text/event-stream"}) as http:
@@ -246,12 +242,12 @@ async def test_a_session_serves_only_the_key_that_opened_it(at: str, service: Se
     assert foreign.status_code == 404
 
 
-async def test_an_older_client_is_served_with_its_handshake(at: str, service: Service) -> None:
+async def test_legacy_client_is_served(at: str, service: Service) -> None:
     async with mcp_client(at, await service.key(), mode="legacy") as client:
         assert (await call_tool(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
 
 
-async def test_the_key_is_in_no_log_and_in_no_answer(
+async def test_key_secret_appears_in_neither_logs_nor_answers(
     at: str, service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
@@ -263,7 +259,7 @@ async def test_the_key_is_in_no_log_and_in_no_answer(
     assert not [line for line in caplog.messages if secret in line and not re.search("httpcore|hpack", line)]
 
 
-async def test_the_command_serves_http_until_it_is_told_to_stop(program: Program) -> None:
+async def test_http_command_serves_until_terminated(program: Program) -> None:
     process = await program.start("mcp", "--http", "127.0.0.1:0", PYTHONUNBUFFERED="1")
     assert process.stdout is not None
     told = (await process.stdout.readline()).decode()

@@ -15,7 +15,7 @@ async def sent(browser: httpx2.AsyncClient, path: str, page: str = HERE, **field
     return await submit_form(browser, page, path, **fields)
 
 
-async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Service, owner: Person) -> None:
+async def test_member_is_invited_changed_issued_a_key_and_removed(service: Service, owner: Person) -> None:
     async with signed_in(service, owner.key) as browser:
         made = await sent(browser, HERE, **GRACE)
         assert made.status_code == 303, made.text
@@ -50,7 +50,7 @@ async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Serv
         ("role", "owner", "Only an owner may appoint, change or remove an owner."),
     ],
 )
-async def test_what_cannot_be_is_said_beside_what_was_typed(
+async def test_invalid_member_form_is_explained_and_input_is_kept(
     service: Service, officer: Person, field: str, value: str, words: str
 ) -> None:
     async with signed_in(service, officer.key) as browser:
@@ -61,7 +61,7 @@ async def test_what_cannot_be_is_said_beside_what_was_typed(
     assert len(await service.services.members.list(officer.member.tenant)) == 1
 
 
-async def test_an_officer_changes_somebody_and_not_their_address(service: Service) -> None:
+async def test_officer_changes_a_member_but_not_the_address(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     page = f"{HERE}/{ada.member.id}"
     async with signed_in(service, officer.key) as browser:
@@ -75,7 +75,7 @@ async def test_an_officer_changes_somebody_and_not_their_address(service: Servic
     assert (changed.name, changed.email) == ("Grace Hopper", ada.member.email)
 
 
-async def test_officers_change_no_owners_and_auditors_only_see(service: Service) -> None:
+async def test_officers_cannot_change_owners_and_auditors_only_view(service: Service) -> None:
     owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
     changes = (f"{HERE}/{owner.member.id}", f"{HERE}/{owner.member.id}/remove")
     async with signed_in(service, officer.key) as browser:

@@ -13,13 +13,13 @@ from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, TEXT, Service
 
 
-async def test_a_process_lives_whatever_it_lacks(service: Service) -> None:
+async def test_health_check_succeeds_despite_failed_dependencies(service: Service) -> None:
     service.checks.append(Check(name="database", ok=False, detail="it is out of reach"))
     async with service.client() as client:
         assert (await client.get("/healthz")).json() == {"status": "alive", "checks": []}
 
 
-async def test_what_is_not_ready_is_named(service: Service) -> None:
+async def test_readiness_names_the_failed_check(service: Service) -> None:
     at_once = service.with_services(settings=service.services.settings.model_copy(update={"ready_seconds": 0.0}))
     async with at_once.client() as client:
         assert (await client.get("/readyz")).json()["status"] == "ready"
@@ -32,7 +32,7 @@ async def test_what_is_not_ready_is_named(service: Service) -> None:
     assert "corpus: There is none at (address withheld)." in document.detail
 
 
-async def test_a_thousand_who_ask_whether_it_is_ready_are_told_what_one_look_found(service: Service) -> None:
+async def test_concurrent_readiness_requests_share_a_single_check(service: Service) -> None:
     looks = 0
 
     async def look() -> list[Check]:
@@ -48,7 +48,7 @@ async def test_a_thousand_who_ask_whether_it_is_ready_are_told_what_one_look_fou
     assert looks == 1
 
 
-async def test_metrics_tell_what_is_true_for_the_whole_cluster(service: Service) -> None:
+async def test_metrics_report_jobs_costs_and_http_requests(service: Service) -> None:
     async with service.caller() as client, service.caller("admin") as admin:
         await client.post("/v1/evaluations", json=BODY)
         await service.finish()
@@ -68,13 +68,13 @@ async def test_metrics_tell_what_is_true_for_the_whole_cluster(service: Service)
     assert samples["assayer_http_requests_total", *asked] >= 3
 
 
-async def test_metrics_can_be_opened_to_a_closed_network(service: Service) -> None:
+async def test_metrics_can_be_served_without_authentication(service: Service) -> None:
     opened = service.with_services(settings=service.services.settings.model_copy(update={"open_metrics": True}))
     async with opened.client() as client:
         assert (await client.get("/metrics")).status_code == 200
 
 
-async def test_metrics_without_a_database_say_so_and_tell_what_the_process_has_counted(service: Service) -> None:
+async def test_metrics_without_a_database_still_report_process_counters(service: Service) -> None:
     class Gone(PgServiceMetrics):
         async def collect(self, *_: object) -> ServiceMetrics:
             raise StorageError("It is out of reach.")
@@ -88,7 +88,7 @@ async def test_metrics_without_a_database_say_so_and_tell_what_the_process_has_c
     assert 'assayer_http_requests_total{method="GET",route="/healthz",status="200"}' in told
 
 
-async def test_the_log_names_request_tenant_and_job_and_no_words_of_the_idea(
+async def test_access_log_names_request_tenant_and_job_but_no_idea_text(
     service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
     key = await service.key()

@@ -92,7 +92,7 @@ def _pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None]]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_pages_are_refused_by_role_and_anothers_things_are_not_there(service: Service, role: PersonRole) -> None:
+async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service, role: PersonRole) -> None:
     of_acme, of_other = [await person(service, "owner", "Olga Owner", tenant=item) for item in (ACME, OTHER)]
     own, foreign = await _things(service, of_acme, theirs=False), await _things(service, of_other, theirs=True)
     who, tried = await person(service, role, "Somebody Else"), set[str]()
@@ -137,7 +137,7 @@ async def test_pages_are_refused_by_role_and_anothers_things_are_not_there(servi
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_who_may_open_a_page_sees_it(service: Service, owner: Person, role: PersonRole) -> None:
+async def test_permitted_roles_can_open_each_page(service: Service, owner: Person, role: PersonRole) -> None:
     call, (evaluation, _) = await call_of(service, "# One", "# Two")
     who = await person(service, role, "Somebody Else")
     if role == "reviewer":

@@ -70,7 +70,7 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
     ]
 
 
-async def test_scores_of_a_call_are_those_that_count(service: Service) -> None:
+async def test_panel_scores_include_only_counted_opinions(service: Service) -> None:
     _, people, batch, ids = await reviewed(service)
     scores = await service.services.reviewing.panels.scores(ACME, batch)
     assert (scores.assigned, scores.given, scores.revised, scores.set_aside) == (10, 6, 0, 1)
@@ -83,7 +83,7 @@ async def test_scores_of_a_call_are_those_that_count(service: Service) -> None:
     assert (await service.services.reviewing.panels.scores(OTHER, batch)).assigned == 0
 
 
-async def test_pages_of_the_panel_are_together_the_whole_one(service: Service) -> None:
+async def test_panel_pages_together_equal_the_full_panel(service: Service) -> None:
     officer, _, batch, _ = await reviewed(service)
     whole = (await officer.get(f"/v1/batches/{batch}/panel")).json()
     assert whole["next"] is None
@@ -99,7 +99,7 @@ async def test_pages_of_the_panel_are_together_the_whole_one(service: Service) -
         assert (await officer.get(f"/v1/batches/{batch}/panel?{wrong}")).status_code == 422
 
 
-async def test_a_page_begins_after_a_proposal_that_was_erased_meanwhile(service: Service) -> None:
+async def test_panel_page_continues_after_an_erased_proposal(service: Service) -> None:
     _, _, batch, ids = await reviewed(service)
     panels = service.services.reviewing.panels
     assert [
@@ -109,7 +109,7 @@ async def test_a_page_begins_after_a_proposal_that_was_erased_meanwhile(service:
     assert await panels.proposals(ACME, batch, after=PanelCursor(None, "ev")) == []
 
 
-async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: Service) -> None:
+async def test_assignments_are_sorted_and_filtered_by_the_database(service: Service) -> None:
     _, people, batch, ids = await reviewed(service)
     tables = service.services.reviewing.assigned_tables
 
@@ -134,7 +134,7 @@ async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: 
     assert (await tables.page(OTHER, batch, AssignedView())).rows == []
 
 
-async def test_pages_keep_choice_and_order_from_page_to_page(service: Service) -> None:
+async def test_page_links_keep_filter_and_sort_order(service: Service) -> None:
     officer, people, batch, ids = await reviewed(service, proposals=60)
     now, pairs = service.services.clock.now(), [(item, people[0].member.id) for item in ids[4:]]
     await service.services.reviewing.assignments.assign(ACME, batch, pairs, ActBy(OPERATOR, now))

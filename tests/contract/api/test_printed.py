@@ -9,7 +9,7 @@ from tests.contract.api.service import OTHER, Service, served
 from tests.contract.pdf_files import pdf_text
 
 
-async def test_a_proposal_has_a_brief_of_two_pages(service: Service) -> None:
+async def test_proposal_brief_is_a_pdf_and_requires_a_report(service: Service) -> None:
     call = await call_with_reports(service)
     rows = (await service.machine.get(f"/v1/evaluations?batch={call}")).json()["items"]
     ids = {row["title"]: row["id"] for row in rows}
@@ -21,7 +21,7 @@ async def test_a_proposal_has_a_brief_of_two_pages(service: Service) -> None:
     assert missing.status_code == 409
 
 
-async def test_a_call_has_a_dossier_by_score_with_what_has_none_and_what_was_refused(service: Service) -> None:
+async def test_call_dossier_lists_proposals_by_score_with_unscored_and_rejected_rows(service: Service) -> None:
     call = await call_with_reports(service)
     answer = await service.machine.get(f"/v1/batches/{call}/dossier")
     text = pdf_text(answer.content)
@@ -34,7 +34,7 @@ async def test_a_call_has_a_dossier_by_score_with_what_has_none_and_what_was_ref
     assert "People" not in text
 
 
-async def test_officers_find_in_it_what_people_think_and_others_do_not(service: Service) -> None:
+async def test_dossier_shows_opinions_to_officers_and_is_refused_to_others(service: Service) -> None:
     call = await call_with_reports(service)
     officer = await person(service, "officer")
     assert "Opinions" in pdf_text((await officer.get(f"/v1/batches/{call}/dossier")).content)
@@ -44,7 +44,7 @@ async def test_officers_find_in_it_what_people_think_and_others_do_not(service: 
         assert (await stranger.get(f"/v1/batches/{call}/dossier")).status_code == 404
 
 
-async def test_the_command_saves_both(service: Service, tmp_path: Path) -> None:
+async def test_fetch_command_saves_briefs_and_dossier(service: Service, tmp_path: Path) -> None:
     call = await call_with_reports(service)
     key = await service.key("read")
     async with served(service.app) as url:

@@ -16,7 +16,7 @@ from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import ACME, BODY, TEXT, Service
 
 
-async def test_a_body_that_is_no_json_is_refused_with_line_and_column(client: httpx2.AsyncClient) -> None:
+async def test_invalid_json_is_rejected_with_line_and_column(client: httpx2.AsyncClient) -> None:
     answer = await client.post(
         "/v1/evaluations", content=b'{\n  "idea": {,}\n}', headers={"Content-Type": "application/json"}
     )
@@ -27,7 +27,7 @@ async def test_a_body_that_is_no_json_is_refused_with_line_and_column(client: ht
 @pytest.mark.parametrize(
     "content", [b"\xff\xfe{}", b"[" * 100_000, b'{"idea": ' + b"9" * 5_000 + b"}"], ids=["bytes", "depth", "digits"]
 )
-async def test_a_body_that_breaks_the_parser_is_the_clients_fault(client: httpx2.AsyncClient, content: bytes) -> None:
+async def test_body_that_breaks_the_parser_returns_400(client: httpx2.AsyncClient, content: bytes) -> None:
     answer = await client.post("/v1/evaluations", content=content, headers={"Content-Type": "application/json"})
     check_problem(answer, 400, "malformed-body")
 
@@ -65,7 +65,7 @@ async def test_a_field_that_cannot_be_used_is_named(
     assert listed.json() == {"items": [], "next": None}
 
 
-async def test_half_a_character_is_refused(client: httpx2.AsyncClient) -> None:
+async def test_lone_surrogate_is_rejected(client: httpx2.AsyncClient) -> None:
     answer = await client.post(
         "/v1/evaluations",
         content=b'{"idea": {"text": "\\ud800 and more"}}',
@@ -85,7 +85,7 @@ async def test_a_query_parameter_that_cannot_be_used_is_named(service: Service, 
     assert error.parameter == name
 
 
-async def test_what_is_nowhere_is_404_and_a_wrong_method_names_the_right_ones(client: httpx2.AsyncClient) -> None:
+async def test_unknown_path_is_404_and_wrong_method_is_405(client: httpx2.AsyncClient) -> None:
     check_problem(await client.get("/v1/nothing"), 404, "not-found")
     check_problem(await client.get("/v1/evaluations/ev_0"), 404, "not-found")
     answer = await client.put("/v1/evaluations")
@@ -93,12 +93,12 @@ async def test_what_is_nowhere_is_404_and_a_wrong_method_names_the_right_ones(cl
     assert answer.headers["allow"] == "GET, POST"
 
 
-async def test_a_body_of_another_kind_is_415(client: httpx2.AsyncClient) -> None:
+async def test_unsupported_content_type_returns_415(client: httpx2.AsyncClient) -> None:
     answer = await client.post("/v1/evaluations", content=TEXT, headers={"Content-Type": "text/plain"})
     assert "application/json" in check_problem(answer, 415, "unsupported-media-type").detail
 
 
-async def test_a_database_out_of_reach_is_503_and_says_when_to_come_back(service: Service) -> None:
+async def test_unreachable_database_returns_503_with_retry_after(service: Service) -> None:
     class Gone(PgJobs):
         async def get(self, *_: object) -> None:
             raise StorageError("PostgreSQL at db.internal/assayer is out of reach.")
@@ -141,7 +141,7 @@ async def test_a_full_queue_is_429(service: Service, client: httpx2.AsyncClient)
         ("GET", "/healthz?full=1", "full", "not a parameter"),
     ],
 )
-async def test_a_parameter_that_nothing_would_heed_is_refused(
+async def test_unused_query_parameter_is_rejected(
     client: httpx2.AsyncClient, method: str, path: str, parameter: str, words: str
 ) -> None:
     answer = await client.request(method, path)
@@ -150,7 +150,7 @@ async def test_a_parameter_that_nothing_would_heed_is_refused(
     assert words in error.detail
 
 
-async def test_every_route_of_the_api_refuses_a_parameter_that_it_does_not_know(client: httpx2.AsyncClient) -> None:
+async def test_every_api_route_rejects_unknown_parameters(client: httpx2.AsyncClient) -> None:
     routes = [item for item in documented_app().routes if isinstance(item, APIRoute) and item.path != "/metrics"]
     heeded = []
     for route in routes:
@@ -181,7 +181,7 @@ async def test_head_has_the_headers_of_get_and_no_body(service: Service, client:
         assert (await stranger.head("/v1/evaluations")).status_code == 401
 
 
-async def test_nul_character_is_the_senders_fault_and_no_outage(client: httpx2.AsyncClient) -> None:
+async def test_nul_character_in_a_request_causes_no_server_error(client: httpx2.AsyncClient) -> None:
     for path in ("/v1/batches?tag=%00", "/v1/assignments?batch=%00", "/v1/evaluations?source=a%00"):
         answer = await client.get(path)
         assert answer.status_code in (200, 422), (path, answer.text)

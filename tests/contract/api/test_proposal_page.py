@@ -8,7 +8,7 @@ from tests.contract.api.reported_evaluations import evaluation_with_full_report
 from tests.contract.api.service import Service
 
 
-async def test_remarks_stay_as_they_are_and_stand_in_the_audit_log(service: Service) -> None:
+async def test_remarks_are_immutable_and_logged(service: Service) -> None:
     job = await evaluation_with_full_report(service)
     officer = await person(service, "officer")
     first = await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "Look at the budget."})

@@ -35,7 +35,7 @@ async def _reported(service: Service, text: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     "look", [pytest.param(Look(390, "dark"), marks=pytest.mark.slow), Look(1280, "light")], ids=str
 )
-async def test_a_proposals_markdown_is_read_and_nothing_of_it_runs_or_is_fetched(service: Service, look: Look) -> None:
+async def test_proposal_markdown_is_rendered_without_running_or_fetching_content(service: Service, look: Look) -> None:
     batch, job = await _reported(service, TEXT)
     officer = await person(service, "officer", "Otto Officer")
     asked: list[str] = []

@@ -51,7 +51,7 @@ async def test_reports_and_pages_of_a_ranking_are_assembled_from_its_rows(servic
         assert ranking in compared
 
 
-async def test_a_table_shows_one_band_of_a_ranking_or_what_it_does_not_hold(service: Service) -> None:
+async def test_table_filters_by_ranking_band_or_unranked(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     ids = await proposal_ids(service.machine, call)
     texts = [{"text": f"Idea of worth {n}. {WORDS}"} for n in range(ENTRANTS - 1)]
@@ -72,7 +72,7 @@ async def test_a_table_shows_one_band_of_a_ranking_or_what_it_does_not_hold(serv
     assert all(row.rank is None for row in (await tables.page(OTHER, BatchId(call), rank_of)).rows)
 
 
-async def test_rankings_of_a_call_are_all_of_its_proposals_whoever_started_them(service: Service) -> None:
+async def test_call_lists_rankings_with_at_least_two_of_its_proposals(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     texts = [{"text": f"Idea of worth {n}. {WORDS}"} for n in range(ENTRANTS)]
     strangers = [{"text": f"Idea of worth {n + 50}. {WORDS}"} for n in range(3)]
@@ -101,7 +101,7 @@ async def test_rankings_of_a_call_are_all_of_its_proposals_whoever_started_them(
         check_problem(await stranger.get("/v1/rankings", params={"batch": call}), 404, "not-found")
 
 
-async def test_rows_of_a_ranking_go_with_it(service: Service) -> None:
+async def test_ranking_rows_are_deleted_with_the_ranking(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     ranking = await rank_call(service, call)
     kept = await rows(service.database)
@@ -115,7 +115,7 @@ async def test_rows_of_a_ranking_go_with_it(service: Service) -> None:
     assert await rows(service.database) == dict.fromkeys(TABLES, 0)
 
 
-async def test_verdicts_on_a_pair_are_those_of_the_latest_rankings_that_compared_it(service: Service) -> None:
+async def test_pair_verdicts_use_the_latest_rankings_of_the_pair(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     made = [await rank_call(service, call) for _ in range(4)]
     strangers = [{"text": f"Idea of worth {n + 50}. {WORDS}"} for n in range(3)]

@@ -31,7 +31,7 @@ async def page_of(service: Service, path: str) -> str:
     return answer.text
 
 
-async def test_a_ranking_that_its_budget_stopped_says_so_and_what_was_compared_with_nothing(service: Service) -> None:
+async def test_ranking_stopped_by_its_budget_reports_uncompared_proposals(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     ranking = await started(service, call)
     await finish_ranking(service, JudgeLlm(right, fails=SPENT, after=1))
@@ -42,7 +42,7 @@ async def test_a_ranking_that_its_budget_stopped_says_so_and_what_was_compared_w
     assert page.count("not compared: it keeps its starting position") == 4
 
 
-async def test_a_ranking_without_any_comparison_says_what_its_order_is(service: Service) -> None:
+async def test_ranking_without_comparisons_reports_that_nothing_was_compared(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     ranking = await started(service, call)
     await finish_ranking(service, JudgeLlm(right, fails=SPENT))
@@ -51,7 +51,7 @@ async def test_a_ranking_without_any_comparison_says_what_its_order_is(service: 
     assert "The ranking stopped early" not in page
 
 
-async def test_proposals_that_a_ranking_does_not_hold_are_listed_with_reasons(service: Service) -> None:
+async def test_unranked_proposals_are_listed_with_reasons(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     some = [{"text": f"Idea of worth {n}. {WORDS}"} for n in range(ENTRANTS - 1)]
     ranking = await started(service, call, batch=None, ideas=some)
@@ -68,7 +68,7 @@ async def test_proposals_that_a_ranking_does_not_hold_are_listed_with_reasons(se
     assert f"1 of the {ENTRANTS - 1} ranked proposals is not in this call, or was deleted since." in page
 
 
-async def test_proposals_that_were_deleted_since_keep_their_ranks_and_lead_nowhere(service: Service) -> None:
+async def test_deleted_proposals_keep_their_ranks_without_links(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     ranking = await started(service, call)
     await finish_ranking(service)
@@ -83,7 +83,7 @@ async def test_proposals_that_were_deleted_since_keep_their_ranks_and_lead_nowhe
     assert ranking in await page_of(service, f"/console/calls/{call}/rankings")
 
 
-async def test_a_ranking_goes_with_an_applicant_where_one_proposal_would_be_left(service: Service) -> None:
+async def test_ranking_is_erased_when_a_single_proposal_would_remain(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     ranking = await started(service, call)
     await finish_ranking(service)

@@ -22,7 +22,7 @@ from tests.contract.api.service import OTHER, Service, served
 from tests.unit.batch_bodies import WORDS, as_jsonl
 
 
-async def test_ranking_is_read_as_json_markdown_page_and_table(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_ranking_is_returned_as_json_html_markdown_and_csv(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = await submit_ranking(client, cut=2)
     check_problem(await client.get(accepted.links.report), 409, "not-finished")
     await finish_ranking(service)
@@ -43,7 +43,7 @@ async def test_ranking_is_read_as_json_markdown_page_and_table(service: Service,
     check_problem(await client.get(accepted.links.report, headers={"Accept": "image/png"}), 406, "not-acceptable")
 
 
-async def test_ranking_tells_how_far_it_is_and_that_it_is_done(service: Service) -> None:
+async def test_ranking_events_report_progress_and_outcome(service: Service) -> None:
     async with served(service.app) as url, service.client(key := await service.key(), url) as client:
         accepted = await submit_ranking(client)
         lease = await service.lease()
@@ -63,9 +63,7 @@ async def test_ranking_tells_how_far_it_is_and_that_it_is_done(service: Service)
     assert (over.status_code, of_another_kind.status_code) == (204, 404)
 
 
-async def test_comparisons_of_one_ranking_are_not_asked_again_in_the_next(
-    service: Service, client: httpx2.AsyncClient
-) -> None:
+async def test_comparisons_of_an_earlier_ranking_are_reused(service: Service, client: httpx2.AsyncClient) -> None:
     first = await submit_ranking(client)
     await finish_ranking(service)
     lines = (await client.get(first.links.comparisons)).text.splitlines()
@@ -80,7 +78,9 @@ async def test_comparisons_of_one_ranking_are_not_asked_again_in_the_next(
     assert ranking.judge.handed_in == len(comparisons)
 
 
-async def test_comparisons_of_other_words_are_refused(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_unblinded_comparisons_are_rejected_for_a_blind_ranking(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
     seen = await submit_ranking(client, blind=False)
     assert not seen.blind
     assert not (await finish_ranking(service)).blind
@@ -178,7 +178,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         ),
     ],
 )
-async def test_what_cannot_be_ranked_is_named(
+async def test_invalid_ranking_request_names_the_field(
     client: httpx2.AsyncClient, body: dict[str, Any], pointer: str, says: str
 ) -> None:
     error = first_error(await client.post("/v1/rankings", json=body))
@@ -186,7 +186,7 @@ async def test_what_cannot_be_ranked_is_named(
     assert says in error.detail
 
 
-async def test_another_tenants_batch_and_comparisons_are_not_ranked(
+async def test_batches_and_comparisons_of_another_tenant_are_not_ranked(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     accepted = await submit_ranking(client)

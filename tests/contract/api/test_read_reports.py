@@ -23,7 +23,7 @@ async def _assigned(owners: httpx2.AsyncClient, batch: str) -> set[str]:
 
 
 @pytest.mark.parametrize("before", ["owner", "officer", "auditor"])
-async def test_whoever_could_read_the_reports_of_a_call_is_not_assigned_to_it(
+async def test_former_report_reader_is_not_assigned_to_the_call(
     service: Service, owner: Person, ada: Person, before: PersonRole
 ) -> None:
     otto = await person(service, before, "Otto Other")
@@ -32,7 +32,7 @@ async def test_whoever_could_read_the_reports_of_a_call_is_not_assigned_to_it(
     new, (first, *_) = await call_of(service, "# Three", "# Four")
     named = {"per_proposal": 1, "reviewers": [ada.member.id, otto.member.id]}
     refused = check_problem(await owner.post(f"/v1/batches/{old}/assignments", json=named), 422, "invalid-request")
-    assert "Otto Other could read the reports of this call until" in refused.detail
+    assert "Otto Other could read the reports of this call in another role until" in refused.detail
     outcome = (await owner.post(f"/v1/batches/{old}/assignments", json={"per_proposal": 2})).json()
     assert outcome["not_blind"] == [otto.member.id]
     assert [item["missing"] for item in outcome["unfilled"]] == [1, 1]
@@ -54,7 +54,7 @@ async def test_whoever_could_read_the_reports_of_a_call_is_not_assigned_to_it(
         assert "Could read reports in another role until" in shown
 
 
-async def test_an_assignment_from_before_allows_no_first_opinion_and_goes_to_somebody_else(service: Service) -> None:
+async def test_earlier_assignment_of_a_report_reader_is_withdrawn_and_reassigned(service: Service) -> None:
     owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Otto Other")
     batch, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
@@ -75,7 +75,7 @@ async def test_an_assignment_from_before_allows_no_first_opinion_and_goes_to_som
     assert withdrawn["reason"] == "could read the reports in another role"
 
 
-async def test_an_opinion_that_was_blind_stays_and_is_revised(service: Service, owner: Person, ada: Person) -> None:
+async def test_earlier_blind_opinion_is_kept_and_can_be_revised(service: Service, owner: Person, ada: Person) -> None:
     batch, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     opinions = f"/v1/evaluations/{first}/opinions"
@@ -88,7 +88,7 @@ async def test_an_opinion_that_was_blind_stays_and_is_revised(service: Service, 
     assert panel["rows"][0]["opinions"][0]["blind_score"] == 4
 
 
-async def test_being_removed_and_invited_anew_forgets_nothing(service: Service, owner: Person) -> None:
+async def test_report_access_is_remembered_after_removal_and_new_invitation(service: Service, owner: Person) -> None:
     otto = await person(service, "officer", "Otto Other")
     batch, _ = await call_of(service, "# One")
     assert (await owner.delete(f"/v1/members/{otto.member.id}")).status_code == 200
@@ -100,7 +100,7 @@ async def test_being_removed_and_invited_anew_forgets_nothing(service: Service, 
     assert "Invite others" in refused.detail
 
 
-async def test_the_same_account_under_another_address_forgets_nothing(service: Service) -> None:
+async def test_report_access_is_remembered_for_the_same_account_at_another_address(service: Service) -> None:
     members, now = service.services.members, service.services.clock.now()
     account, provider = ("https://id.example.org", "otto"), ActBy(Actor("provider:sso", "sso", "machine"), now)
     otto = await person(service, "officer", "Otto Other")

@@ -12,7 +12,7 @@ CLAIM = "/summary/strengths/0"
 
 
 @pytest.mark.parametrize("blank", ["   ", "\n\t\n", "\u00a0\u00a0\u00a0", " a "])
-async def test_spaces_are_no_reason(service: Service, blank: str) -> None:
+async def test_blank_or_too_short_reason_is_rejected(service: Service, blank: str) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     owner = await person(service, "owner", "Olga Owner")
     here = f"/v1/evaluations/{first}"

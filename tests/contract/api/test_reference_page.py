@@ -3,7 +3,7 @@
 from tests.contract.api.service import Service
 
 
-async def test_page_is_everybodys_and_its_policy_allows_its_style_alone(service: Service) -> None:
+async def test_api_reference_is_public_and_its_policy_forbids_scripts(service: Service) -> None:
     async with service.client() as anybody:
         answer, document = await anybody.get("/docs"), await anybody.get("/openapi.json")
     assert (answer.status_code, document.status_code) == (200, 200)

@@ -46,7 +46,7 @@ async def suggested(client: httpx2.AsyncClient, **options: Any) -> SuggestedRefe
     return SuggestedReferences.model_validate_json(answer.content)
 
 
-async def test_papers_come_best_first_with_how_each_was_found(
+async def test_suggested_papers_are_ranked_and_explain_how_each_was_found(
     client: httpx2.AsyncClient, corpora: CorpusVersionCache
 ) -> None:
     found = await suggested(client, limit=5)
@@ -56,7 +56,7 @@ async def test_papers_come_best_first_with_how_each_was_found(
     assert all(reference.found for reference in found.references)
 
 
-async def test_citations_that_led_to_a_paper_are_told(client: httpx2.AsyncClient) -> None:
+async def test_citation_path_to_a_paper_is_reported(client: httpx2.AsyncClient) -> None:
     found = await suggested(client, limit=100)
     (cited,) = (reference for reference in found.references if reference.id == "bee-05")
     assert ("reference", "bee-02") in {(way.kind, way.from_id) for way in cited.found}
@@ -64,7 +64,7 @@ async def test_citations_that_led_to_a_paper_are_told(client: httpx2.AsyncClient
     assert found.note is None
 
 
-async def test_papers_that_the_idea_names_or_the_caller_knows_are_left_out(client: httpx2.AsyncClient) -> None:
+async def test_papers_named_in_the_idea_or_excluded_by_the_caller_are_omitted(client: httpx2.AsyncClient) -> None:
     assert {"bee-02", "bee-05"} <= {reference.id for reference in (await suggested(client, limit=100)).references}
     named = {"text": f"{TEXT}\n\nAs in “{record(2)['title']}”."}
     body = {"idea": named, "limit": 100, "without": ["bee-05"]}
@@ -74,25 +74,25 @@ async def test_papers_that_the_idea_names_or_the_caller_knows_are_left_out(clien
     assert not left & {"bee-02", "bee-05"}
 
 
-async def test_later_papers_are_left_out_before_a_cutoff(client: httpx2.AsyncClient) -> None:
+async def test_papers_after_the_cutoff_are_excluded(client: httpx2.AsyncClient) -> None:
     found = await suggested(client, limit=100, cutoff="2015-06-15")
     assert found.references
     assert all(str(reference.publication_date) <= "2015-06-15" for reference in found.references)
 
 
-async def test_without_hops_only_words_lead_to_papers(client: httpx2.AsyncClient) -> None:
+async def test_papers_are_found_only_by_text_without_citation_hops(client: httpx2.AsyncClient) -> None:
     found = await suggested(client, limit=100, hops=0)
     assert {way.kind for reference in found.references for way in reference.found} == {"dense"}
 
 
-async def test_an_idea_without_neighbours_gets_none_and_a_note(client: httpx2.AsyncClient) -> None:
+async def test_idea_without_similar_papers_returns_a_note(client: httpx2.AsyncClient) -> None:
     found = await suggested(client, cutoff="1990-01-01")
     assert (found.references, found.corpus_fit) == ((), "poor")
     assert found.note is not None
     assert "no paper close to this idea" in found.note
 
 
-async def test_a_corpus_without_citations_suggests_by_words_and_says_so(service: Service) -> None:
+async def test_corpus_without_citations_suggests_papers_by_text_with_a_note(service: Service) -> None:
     corpora = MemoryCorpusVersions(MemoryCorpus(PAPERS, HashingEmbedder()))
     async with service.with_services(corpora=corpora).caller("read") as client:
         found = await suggested(client)
@@ -115,7 +115,7 @@ async def test_a_corpus_without_citations_suggests_by_words_and_says_so(service:
         ({"idea": IDEA, "hopps": 1}, "/hopps"),
     ],
 )
-async def test_what_cannot_be_used_is_named(client: httpx2.AsyncClient, body: dict[str, Any], pointer: str) -> None:
+async def test_invalid_field_is_named(client: httpx2.AsyncClient, body: dict[str, Any], pointer: str) -> None:
     error = first_error(await client.post("/v1/references", json=body))
     assert error.pointer == pointer
 

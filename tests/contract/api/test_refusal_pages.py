@@ -23,7 +23,7 @@ def _is_page(answer: httpx2.Response, status: int) -> str:
 
 
 @pytest.mark.parametrize("path", ["/console/nothing", "/console/calls/bt_none", "/console/review/ev_none"])
-async def test_what_is_not_there_is_a_page_with_a_way_back(service: Service, path: str) -> None:
+async def test_missing_page_shows_an_error_page_with_a_link_back(service: Service, path: str) -> None:
     async with signed_in(service, (await person(service, "reviewer")).key) as browser:
         page = _is_page(await browser.get(path, headers=BROWSER), 403 if "calls" in path else 404)
         assert 'href="/console"' in page
@@ -31,7 +31,7 @@ async def test_what_is_not_there_is_a_page_with_a_way_back(service: Service, pat
     assert program.headers["content-type"] == "application/problem+json"
 
 
-async def test_what_a_role_may_not_do_is_said_of_the_person(service: Service) -> None:
+async def test_forbidden_action_is_explained_for_the_role(service: Service) -> None:
     async with signed_in(service, (await person(service, "reviewer")).key) as browser:
         page = _is_page(await browser.get("/console/members", headers=BROWSER), 403)
     assert "You are not allowed to do this" in page
@@ -39,12 +39,14 @@ async def test_what_a_role_may_not_do_is_said_of_the_person(service: Service) ->
     assert "Your queue" in page
 
 
-async def test_an_address_of_forms_leads_to_its_page(service: Service) -> None:
+async def test_opening_a_form_only_address_shows_an_error_page(service: Service) -> None:
     async with signed_in(service, await service.key("manage")) as browser:
         _is_page(await browser.get("/console/sign-out", headers=BROWSER), 405)
 
 
-async def test_a_refused_sign_off_keeps_what_was_decided(service: Service, officer: Person, ada: Person) -> None:
+async def test_rejected_sign_off_or_opinion_keeps_the_entered_text(
+    service: Service, officer: Person, ada: Person
+) -> None:
     owner = await person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
@@ -65,7 +67,7 @@ async def test_a_refused_sign_off_keeps_what_was_decided(service: Service, offic
         assert ESCAPED in _is_page(refused, 409)
 
 
-async def test_a_form_that_cannot_be_taken_gives_back_its_words(service: Service) -> None:
+async def test_rejected_form_returns_the_entered_text(service: Service) -> None:
     _, (first,) = await call_of(service, "# One")
     here = f"/console/proposals/{first}"
     async with signed_in(service, (await person(service, "officer", "Otto Officer")).key) as browser:
@@ -83,13 +85,13 @@ async def test_a_form_that_cannot_be_taken_gives_back_its_words(service: Service
     assert ESCAPED in stale
 
 
-async def test_a_part_of_a_page_is_refused_as_to_a_program(service: Service) -> None:
+async def test_partial_page_request_receives_a_problem_document(service: Service) -> None:
     async with signed_in(service, await service.key("manage")) as browser:
         part = await browser.get("/console/calls/bt_none/progress", headers={**BROWSER, "HX-Request": "true"})
     assert part.headers["content-type"] == "application/problem+json"
 
 
-async def test_all_sessions_of_a_person_end_at_once_and_nobody_elses(service: Service) -> None:
+async def test_signing_out_everywhere_ends_only_sessions_of_that_person(service: Service) -> None:
     grace, ada = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer")
     async with (
         signed_in(service, grace.key) as here,
@@ -104,7 +106,7 @@ async def test_all_sessions_of_a_person_end_at_once_and_nobody_elses(service: Se
 
 
 @pytest.mark.parametrize("part", ["dossier", "results?format=csv", "panel"])
-async def test_a_link_to_an_export_that_is_not_there_is_a_page_too(service: Service, part: str) -> None:
+async def test_missing_export_shows_an_error_page(service: Service, part: str) -> None:
     async with signed_in(service, (await person(service, "officer", "Otto Officer")).key) as browser:
         page = _is_page(await browser.get(f"/v1/batches/bt_none/{part}", headers=BROWSER), 404)
         program = await browser.get(f"/v1/batches/bt_none/{part}", headers={"Accept": "application/json"})
@@ -115,7 +117,7 @@ async def test_a_link_to_an_export_that_is_not_there_is_a_page_too(service: Serv
         assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
 
 
-async def test_so_is_what_a_role_may_not_have_and_what_is_not_there_yet(service: Service) -> None:
+async def test_forbidden_or_unfinished_export_shows_an_error_page(service: Service) -> None:
     _, (waits,) = await call_of(service, "# One")
     async with signed_in(service, (await person(service, "officer", "Otto Officer")).key) as officer:
         early = _is_page(await officer.get(f"/v1/evaluations/{waits}/contestation", headers=BROWSER), 409)
@@ -125,7 +127,7 @@ async def test_so_is_what_a_role_may_not_have_and_what_is_not_there_yet(service:
     assert "You are not allowed to do this" in refused
 
 
-async def test_whoever_is_not_signed_in_is_told_so(service: Service) -> None:
+async def test_unauthenticated_export_request_shows_an_error_page(service: Service) -> None:
     async with service.client(url=None) as browser:
         page = _is_page(await browser.get("/v1/batches/bt_none/dossier", headers=BROWSER), 401)
     assert "You are not signed in" in page

@@ -10,7 +10,7 @@ from tests.contract.page_contrast import POOR_CONTRASTS
 
 
 @EACH_LOOK
-async def test_a_reviewer_gives_an_opinion_reads_the_report_and_revises(
+async def test_reviewer_submits_an_opinion_reads_the_report_and_revises(
     service: Service, tmp_path: Path, look: Look
 ) -> None:
     ada, _, (first, _) = await assigned_call(service, "# Rehearsal\n\n<script>alert(1)</script>", "# Second")

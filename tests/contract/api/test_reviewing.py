@@ -69,7 +69,7 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service, 
     assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
 
 
-async def test_a_reviewer_reads_the_proposal_and_nothing_of_the_machine_before_their_opinion(service: Service) -> None:
+async def test_reviewer_sees_only_the_proposal_before_the_first_opinion(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first, *_) = await call_of(service, *PAPERS)
     await service.finish()
@@ -89,7 +89,7 @@ async def test_a_reviewer_reads_the_proposal_and_nothing_of_the_machine_before_t
     check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 409, "conflict")
 
 
-async def test_a_first_opinion_stays(service: Service, officer: Person, ada: Person) -> None:
+async def test_first_opinion_cannot_be_changed(service: Service, officer: Person, ada: Person) -> None:
     batch, (first,) = await call_of(service, "# One")
     await assign_reviewers(officer, batch, per_proposal=1)
     path = f"/v1/evaluations/{first}/opinions"
@@ -102,7 +102,7 @@ async def test_a_first_opinion_stays(service: Service, officer: Person, ada: Per
     assert acts.count("blind opinion given") == 1
 
 
-async def test_points_of_the_report_are_agreed_or_disagreed_with(service: Service) -> None:
+async def test_reviewer_agrees_or_disagrees_with_points_of_the_report(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
     await service.finish()
@@ -123,7 +123,7 @@ async def test_points_of_the_report_are_agreed_or_disagreed_with(service: Servic
     assert len((await officer.get(path)).json()["items"]) == 1
 
 
-async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service, officer: Person) -> None:
+async def test_conflicts_are_detected_declared_cleared_and_enforced(service: Service, officer: Person) -> None:
     grace = await person(service, "reviewer", "Grace Hopper")
     yale = await person(service, "reviewer", "Ada Byron", affiliation="Nowhere; Yale University")
     free = await person(service, "reviewer", "Bob Noyce")
@@ -152,7 +152,7 @@ async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service
     assert second
 
 
-async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(service: Service) -> None:
+async def test_opinion_with_a_conflict_is_shown_but_not_counted(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     bob = await person(service, "reviewer", "Bob Noyce")
     batch, (first,) = await call_of(service, "# One")
@@ -182,7 +182,7 @@ async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(servi
     assert (after["set_aside"], after["rows"][0]["mean"]) == (0, 3.5)
 
 
-async def test_a_conflict_that_is_found_later_ends_an_assignment_and_somebody_else_gets_it(service: Service) -> None:
+async def test_conflict_found_later_moves_the_assignment_to_another_reviewer(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, PAPERS[0])
     await assign_reviewers(officer, batch, per_proposal=1)
@@ -202,7 +202,7 @@ async def test_a_conflict_that_is_found_later_ends_an_assignment_and_somebody_el
     assert (given.content or {})["pairs"] == [[first, bob.member.id]]
 
 
-async def test_a_page_says_which_assignments_a_conflict_ends_and_ends_them(service: Service) -> None:
+async def test_assignments_page_announces_and_ends_conflicted_assignments(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, _ = await call_of(service, PAPERS[0])
     here = f"/console/calls/{batch}/assignments"
@@ -218,7 +218,7 @@ async def test_a_page_says_which_assignments_a_conflict_ends_and_ends_them(servi
         assert (await officer.get("/v1/assignments")).json()["items"] == []
 
 
-async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: Service, ada: Person) -> None:
+async def test_outdated_assignment_pairs_are_skipped(service: Service, ada: Person) -> None:
     bob = await person(service, "reviewer", "Bob Noyce")
     batch, (first, second, third) = await call_of(service, "# One", "# Two", "# Three")
     stores, now = service.services, service.services.clock.now()
@@ -232,7 +232,7 @@ async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: 
     assert (last.content or {})["pairs"] == [[third, ada.member.id]]
 
 
-async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(service: Service) -> None:
+async def test_sign_off_with_unfinished_evaluations_requires_confirmation(service: Service) -> None:
     owner = await person(service, "owner", "Olga Owner")
     await person(service, "reviewer")
     batch, _ = await call_of(service, "# One", "# Two", "# Three")
@@ -256,7 +256,7 @@ async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(
     assert (log[-1].content or {})["unfinished_evaluations"] == 1
 
 
-async def test_an_assignment_is_withdrawn_until_there_is_an_opinion(service: Service) -> None:
+async def test_assignment_can_be_withdrawn_only_before_an_opinion(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     await assign_reviewers(officer, batch, per_proposal=1)
@@ -266,7 +266,7 @@ async def test_an_assignment_is_withdrawn_until_there_is_an_opinion(service: Ser
     assert (await officer.delete(f"/v1/evaluations/{second}/assignments", params=of)).status_code == 204
 
 
-async def test_who_reviews_no_more_is_replaced_where_they_gave_no_opinion(service: Service) -> None:
+async def test_removed_reviewer_is_replaced_only_where_no_opinion_exists(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     gus = await person(service, "reviewer", "Gus Gone")
     batch, (first, second) = await call_of(service, "# One", "# Two")
@@ -285,7 +285,7 @@ async def test_who_reviews_no_more_is_replaced_where_they_gave_no_opinion(servic
     }  # fmt: skip
 
 
-async def test_a_member_acts_in_their_role_until_removed(service: Service, owner: Person, ada: Person) -> None:
+async def test_member_has_the_rights_of_their_role_until_removed(service: Service, owner: Person, ada: Person) -> None:
     check_problem(await ada.get("/v1/evaluations"), 403, "forbidden")
     await owner.patch(f"/v1/members/{ada.member.id}", json={"role": "auditor"})
     assert (await ada.get("/v1/evaluations")).status_code == 200
@@ -310,7 +310,7 @@ async def test_a_new_key_takes_the_place_of_the_old(service: Service, owner: Per
     assert given.content == {"by": "Olga Owner", "key": made.json()["id"], "shown_to": "Olga Owner"}
 
 
-async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service, owner: Person, ada: Person) -> None:
+async def test_concurrent_key_requests_leave_a_single_working_key(service: Service, owner: Person, ada: Person) -> None:
     at = f"/v1/members/{ada.member.id}/key"
     made = await asyncio.gather(*(owner.post(at) for _ in range(6)))
     works = []
@@ -320,7 +320,7 @@ async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service, o
     assert sorted(works) == [200, 401, 401, 401, 401, 401]
 
 
-async def test_two_changes_of_one_person_at_once_both_stand(service: Service, owner: Person, ada: Person) -> None:
+async def test_concurrent_changes_of_a_member_are_all_kept(service: Service, owner: Person, ada: Person) -> None:
     at = f"/v1/members/{ada.member.id}"
     for n in range(8):
         role = ("auditor", "reviewer")[n % 2]
@@ -330,7 +330,7 @@ async def test_two_changes_of_one_person_at_once_both_stand(service: Service, ow
         assert (found["role"], found["affiliation"], found["name"]) == (role, f"Institute {n}", f"Ada {n}")
 
 
-async def test_who_lost_their_role_between_asking_and_writing_changes_nobody(service: Service) -> None:
+async def test_member_demoted_during_the_request_cannot_change_members(service: Service) -> None:
     owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
     members = service.services.members
     asked = ActBy(Actor(otto.member.id, "Otto", "officer"), service.services.clock.now())
@@ -342,7 +342,7 @@ async def test_who_lost_their_role_between_asking_and_writing_changes_nobody(ser
     assert found.role == "auditor"
 
 
-async def test_officers_make_no_owners_and_no_keys_of_others(owner: Person, officer: Person, ada: Person) -> None:
+async def test_officers_cannot_create_owners_or_keys_for_others(owner: Person, officer: Person, ada: Person) -> None:
     new = {"name": "Eve", "email": "eve@example.org", "role": "owner"}
     at = f"/v1/members/{owner.member.id}"
     for answer in (
@@ -356,7 +356,7 @@ async def test_officers_make_no_owners_and_no_keys_of_others(owner: Person, offi
         check_problem(answer, 403, "forbidden")
 
 
-async def test_the_last_owner_stays_one(service: Service) -> None:
+async def test_concurrent_changes_cannot_remove_the_last_owner(service: Service) -> None:
     olga, oona = await person(service, "owner", "Olga Owner"), await person(service, "owner", "Oona Owner")
     answers = await asyncio.gather(
         olga.patch(f"/v1/members/{olga.member.id}", json={"role": "auditor"}),
@@ -378,7 +378,7 @@ async def test_an_invitation_sent_again_makes_no_second_member(service: Service)
     check_problem(other, 409, "conflict")
 
 
-async def test_members_are_managed_by_a_command(service: Service, tmp_path: Path) -> None:
+async def test_members_command_invites_changes_lists_and_removes(service: Service, tmp_path: Path) -> None:
     async with served(service.app) as url:
         program = Program(url, await service.key("read", "manage"), tmp_path)
         invited = await program.run("members", "invite", "Ada Byron", "ada@example.org", "--key")

@@ -61,7 +61,7 @@ async def judged(service: Service, values: Mapping[str, int | None]) -> AsyncIte
         working.cancel()
 
 
-async def test_rollout_comes_back_with_its_reward(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_rollout_is_returned_with_its_reward(service: Service, client: httpx2.AsyncClient) -> None:
     sent = rollout(_ng_task_index=7)
     async with judged(service, {REWARD_ITEM["idea"]: 1}):
         answer = await client.post("/v1/rewards/verify", json=sent)
@@ -96,7 +96,9 @@ async def test_rollout_that_cannot_be_judged_says_why(
     assert [error.pointer for error in refused.errors or ()] == [pointer]
 
 
-async def test_verdict_that_takes_too_long_is_waited_for_again(database: Any, listener: NotificationListener) -> None:
+async def test_timed_out_verdict_is_awaited_again_without_a_second_job(
+    database: Any, listener: NotificationListener
+) -> None:
     service = Service.of(database, listener, max_wait_seconds=0.05)
     await service.tenant()
     async with service.caller() as client:
@@ -112,7 +114,7 @@ async def _all(client: httpx2.AsyncClient, sent: list[dict[str, Any]]) -> list[d
     return [answer.json() for answer in answers]
 
 
-async def test_group_is_rewarded_once_whole_and_the_same_when_sent_again(
+async def test_complete_group_is_rewarded_once_and_identically_on_repeat(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     sent = [member(number) for number in range(3)]
@@ -125,14 +127,16 @@ async def test_group_is_rewarded_once_whole_and_the_same_when_sent_again(
     assert sorted(seen) == ["Idea 0", "Idea 1", "Idea 2"]
 
 
-async def test_member_without_a_reward_counts_for_nobody(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_member_without_a_reward_is_excluded_from_the_group_mean(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
     async with judged(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}):
         found = await _all(client, [member(number) for number in range(3)])
     assert [item["reward"] for item in found] == [0.5, None, -0.5]
     assert found[1]["reward_components"] == {"group_mean": 0.5, "group_judged": 2}
 
 
-async def test_group_sent_in_half_names_its_missing_members_and_can_be_completed(service: Service) -> None:
+async def test_incomplete_group_names_its_missing_members_and_can_be_completed(service: Service) -> None:
     hurried = service.with_services(group_seconds=0.2)
     async with hurried.caller() as client:
         async with judged(hurried, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
@@ -147,7 +151,7 @@ async def test_group_sent_in_half_names_its_missing_members_and_can_be_completed
     assert (seen, sorted(later)) == (["Idea 1"], ["Idea 0", "Idea 2"])
 
 
-async def test_member_sent_again_waits_anew_only_when_the_groups_time_is_over(service: Service) -> None:
+async def test_repeated_member_extends_the_group_wait_only_after_it_expired(service: Service) -> None:
     groups, plan = service.services.reward_groups, GroupPlan("g", 3, "two_analysts")
     job = await groups.begin(ACME, plan, 1, b"words", 0.0)
     await service.services.jobs.add(ACME, [NewJob(id=job, request=WORK, subject="g", priority="interactive")])
@@ -162,7 +166,7 @@ async def test_member_sent_again_waits_anew_only_when_the_groups_time_is_over(se
     assert left[2] <= left[1]
 
 
-async def test_group_is_known_to_other_processes_and_to_no_other_tenant(
+async def test_group_is_shared_between_processes_but_not_between_tenants(
     service: Service, client: httpx2.AsyncClient, listener: NotificationListener
 ) -> None:
     other_process = Service.of(service.database, listener)
@@ -190,7 +194,7 @@ async def test_group_is_known_to_other_processes_and_to_no_other_tenant(
         ({"member": None, "_ng_rollout_index": "1"}, 422, "invalid-request", "/member"),
     ],
 )
-async def test_member_that_does_not_go_with_its_group_is_refused_and_not_judged(
+async def test_mismatched_member_is_rejected_and_not_judged(
     service: Service, changed: dict[str, Any], status: int, slug: str, pointer: str
 ) -> None:
     hurried = service.with_services(group_seconds=0.01)
@@ -201,7 +205,7 @@ async def test_member_that_does_not_go_with_its_group_is_refused_and_not_judged(
     assert len(await service.database.fetch("SELECT FROM jobs")) == 1
 
 
-async def test_number_of_a_rollout_is_its_place_in_the_group(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_rollout_index_is_used_as_the_group_member_number(service: Service, client: httpx2.AsyncClient) -> None:
     sent = [{**member(number), "member": None, "_ng_rollout_index": number} for number in range(3)]
     async with judged(service, {"Idea 0": 1, "Idea 1": 1, "Idea 2": 1}):
         found = await _all(client, sent)
@@ -217,7 +221,7 @@ def whole_group(*ideas: str, **more: Any) -> dict[str, Any]:
     }
 
 
-async def test_whole_group_in_a_list_is_rewarded_in_its_order_and_once_for_a_key(
+async def test_group_sent_as_a_list_is_rewarded_in_order_once_per_key(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     """Exactly what NeMo Gym's clients of `genrm_compare` send: no field of ours."""
@@ -255,6 +259,6 @@ async def test_list_that_cannot_be_judged_says_why(
     assert [error.pointer for error in refused.errors or ()] == [pointer]
 
 
-async def test_member_without_its_group_is_told_what_is_missing(client: httpx2.AsyncClient) -> None:
+async def test_member_without_group_and_size_names_the_missing_fields(client: httpx2.AsyncClient) -> None:
     refused = check_problem(await client.post("/v1/rewards/compare", json=rollout()), 422, "invalid-request")
     assert [error.pointer for error in refused.errors or ()] == ["/group", "/size"]

@@ -18,7 +18,7 @@ from tests.contract.api.service import Service, served
 BODY = {"items": [REWARD_ITEM, {**REWARD_ITEM, "idea": "We train longer.", "id": "second"}]}
 
 
-async def test_rewards_are_there_as_they_come_and_in_the_order_of_their_items(
+async def test_outcomes_are_listed_as_they_finish_and_then_in_item_order(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     answer = await client.post("/v1/rewards", json=BODY)
@@ -47,9 +47,7 @@ async def test_rewards_are_there_as_they_come_and_in_the_order_of_their_items(
     assert (result.match, result.no_match, result.cost_usd) == (1, 1, 0.02)
 
 
-async def test_caller_who_waits_gets_the_next_outcome_when_it_comes(
-    service: Service, client: httpx2.AsyncClient
-) -> None:
+async def test_prefer_wait_returns_the_next_outcome(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = AcceptedRewards.model_validate_json((await client.post("/v1/rewards", json=BODY)).content)
     lease = await service.lease()
     async with asyncio.TaskGroup() as group:
@@ -58,7 +56,7 @@ async def test_caller_who_waits_gets_the_next_outcome_when_it_comes(
     assert [item["item"] for item in waiting.result().json()["items"]] == [0]
 
 
-async def test_reward_of_a_judge_that_failed_is_absent_and_counted_as_that(
+async def test_reward_of_a_failed_judge_is_absent_and_counted_as_absent(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     accepted = AcceptedRewards.model_validate_json((await client.post("/v1/rewards", json=BODY)).content)
@@ -101,7 +99,7 @@ async def test_rewards_are_erased_with_their_outcomes(service: Service, client: 
         ({"items": [{**REWARD_ITEM, "abstrakt": ""}]}, "/items/0/abstrakt", 'Did you mean "abstract"'),
     ],
 )
-async def test_what_cannot_be_judged_is_named(
+async def test_invalid_rewards_request_names_the_field(
     client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
 ) -> None:
     refused = check_problem(await client.post("/v1/rewards", json=body), 422, "invalid-request")
@@ -109,7 +107,7 @@ async def test_what_cannot_be_judged_is_named(
     assert says in found[pointer]
 
 
-async def test_client_reads_outcomes_as_they_come_and_then_all(service: Service) -> None:
+async def test_client_reads_outcomes_as_they_finish_and_then_all(service: Service) -> None:
     async with served(service.app) as url, AsyncClient(url, await service.key()) as assayer:
         accepted = await assayer.rewards.create(assayer_client.RewardsBody.model_validate(BODY))
         lease = await service.lease()
@@ -129,7 +127,7 @@ async def _places(assayer: AsyncClient, job: str) -> list[int]:
     return [outcome.item async for outcome in assayer.rewards.outcomes(job)]
 
 
-async def test_debate_of_an_item_comes_as_a_page_or_as_markdown(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_debate_is_returned_as_html_or_markdown(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = AcceptedRewards.model_validate_json((await client.post("/v1/rewards", json=BODY)).content)
     path = f"{accepted.links.items}/1/debate"
     waits = check_problem(await client.get(path), 409, "not-finished")
@@ -152,7 +150,7 @@ async def test_debate_of_an_item_comes_as_a_page_or_as_markdown(service: Service
     assert "text/html" in refused.detail
 
 
-async def test_debate_of_an_item_that_was_never_judged_says_why(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_debate_of_an_unjudged_item_explains_why(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = AcceptedRewards.model_validate_json((await client.post("/v1/rewards", json=BODY)).content)
     broken = RewardOutcome(item=0, problem=Problem(type="no-reward", title="Not judged", detail="A defect."))
     await store_outcomes(service, await service.lease(), broken)

@@ -59,7 +59,7 @@ def _routes(service: Service) -> Iterator[tuple[str, str, tuple[Act, ...]]]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_who_may_is_not_refused_and_who_may_not_is(service: Service, role: Role) -> None:
+async def test_each_role_is_allowed_or_refused_as_in_the_permissions_table(service: Service, role: Role) -> None:
     batch, (evaluation, _) = await call_of(service, "# One", "# Two")
     if role == "machine":
         key = await service.key("read", "submit", "manage")
@@ -88,14 +88,14 @@ async def test_who_may_is_not_refused_and_who_may_not_is(service: Service, role:
     assert seen > 15
 
 
-def test_every_act_of_the_table_but_those_of_pages_guards_a_route(service: Service) -> None:
+def test_every_permission_guards_a_route_with_two_known_exceptions(service: Service) -> None:
     guarded = {act for _, _, acts in _routes(service) for act in acts}
     # Whether an address changes, the route sees only in its body: the next test.
     assert PERMISSIONS.keys() - guarded == {"erase", "change addresses"}
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_who_may_change_an_address_changes_it_and_nobody_else_takes_a_place(service: Service, role: Role) -> None:
+async def test_only_permitted_roles_can_change_the_address_of_a_member(service: Service, role: Role) -> None:
     """Whoever signs in first by an address is taken for the member who has it."""
     ada = (await person(service, "reviewer", "Ada Byron")).member
     own = (
@@ -120,7 +120,7 @@ async def test_who_may_change_an_address_changes_it_and_nobody_else_takes_a_plac
     assert who is None
 
 
-async def test_an_address_is_not_changed_by_an_owner_who_was_demoted_meanwhile(service: Service) -> None:
+async def test_address_change_by_a_demoted_owner_is_rejected(service: Service) -> None:
     ada, olga = (
         (await person(service, "reviewer", "Ada Byron")).member,
         (await person(service, "officer", "Olga")).member,

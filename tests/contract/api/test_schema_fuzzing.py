@@ -127,7 +127,9 @@ def written(_: schemathesis.SerializationContext, value: object) -> bytes:
     suppress_health_check=list(HealthCheck),
     database=None,
 )
-def test_no_request_breaks_the_service_or_its_word(case: "schemathesis.Case[Any]", running: Running) -> None:
+def test_fuzzed_requests_cause_no_server_error_or_schema_violation(
+    case: "schemathesis.Case[Any]", running: Running
+) -> None:
     headers = {"Authorization": f"Bearer {running.key}"}
     case.call_and_validate(base_url=running.url, headers=headers, checks=_CHECKS)
     known: Any = running.ids.get(case.path.split("/")[2]) if case.path.startswith("/v1/") else None

@@ -30,7 +30,9 @@ async def client(service: Service) -> AsyncIterator[AsyncClient]:
         yield opened
 
 
-async def test_evaluation_tells_scores_fit_and_why_there_is_none(service: Service, client: AsyncClient) -> None:
+async def test_evaluation_reports_scores_corpus_fit_or_missing_score_reason(
+    service: Service, client: AsyncClient
+) -> None:
     batch = await call_with_reports(service)
     listed = {item.row: item async for item in client.each(client.evaluations.list, batch=batch)}
     first, third, failed = listed[1].scores, listed[3].scores, listed[4].scores
@@ -49,7 +51,7 @@ async def test_evaluation_tells_scores_fit_and_why_there_is_none(service: Servic
     assert (alone.scores, alone.reference) == (first, "")
 
 
-async def test_batch_that_has_ended_tells_what_its_evaluations_came_to(service: Service, client: AsyncClient) -> None:
+async def test_finished_batch_reports_outcomes_of_its_evaluations(service: Service, client: AsyncClient) -> None:
     accepted = await client.batches.create(rows=[{"text": TEXT}])
     before = await client.batches.get(accepted.id)
     assert (before.outcomes, before.poorly_covered) == (None, None)
@@ -59,7 +61,7 @@ async def test_batch_that_has_ended_tells_what_its_evaluations_came_to(service: 
     assert (ended.outcomes, ended.poorly_covered) == ({"full": 2, "unscored": 1, "failed": 1}, 1)
 
 
-async def test_commands_tell_scores_where_they_tell_the_end(service: Service, tmp_path: Path) -> None:
+async def test_commands_report_scores_or_why_absent(service: Service, tmp_path: Path) -> None:
     batch = await call_with_reports(service)
     async with served(service.app) as url:
         program = Program(url, await service.key(), tmp_path)
@@ -77,7 +79,7 @@ async def test_commands_tell_scores_where_they_tell_the_end(service: Service, tm
     assert "There are no evaluations of that kind." in waiting.err
 
 
-async def test_an_own_id_comes_back_alone_wherever_results_are_read(service: Service) -> None:
+async def test_sender_reference_is_returned_separately_in_all_results(service: Service) -> None:
     rows = f'id;title;text\nA-2026-7;Plan;"{TEXT}"\n;Other;"{TEXT} again"\n'
     files = [("file", ("call.csv", rows.encode())), ("file", ("plan b.txt", f"{TEXT} more".encode()))]
     batch = (await service.machine.post("/v1/batches", files=files)).json()["id"]
@@ -104,7 +106,7 @@ async def _csv(caller: httpx2.AsyncClient, batch: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
-async def test_a_document_is_called_by_its_title_once_it_has_been_read(service: Service) -> None:
+async def test_document_title_replaces_the_file_name_after_reading(service: Service) -> None:
     files = [("file", ("A-7.docx", word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")))]
     batch = (await service.machine.post("/v1/batches", files=files)).json()["id"]
     lease = await service.lease()
@@ -117,7 +119,7 @@ async def test_a_document_is_called_by_its_title_once_it_has_been_read(service: 
     assert (before["title"], after["title"], after["source"]) == ("A-7.docx", "Salt and light", "A-7.docx")
 
 
-async def test_a_method_that_cannot_run_here_is_refused_with_the_reason_and_not_offered(service: Service) -> None:
+async def test_unavailable_method_is_rejected_with_its_reason_and_not_listed(service: Service) -> None:
     lacking = service.with_services(unavailable={"grapheval": "There is no viewpoint graph."})
     rows = [("file", ("one.txt", TEXT.encode()))]
     async with lacking.caller() as caller:
@@ -133,7 +135,7 @@ async def test_a_method_that_cannot_run_here_is_refused_with_the_reason_and_not_
     assert offered == ["innoeval", "review"]
 
 
-async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_kept_no_longer(
+async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends(
     service: Service,
 ) -> None:
     unread = word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")

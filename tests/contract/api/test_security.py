@@ -17,7 +17,7 @@ def unauthenticated(answer: httpx2.Response) -> str | None:
     return document.reason
 
 
-async def test_without_a_key_the_challenge_names_no_error(service: Service) -> None:
+async def test_missing_key_challenge_contains_no_error(service: Service) -> None:
     async with service.client() as client:
         answer = await client.get("/v1/evaluations")
     assert unauthenticated(answer) == "missing"
@@ -25,13 +25,13 @@ async def test_without_a_key_the_challenge_names_no_error(service: Service) -> N
 
 
 @pytest.mark.parametrize("header", ["Basic YTpi", "Bearer", "Bearer ak_1_short", "Bearer ak_é", "ak_1"])
-async def test_what_is_no_key_is_malformed(service: Service, header: str) -> None:
+async def test_invalid_key_is_reported_as_malformed(service: Service, header: str) -> None:
     async with service.client() as client:
         answer = await client.get("/v1/evaluations", headers=[(b"authorization", header.encode())])
     assert unauthenticated(answer) == "malformed"
 
 
-async def test_unknown_expired_and_revoked_keys_are_told_apart(service: Service) -> None:
+async def test_unknown_expired_and_revoked_keys_are_distinguished(service: Service) -> None:
     async with service.client(f"ak_0_{'x' * 43}") as client:
         assert unauthenticated(await client.get("/v1/methods")) == "unknown"
     async with service.client(await service.key(expires_at=_PAST)) as client:
@@ -44,7 +44,9 @@ async def test_unknown_expired_and_revoked_keys_are_told_apart(service: Service)
         assert unauthenticated(await client.get("/v1/methods")) == "revoked"
 
 
-async def test_a_refused_key_is_never_repeated(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+async def test_rejected_key_appears_in_neither_answer_nor_log(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
     secret = f"ak_0_{'x' * 43}"
     with caplog.at_level("DEBUG"):
         async with service.client(secret) as client:
@@ -76,14 +78,14 @@ async def test_the_scope_that_is_missing_is_named(service: Service, method: str,
     assert f'scope="{scope}"' in answer.headers["www-authenticate"]
 
 
-async def test_a_key_for_figures_is_good_for_nothing_else(service: Service) -> None:
+async def test_metrics_key_has_access_to_metrics_only(service: Service) -> None:
     async with service.caller("metrics") as prometheus:
         assert (await prometheus.get("/metrics")).status_code == 200
         for path in ("/v1/evaluations", "/v1/keys", "/v1/tenants", "/v1/usage"):
             check_problem(await prometheus.get(path), 403, "forbidden")
 
 
-async def test_a_key_that_asks_too_fast_is_told_when_to_come_back(service: Service) -> None:
+async def test_rate_limited_key_receives_429_with_retry_after(service: Service) -> None:
     async with service.client(await service.key(per_minute=6)) as client:
         first = await client.get("/v1/methods")
         answer = await client.get("/v1/methods")

@@ -40,9 +40,7 @@ async def references(client: httpx2.AsyncClient, path: str) -> list[tuple[str, s
     return [(item["title"], item["reference"]) for item in answer.json()["items"]]
 
 
-async def test_evaluations_are_listed_by_the_senders_own_reference(
-    service: Service, client: httpx2.AsyncClient
-) -> None:
+async def test_evaluations_are_filtered_by_sender_reference(service: Service, client: httpx2.AsyncClient) -> None:
     batch = await send_rows(client, ROWS)
     await send_one(client, "A-1", "alone")
     await send_one(client, "folder/A-1", "another name")
@@ -59,7 +57,7 @@ async def test_evaluations_are_listed_by_the_senders_own_reference(
 
 
 @pytest.mark.parametrize(("reference", "rows"), [("A-11", [2]), ("A-3", [4]), ("B-1", [])])
-async def test_results_of_a_batch_are_of_one_reference_where_asked(
+async def test_batch_results_are_filtered_by_sender_reference(
     client: httpx2.AsyncClient, reference: str, rows: list[int]
 ) -> None:
     results = f"/v1/batches/{await send_rows(client, ROWS)}/results?reference={reference}"
@@ -69,7 +67,7 @@ async def test_results_of_a_batch_are_of_one_reference_where_asked(
     assert [int(item["row"]) for item in csv.DictReader(io.StringIO(table))] == rows
 
 
-async def test_rankings_are_listed_by_the_reference_of_an_idea(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_rankings_are_filtered_by_idea_reference(service: Service, client: httpx2.AsyncClient) -> None:
     done = await submit_ranking(client)
     await finish_ranking(service)
     waiting = await submit_ranking(client, ideas=[{"id": f"Q-{n}", "text": f"{WORDS} {n}"} for n in range(2)])
@@ -86,9 +84,7 @@ async def test_rankings_are_listed_by_the_reference_of_an_idea(service: Service,
         assert (await stranger.get("/v1/rankings?reference=P-1")).json()["items"] == []
 
 
-async def test_ranking_and_its_comparisons_name_ideas_as_their_sender_does(
-    service: Service, client: httpx2.AsyncClient
-) -> None:
+async def test_ranking_and_comparisons_use_sender_references(service: Service, client: httpx2.AsyncClient) -> None:
     ranked = await submit_ranking(client)
     await finish_ranking(service)
     ideas = (await client.get(ranked.links.report)).json()["ideas"]
@@ -107,7 +103,7 @@ async def test_ranking_and_its_comparisons_name_ideas_as_their_sender_does(
     assert "reference" not in "".join(item.model_dump_json() for item in work.known)
 
 
-async def test_a_place_in_a_table_is_no_reference_in_a_ranking(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_row_number_is_not_used_as_a_ranking_reference(service: Service, client: httpx2.AsyncClient) -> None:
     rows = [{"id": "A-1", "text": f"{WORDS} one"}, {"text": f"{WORDS} two"}, {"id": "A-3", "text": f"{WORDS} three"}]
     batch = await send_rows(client, rows)
     for _ in rows:
@@ -130,7 +126,7 @@ async def test_a_place_in_a_table_is_no_reference_in_a_ranking(service: Service,
     ]
 
 
-async def test_reviewers_are_told_no_names(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_reviewers_cannot_query_sender_references(service: Service, client: httpx2.AsyncClient) -> None:
     ranked = await submit_ranking(client)
     await finish_ranking(service)
     reviewer = await person(service, "reviewer")

@@ -16,7 +16,7 @@ def with_rate(service: Service, per_minute: int) -> Service:
     return service.with_services(access=settings, sessions=PgSessions(service.database, settings))
 
 
-async def test_a_person_has_a_rate_in_all_sessions_together_on_pages_and_in_the_api(service: Service) -> None:
+async def test_request_rate_of_a_person_is_shared_across_sessions(service: Service) -> None:
     slow, key = with_rate(service, 4), (await person(service, "officer", "Otto Officer")).key
     other = (await person(service, "officer", "Olga Other")).key
     async with signed_in(slow, key) as first, signed_in(slow, key) as second, signed_in(slow, other) as unhindered:
@@ -37,7 +37,7 @@ async def test_a_person_has_a_rate_in_all_sessions_together_on_pages_and_in_the_
             assert (await program.get("/v1/batches")).status_code == 200
 
 
-async def test_who_waits_for_their_turn_is_let_in_again(service: Service) -> None:
+async def test_rate_limited_session_recovers_after_waiting(service: Service) -> None:
     now = service.services.clock.now()
     settings = AccessSettings(requests_per_minute=2, burst_seconds=60)
     sessions, token = PgSessions(service.database, settings), draw_token()

@@ -59,14 +59,14 @@ async def signed_in(service: Service, key: str, base: str = "http://api") -> Asy
 
 
 @pytest.mark.parametrize("scopes", [("submit",), ("read",), ("submit", "read"), ("metrics",)])
-async def test_a_key_for_programs_opens_no_console(service: Service, scopes: tuple[Scope, ...]) -> None:
+async def test_program_key_cannot_open_the_console(service: Service, scopes: tuple[Scope, ...]) -> None:
     async with service.client() as browser:
         answer = await browser.post("/console/sign-in", data={"key": await service.key(*scopes)}, headers=ORIGIN)
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
     assert "it is for programs" in answer.text
 
 
-async def test_a_session_begun_with_a_key_for_programs_before_opens_nothing_now(service: Service) -> None:
+async def test_session_ends_when_its_key_becomes_a_program_key(service: Service) -> None:
     async with signed_in(service, await service.key("manage")) as browser:
         assert (await browser.get("/v1/batches")).status_code == 200
         await service.database.execute("UPDATE api_keys SET scopes = '{submit,read}'")
@@ -74,7 +74,7 @@ async def test_a_session_begun_with_a_key_for_programs_before_opens_nothing_now(
         check_problem(await browser.get("/v1/batches"), 401, "unauthenticated")
 
 
-async def test_a_wrong_key_is_told_on_the_page_and_not_repeated(service: Service) -> None:
+async def test_wrong_key_is_explained_and_not_echoed(service: Service) -> None:
     wrong = "ak_0123_" + "x" * 43
     async with service.client() as browser:
         answer = await browser.post("/console/sign-in", data={"key": wrong}, headers=ORIGIN)
@@ -83,7 +83,7 @@ async def test_a_wrong_key_is_told_on_the_page_and_not_repeated(service: Service
     assert wrong not in answer.text
 
 
-async def test_a_page_leads_to_signing_in_and_back(service: Service) -> None:
+async def test_page_redirects_to_sign_in_and_back(service: Service) -> None:
     async with service.client() as browser:
         sent = await browser.get("/console/who?sort=-score&page=2")
         assert sent.status_code == 303
@@ -94,7 +94,7 @@ async def test_a_page_leads_to_signing_in_and_back(service: Service) -> None:
     assert answer.headers["location"] == "/console/who?sort=-score&page=2"
 
 
-async def test_part_of_a_page_is_told_to_leave_it(service: Service) -> None:
+async def test_partial_page_request_redirects_the_whole_page_to_sign_in(service: Service) -> None:
     async with service.client() as browser:
         told = {"HX-Request": "true", "HX-Current-URL": "http://api/console/calls/x?page=2"}
         answer = await browser.get("/console/who", headers=told)
@@ -113,9 +113,7 @@ async def test_part_of_a_page_is_told_to_leave_it(service: Service) -> None:
         (None, "/console"),
     ],
 )
-async def test_a_form_sent_after_the_session_leads_back_to_its_page(
-    service: Service, referer: str | None, back: str
-) -> None:
+async def test_form_after_session_expiry_returns_to_its_page(service: Service, referer: str | None, back: str) -> None:
     async with service.client() as browser:
         sent = await browser.post("/console/who", headers={**ORIGIN, **({"Referer": referer} if referer else {})})
     assert (sent.status_code, sent.headers["location"]) == (303, f"/console/sign-in?next={quote(back, safe='')}")
@@ -138,11 +136,11 @@ async def test_a_form_sent_after_the_session_leads_back_to_its_page(
         "\\x",
     ],
 )
-def test_nobody_is_led_elsewhere(said: str) -> None:
+def test_unsafe_redirect_targets_are_replaced_by_the_console(said: str) -> None:
     assert local_path(said) == "/console"
 
 
-async def test_cookie_is_for_this_host_alone_and_no_script(service: Service) -> None:
+async def test_session_cookie_is_host_only_and_http_only(service: Service) -> None:
     key = await service.key("manage")
     async with service.client() as browser:
         plain = (await browser.post("/console/sign-in", data={"key": key}, headers=ORIGIN)).headers["set-cookie"]
@@ -155,7 +153,7 @@ async def test_cookie_is_for_this_host_alone_and_no_script(service: Service) -> 
     assert (secure.name, secure.secure, secure.domain_specified) == ("__Host-assayer-session", True, False)
 
 
-async def test_over_tls_a_cookie_that_another_host_could_have_planted_opens_nothing(service: Service) -> None:
+async def test_over_tls_only_the_host_prefixed_cookie_is_accepted(service: Service) -> None:
     behind = service.with_services(access=AccessSettings(url="https://assayer.example.org"))
     token = draw_token()
     new = NewSession(OTHER, "owner", "Eve", key=KeyId(_id_of(await service.key("manage", tenant=OTHER))))
@@ -169,7 +167,7 @@ async def test_over_tls_a_cookie_that_another_host_could_have_planted_opens_noth
         assert (await browser.get("/console", headers=_cookie({"__Host-assayer-session": token}))).status_code == 303
 
 
-async def test_signing_out_ends_the_session_wherever_its_cookie_went(service: Service) -> None:
+async def test_signing_out_invalidates_copied_cookies(service: Service) -> None:
     async with signed_in(service, await service.key("manage")) as browser:
         stolen = dict(browser.cookies)
         token = (await browser.get("/console/who")).json()["csrf"]
@@ -190,7 +188,7 @@ async def test_signing_in_again_makes_a_new_session_and_ends_the_old(service: Se
         assert (await other.get("/console/who", headers=_cookie(before))).status_code == 303
 
 
-async def test_a_token_that_somebody_made_up_is_never_taken_over(service: Service) -> None:
+async def test_planted_session_token_is_never_adopted(service: Service) -> None:
     planted = {"assayer-session": "A" * 43}
     async with service.client() as browser:
         answer = await browser.post(
@@ -218,9 +216,7 @@ class _Clock:
 
 
 @pytest.mark.parametrize(("every", "until"), [(50, 720), (61, 0)])
-async def test_a_session_ends_when_idle_and_after_half_a_day_at_the_latest(
-    service: Service, every: int, until: int
-) -> None:
+async def test_session_ends_when_idle_or_after_twelve_hours(service: Service, every: int, until: int) -> None:
     """Looked at so often, in minutes, it lasts that long."""
     clock = _Clock()
     service = service.with_services(clock=clock)
@@ -263,7 +259,7 @@ async def test_only_a_hash_of_the_token_is_stored(service: Service) -> None:
     ],
 )
 @pytest.mark.parametrize("way", ["form", "header"])
-async def test_a_change_needs_our_page_and_its_token(
+async def test_state_change_requires_own_origin_and_csrf_token(
     service: Service, origin: str | None, token: str | None, allowed: bool, way: str
 ) -> None:
     async with signed_in(service, await service.key("manage")) as browser:
@@ -291,7 +287,7 @@ async def test_a_change_needs_our_page_and_its_token(
         ("http://evil.example", "same-origin", False),
     ],
 )
-async def test_what_the_browser_says_of_the_site_counts_too(
+async def test_sec_fetch_site_header_is_checked_too(
     service: Service, origin: str | None, site: str, allowed: bool
 ) -> None:
     """Pages that give no referrer name no origin."""
@@ -302,7 +298,7 @@ async def test_what_the_browser_says_of_the_site_counts_too(
         assert (await browser.post("/console/who", headers=headers)).status_code == (200 if allowed else 403)
 
 
-async def test_a_token_of_one_session_serves_no_other(service: Service) -> None:
+async def test_csrf_token_is_rejected_in_another_session(service: Service) -> None:
     async with (
         signed_in(service, await service.key("manage")) as mine,
         signed_in(service, await service.key("manage")) as yours,
@@ -312,7 +308,7 @@ async def test_a_token_of_one_session_serves_no_other(service: Service) -> None:
     check_problem(answer, 403, "forbidden")
 
 
-async def test_signing_in_from_a_page_of_others_is_refused(service: Service) -> None:
+async def test_sign_in_from_a_foreign_origin_is_rejected(service: Service) -> None:
     async with service.client() as browser:
         body = {"key": await service.key("manage")}
         check_problem(
@@ -322,7 +318,7 @@ async def test_signing_in_from_a_page_of_others_is_refused(service: Service) -> 
         )
 
 
-async def test_behind_a_proxy_the_address_that_people_see_counts(service: Service) -> None:
+async def test_configured_public_address_is_used_behind_a_proxy(service: Service) -> None:
     access = AccessSettings(url="https://assayer.example.org")
     behind = service.with_services(access=access)
     async with behind.client() as browser:
@@ -334,7 +330,7 @@ async def test_behind_a_proxy_the_address_that_people_see_counts(service: Servic
     assert "Secure" in answer.headers["set-cookie"]
 
 
-async def test_machine_key_opens_the_console_and_decides_nothing(service: Service) -> None:
+async def test_machine_key_opens_the_console_but_makes_no_decisions(service: Service) -> None:
     batch, (evaluation,) = await call_of(service, "# One")
     async with signed_in(service, await service.key("manage", "submit", "read")) as browser:
         token = (await browser.get("/console/who")).json()["csrf"]
@@ -351,7 +347,7 @@ async def test_machine_key_opens_the_console_and_decides_nothing(service: Servic
             assert "not tied to a member" in check_problem(refused, 403, "forbidden").detail
 
 
-async def test_a_page_asks_the_api_with_the_session(service: Service) -> None:
+async def test_page_uses_its_session_for_api_requests(service: Service) -> None:
     async with signed_in(service, (await person(service, "officer")).key) as browser:
         token = (await browser.get("/console/who")).json()["csrf"]
         assert (await browser.get("/v1/evaluations")).status_code == 200

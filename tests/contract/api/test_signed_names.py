@@ -8,7 +8,7 @@ from tests.contract.api.service import ACME, OTHER, Service
 BEFORE, AFTER = "Ada Byron", "Somebody Else"
 
 
-async def test_a_member_who_is_renamed_stays_on_what_was_signed_as_they_were(service: Service, owner: Person) -> None:
+async def test_signed_off_panel_keeps_the_old_name_of_a_renamed_member(service: Service, owner: Person) -> None:
     ada, signed, (first, second) = await call_with_reviewer(service, "# One", "# Two")
     going_on, (other,) = await call_of(service, "# Three")
     await owner.post(f"/v1/batches/{going_on}/assignments", json={"per_proposal": 1})
@@ -38,7 +38,7 @@ async def test_a_member_who_is_renamed_stays_on_what_was_signed_as_they_were(ser
         assert BEFORE in (await browser.get(f"/console/proposals/{first}")).text
 
 
-async def test_names_that_were_signed_go_with_the_call_and_with_the_tenant(service: Service, owner: Person) -> None:
+async def test_signed_names_are_erased_with_the_call_and_the_tenant(service: Service, owner: Person) -> None:
     await person(service, "reviewer", BEFORE)
     for text in ("# One", "# Two"):
         signed, _ = await call_of(service, text)

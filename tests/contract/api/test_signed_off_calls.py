@@ -49,7 +49,7 @@ _LATE: dict[str, Late] = {
 
 
 @pytest.mark.parametrize("act", _LATE)
-async def test_nothing_changes_a_call_that_is_signed_off(service: Service, officer: Person, act: str) -> None:
+async def test_signed_off_call_cannot_be_changed(service: Service, officer: Person, act: str) -> None:
     rows = [{"title": f"Reeds {n}", "text": words(n)} for n in (1, 2)]
     made = await officer.post("/v1/batches?open=true", content=as_jsonl(rows), headers=JSONL_HEADERS)
     batch = made.json()["id"]
@@ -70,7 +70,7 @@ async def test_nothing_changes_a_call_that_is_signed_off(service: Service, offic
     assert (log[-1].content or {}).get("unfinished_evaluations") == (1 if act.startswith("retry") else 2)
 
 
-async def test_rows_that_were_taken_before_are_answered_the_same_after(service: Service, officer: Person) -> None:
+async def test_repeated_rows_request_is_answered_identically_after_sign_off(service: Service, officer: Person) -> None:
     made = await officer.post(
         "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL_HEADERS
     )
@@ -82,7 +82,7 @@ async def test_rows_that_were_taken_before_are_answered_the_same_after(service: 
     assert (again.status_code, again.json()) == (202, taken.json())
 
 
-async def test_no_score_is_set_after_a_sign_off_that_came_at_the_same_time(service: Service) -> None:
+async def test_concurrent_score_overrides_are_rejected_after_sign_off(service: Service) -> None:
     owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
     for n in range(6):
         batch, (first,) = await call_of(service, f"# One {n}")
@@ -111,7 +111,7 @@ async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Se
     assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
 
 
-async def test_pages_of_a_signed_off_call_offer_nothing_that_would_be_refused(service: Service) -> None:
+async def test_signed_off_pages_hide_unavailable_actions(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     batch, (first, _) = await call_of(service, "# One", "# Two")
     await service.finish(_BROKEN)

@@ -8,7 +8,7 @@ from tests.contract.api.ranking_jobs import rank_call
 from tests.contract.api.service import ACME, Service
 
 
-async def test_a_machine_cannot_erase_the_ranking_of_a_signed_off_call(service: Service) -> None:
+async def test_ranking_of_a_signed_off_call_cannot_be_erased_alone(service: Service) -> None:
     call, owner = await evaluated_call_of_six(service), await person(service, "owner", "Olga Owner")
     kept, early = await rank_call(service, call), await rank_call(service, call)
     async with service.caller("submit", "read", "manage") as machine:

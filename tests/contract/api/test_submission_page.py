@@ -48,7 +48,7 @@ def _write(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [pytest.param(390, "dark", marks=pytest.mark.slow), (1280, "light")])
-async def test_a_folder_is_checked_mended_and_sent_as_one_call(
+async def test_folder_is_checked_fixed_and_submitted_as_a_single_call(
     service: Service, tmp_path: Path, width: int, scheme: str
 ) -> None:
     folder = tmp_path / "Spring"
@@ -90,9 +90,7 @@ async def test_a_folder_is_checked_mended_and_sent_as_one_call(
 
 
 @pytest.mark.slow
-async def test_a_board_is_dealt_among_models_that_are_chosen_and_doubles_are_named(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_chosen_board_models_are_used_and_duplicates_are_named(service: Service, tmp_path: Path) -> None:
     complaints: list[str] = []
     corpora = MemoryCorpusVersions(MemoryCorpus((), HashingEmbedder()))
     permitting = service.with_services(board_models=("large", "other"), corpora=corpora)
@@ -118,7 +116,7 @@ async def test_a_board_is_dealt_among_models_that_are_chosen_and_doubles_are_nam
 
 
 @pytest.mark.slow
-async def test_a_table_beyond_the_size_of_a_body_comes_in_parts_and_none_twice_after_a_break(
+async def test_large_table_is_sent_in_parts_and_resumed_without_duplicates(
     database: Database, listener: NotificationListener
 ) -> None:
     service = Service.of(database, listener, max_upload_bytes=9_000)
@@ -145,7 +143,7 @@ async def test_a_table_beyond_the_size_of_a_body_comes_in_parts_and_none_twice_a
 
 
 @pytest.mark.slow
-async def test_what_is_too_much_at_once_is_sent_again_in_smaller_parts(service: Service) -> None:
+async def test_rejected_large_part_is_resent_in_smaller_parts(service: Service) -> None:
     """Simulates load, when reading takes too long, or a proxy that accepts smaller requests only."""
     too_much = {"type": "about:blank", "title": "Content too large", "status": 413, "detail": "Send them in parts."}
     refused: list[int] = []
@@ -176,7 +174,7 @@ async def test_what_is_too_much_at_once_is_sent_again_in_smaller_parts(service: 
 
 
 @pytest.mark.slow
-async def test_one_row_that_is_too_much_for_the_service_is_refused_in_its_words(service: Service) -> None:
+async def test_single_row_rejected_with_413_shows_the_service_message(service: Service) -> None:
     async with new_call(service, []) as page:
         why = {"title": "Content too large", "detail": "Reading these ideas takes more than 60 s."}
         await page.route("**/v1/batches**", lambda route: route.fulfill(status=413, json=why))
@@ -185,7 +183,7 @@ async def test_one_row_that_is_too_much_for_the_service_is_refused_in_its_words(
         await page.get_by_text("Reading these ideas takes more than 60 s.").wait_for()
 
 
-async def test_a_table_of_many_rows_comes_in_parts(service: Service) -> None:
+async def test_table_with_many_rows_is_checked_in_parts(service: Service) -> None:
     rows = "".join(f"Idea {n},too short\n" for n in range(5_001))
     sizes: list[int] = []
     async with new_call(service, []) as page:

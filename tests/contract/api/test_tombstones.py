@@ -36,7 +36,7 @@ def comparable(answer: httpx2.Response, id: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(("kind", "fewest"), [("evaluations", 12), ("batches", 8)])
-async def test_every_route_of_what_was_erased_says_so(service: Service, kind: str, fewest: int) -> None:
+async def test_every_route_of_an_erased_resource_returns_410(service: Service, kind: str, fewest: int) -> None:
     batch, (evaluation, _) = await call_of(service, "# One", "# Two")
     thing, tried = evaluation if kind == "evaluations" else batch, 0
     async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
@@ -93,7 +93,7 @@ async def test_every_kind_of_job_and_a_batch_leave_a_tombstone(service: Service,
     assert (again.reason, again.proof) == ("erased", proof)
 
 
-async def test_what_retention_took_is_told_without_a_proof(service: Service) -> None:
+async def test_retention_deletion_returns_410_without_a_proof(service: Service) -> None:
     batch, (first, second) = await call_of(service, "# One", "# Two")
     await service.finish()
     await service.finish()
@@ -108,7 +108,7 @@ async def test_what_retention_took_is_told_without_a_proof(service: Service) -> 
             check_problem(await stranger.get(path), 404, "not-found")
 
 
-async def test_the_proof_is_named_only_to_those_who_may_read_it(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_proof_is_named_only_to_roles_allowed_to_read_it(service: Service, client: httpx2.AsyncClient) -> None:
     _, (first, _) = await call_of(service, "# One", "# Two")
     officer, reviewer = await person(service, "officer"), await person(service, "reviewer", "Grace Hopper")
     await erased(client, f"/v1/evaluations/{first}")
@@ -121,7 +121,7 @@ async def test_the_proof_is_named_only_to_those_who_may_read_it(service: Service
     assert (document.proof, "/v1/erasures" in document.detail) == (None, False)
 
 
-async def test_a_tombstone_names_nobody(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_tombstone_contains_no_personal_data(service: Service, client: httpx2.AsyncClient) -> None:
     named = {"idea": BODY["idea"] | {"title": "Plan of Jane Doe"}, "source": "Jane Doe.docx"}
     made = await client.post("/v1/evaluations", json=named)
     assert made.status_code == 202, made.text
@@ -132,7 +132,9 @@ async def test_a_tombstone_names_nobody(service: Service, client: httpx2.AsyncCl
     assert set(row.keys()) == {"tenant", "id", "kind", "deleted_at", "why", "proof"}
 
 
-async def test_a_repeated_request_is_answered_as_before_and_what_it_made_is_gone(client: httpx2.AsyncClient) -> None:
+async def test_repeated_request_for_an_erased_evaluation_returns_the_original_answer(
+    client: httpx2.AsyncClient,
+) -> None:
     once = {"Idempotency-Key": "once"}
     made = await client.post("/v1/evaluations", json=BODY, headers=once)
     await erased(client, f"/v1/evaluations/{made.json()['id']}")
@@ -141,7 +143,7 @@ async def test_a_repeated_request_is_answered_as_before_and_what_it_made_is_gone
     check_problem(await client.get(again.headers["Location"]), 410, "gone")
 
 
-async def test_tombstones_go_with_their_tenant_and_after_their_time(service: Service) -> None:
+async def test_tombstones_are_deleted_with_their_tenant_or_after_retention(service: Service) -> None:
     _, (first, second) = await call_of(service, "# One", "# Two")
     stones = PgTombstones(service.database)
     await erased(service.machine, f"/v1/evaluations/{first}")
@@ -153,7 +155,7 @@ async def test_tombstones_go_with_their_tenant_and_after_their_time(service: Ser
     assert await service.database.fetch("SELECT FROM tombstones") == []
 
 
-async def test_pages_say_what_became_of_it(service: Service) -> None:
+async def test_pages_explain_that_the_proposal_was_erased(service: Service) -> None:
     batch, (first, _) = await call_of(service, "# One", "# Two")
     owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer")
     reviewer = await person(service, "reviewer", "Grace Hopper")
@@ -181,7 +183,7 @@ async def test_pages_say_what_became_of_it(service: Service) -> None:
         assert (await browser.get(f"/console/proposals/{first}")).status_code == 404
 
 
-async def test_client_and_commands_say_it_in_a_sentence(program: Program, service: Service) -> None:
+async def test_client_and_commands_explain_that_the_evaluation_was_erased(program: Program, service: Service) -> None:
     _, (first, _) = await call_of(service, "# One", "# Two")
     await erased(service.machine, f"/v1/evaluations/{first}")
     proof = await proof_of_newest(service)

@@ -19,7 +19,7 @@ from tests.contract.webhook_receiver import receiver
 HOOK = {"url": "https://hooks.example.org/assayer"}
 
 
-async def test_webhook_tells_its_secret_once(client: httpx2.AsyncClient) -> None:
+async def test_webhook_secret_is_shown_only_once(client: httpx2.AsyncClient) -> None:
     answer = await client.post("/v1/webhooks", json=HOOK | {"events": ["batch.finished", "batch.finished"]})
     made = NewWebhook.model_validate_json(answer.content)
     assert (answer.status_code, answer.headers["location"]) == (201, f"/v1/webhooks/{made.id}")
@@ -33,7 +33,7 @@ async def test_webhook_tells_its_secret_once(client: httpx2.AsyncClient) -> None
     check_problem(await client.get(f"/v1/webhooks/{made.id}"), 404, "not-found")
 
 
-async def test_secret_lies_nowhere_in_clear(
+async def test_webhook_secret_is_never_stored_or_logged_in_plain_text(
     service: Service, client: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
@@ -45,7 +45,7 @@ async def test_secret_lies_nowhere_in_clear(
     assert made["secret"].removeprefix("whsec_") not in rows[0]["kept"] + caplog.text
 
 
-async def test_without_a_key_no_webhook_is_made_and_the_setting_is_named(service: Service) -> None:
+async def test_webhook_creation_without_an_encryption_key_names_the_setting(service: Service) -> None:
     bare = service.with_services(cipher=SecretCipher([]))
     async with bare.caller() as client:
         refused = check_problem(await client.post("/v1/webhooks", json=HOOK), 501, "not-configured")
@@ -53,7 +53,7 @@ async def test_without_a_key_no_webhook_is_made_and_the_setting_is_named(service
     assert "ASSAYER_WEBHOOKS__KEYS" in refused.detail
 
 
-async def test_request_that_is_repeated_after_its_key_was_lost_is_refused(
+async def test_repeated_request_is_rejected_after_the_encryption_key_is_lost(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     key = {"Idempotency-Key": "one"}
@@ -75,7 +75,7 @@ async def test_request_that_is_repeated_after_its_key_was_lost_is_refused(
         ({}, "/url", "required"),
     ],
 )
-async def test_webhook_that_cannot_be_is_named(
+async def test_invalid_webhook_names_the_field(
     client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
 ) -> None:
     error = first_error(await client.post("/v1/webhooks", json=body))
@@ -83,7 +83,9 @@ async def test_webhook_that_cannot_be_is_named(
     assert says in error.detail
 
 
-async def test_webhooks_take_the_scope_manage_and_are_so_many(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_webhooks_require_the_manage_scope_and_are_limited_to_twenty(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
     async with service.caller("submit", "read") as visitor:
         assert check_problem(await visitor.get("/v1/webhooks"), 403, "forbidden").scope == "manage"
         assert check_problem(await visitor.post("/v1/webhooks", json=HOOK), 403, "forbidden").scope == "manage"
@@ -92,7 +94,9 @@ async def test_webhooks_take_the_scope_manage_and_are_so_many(service: Service, 
     assert "has 20 webhooks" in check_problem(await client.post("/v1/webhooks", json=HOOK), 409, "conflict").detail
 
 
-async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service, client: httpx2.AsyncClient) -> None:
+async def test_evaluation_end_is_delivered_only_to_webhooks_of_its_tenant(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
     settings = WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)
     async with receiver() as ours, receiver() as theirs, service.caller(tenant=OTHER) as stranger:
         made = NewWebhook.model_validate_json((await client.post("/v1/webhooks", json={"url": ours.url})).content)
@@ -120,7 +124,7 @@ async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service
         assert theirs.messages == []
 
 
-async def test_a_ping_is_sent_signed_and_told(service: Service) -> None:
+async def test_ping_is_queued_and_listed_as_a_delivery(service: Service) -> None:
     async with receiver() as received, service.caller() as client:
         made = (await client.post("/v1/webhooks", json={"url": received.url, "events": ["batch.finished"]})).json()
         sent = DeliveryResource.model_validate_json((await client.post(f"/v1/webhooks/{made['id']}/ping")).content)

@@ -44,18 +44,18 @@ def _lets_through(route: Resource, path: str) -> bool:
     )
 
 
-def test_every_page_and_every_route_for_callers_is_let_through(resources: Resources) -> None:
+def test_gateway_lets_through_every_public_route(resources: Resources) -> None:
     route, paths = _way_in(resources), application_paths()
     assert {"/console/callback", "/console/static/{name}", "/v1/evaluations", "/docs"} <= paths
     assert not sorted(path for path in paths - OWN if not _lets_through(route, path))
 
 
-def test_nothing_else_is_let_through(resources: Resources) -> None:
+def test_gateway_blocks_all_other_paths(resources: Resources) -> None:
     route = _way_in(resources)
     assert not [path for path in (*OWN, *SERVES, "/consoles", "/nothing") if _lets_through(route, path)]
 
 
-def test_cookies_and_callbacks_are_for_the_address_of_the_gateway(resources: Resources) -> None:
+def test_access_url_setting_equals_the_gateway_address(resources: Resources) -> None:
     (settings,) = (item["data"] for item in of_kind(resources, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     (host,) = _way_in(resources)["spec"]["hostnames"]
     assert settings["ASSAYER_ACCESS__URL"] == f"https://{host}"

@@ -30,7 +30,7 @@ def resources(request: pytest.FixtureRequest) -> Resources:
     return build_folder(request.param)
 
 
-def test_there_is_no_folder_that_is_not_checked() -> None:
+def test_every_overlay_and_manifest_file_is_checked() -> None:
     assert {*ALONE} == OVERLAYS | {"corpus/build", "corpus/nightly"}
     files = {file for file in (ROOT / "k8s").rglob("*") if file.is_file()}
     assert not [file for file in files if not (file.parent / "kustomization.yaml").is_file()]
@@ -38,31 +38,31 @@ def test_there_is_no_folder_that_is_not_checked() -> None:
         assert file.name in (file.parent / "kustomization.yaml").read_text("utf-8"), f"{file} is in no kustomization"
 
 
-def test_every_resource_is_what_its_schema_allows(resources: Resources) -> None:
+def test_every_resource_matches_its_schema(resources: Resources) -> None:
     assert not list(schema_problems(resources))
     if custom_kinds(resources) and not DEFINITIONS.is_dir():
         pytest.skip("shared/data/kubernetes is not here: operators' own resources were not held against schemas")
 
 
-def test_every_pod_may_do_little_and_finds_what_it_names(resources: Resources) -> None:
+def test_pods_have_minimal_rights_and_valid_references(resources: Resources) -> None:
     assert not list(pod_problems(resources))
 
 
-def test_whatever_one_resource_says_of_another_is_so(resources: Resources) -> None:
+def test_references_between_resources_are_valid(resources: Resources) -> None:
     assert not list(reference_problems(resources))
 
 
-def test_clusters_of_ray_are_what_the_operator_takes(resources: Resources) -> None:
+def test_ray_clusters_match_the_operator_requirements(resources: Resources) -> None:
     assert not list(ray_problems(resources))
 
 
-def test_every_setting_is_one(resources: Resources) -> None:
+def test_every_setting_name_exists(resources: Resources) -> None:
     known = set(variable_names(Settings, "ASSAYER_"))
     text = yaml.safe_dump_all(list(resources))
     assert {name for name in re.findall(r"ASSAYER_\w+", text) if not name.endswith("_")} <= known
 
 
-def test_every_command_is_one_of_the_program(resources: Resources) -> None:
+def test_every_command_exists_in_the_program(resources: Resources) -> None:
     commands = [item["spec"]["entrypoint"].split() for item in of_kind(resources, "RayJob")]
     commands += [
         container["command"] for pod in pods_of(resources) for container in pod.containers if "command" in container
@@ -89,14 +89,14 @@ def test_every_command_is_one_of_the_program(resources: Resources) -> None:
         ("kind", "assayer", "serve/small-cluster.yaml"),
     ],
 )
-def test_a_service_runs_a_serve_file_word_for_word(overlay: str, service: str, file: str) -> None:
+def test_ray_service_config_equals_its_serve_file(overlay: str, service: str, file: str) -> None:
     services = of_kind(build_folder(f"overlays/{overlay}"), "RayService")
     (found,) = (item for item in services if item["metadata"]["name"] == service)
     assert found["spec"]["serveConfigV2"] == (ROOT / "deploy" / file).read_text("utf-8")
 
 
 @pytest.mark.parametrize(("overlay", "device"), [("cpu", None), ("gpu", None), ("gpu-search", "cuda")])
-def test_corpus_is_searched_on_gpus_where_its_pool_asks_for_some(overlay: str, device: str | None) -> None:
+def test_gpu_corpus_search_matches_gpu_requests_of_the_index_pool(overlay: str, device: str | None) -> None:
     built = build_folder(f"overlays/{overlay}")
     (settings,) = (item["data"] for item in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     (service,) = of_kind(built, "RayService")
@@ -105,12 +105,12 @@ def test_corpus_is_searched_on_gpus_where_its_pool_asks_for_some(overlay: str, d
     assert ("gpus" in application["args"]["serving"]["index"]) == (device == "cuda")
 
 
-def test_sources_of_text_are_in_no_cluster(resources: Resources) -> None:
+def test_source_config_maps_are_not_deployed(resources: Resources) -> None:
     names = {item["metadata"]["name"] for item in of_kind(resources, "ConfigMap")}
     assert not names & {"serve-files", "llm-files"}
 
 
-def test_alerts_and_dashboard_are_those_of_deploy() -> None:
+def test_alerts_and_dashboard_match_the_deploy_folder() -> None:
     built = build_folder("overlays/cpu")
     (rules,) = of_kind(built, "PrometheusRule")
     assert rules["spec"] == yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules.yaml").read_text("utf-8"))
@@ -121,7 +121,7 @@ def test_alerts_and_dashboard_are_those_of_deploy() -> None:
     assert jobs == {"assayer"}, "the alerts ask for this job"
 
 
-def test_traces_go_to_the_collector_by_the_one_way_that_is_open_to_it() -> None:
+def test_traces_reach_the_collector_only_from_pools() -> None:
     built = build_folder("overlays/gpu-search")
     (settings,) = (item["data"] for item in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     endpoint = urlsplit(settings["OTEL_EXPORTER_OTLP_ENDPOINT"])
@@ -147,11 +147,11 @@ def test_traces_go_to_the_collector_by_the_one_way_that_is_open_to_it() -> None:
 
 
 @pytest.mark.parametrize("overlay", ["llm", "small", "kind"])
-def test_nothing_is_told_where_there_is_no_collector(overlay: str) -> None:
+def test_tracing_is_disabled_in_overlays_without_a_collector(overlay: str) -> None:
     assert "OTEL_" not in yaml.safe_dump_all(list(build_folder(f"overlays/{overlay}")))
 
 
-def test_mails_go_to_their_server_by_the_one_way_that_is_open_to_it() -> None:
+def test_email_reaches_its_server_only_from_pools() -> None:
     built, without = build_folder("overlays/mail"), build_folder("overlays/cpu")
     (settings,) = (item["data"] for item in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     prefix = "ASSAYER_MAIL__"
@@ -179,7 +179,7 @@ def test_grobid_is_set_up_as_compose_does_it() -> None:
     assert {item["image"] for item in (*spec["initContainers"], *spec["containers"])} == {compose["image"]}
 
 
-def test_pods_with_a_bucket_share_no_volume_of_the_corpus() -> None:
+def test_pods_with_a_bucket_use_no_shared_corpus_volume() -> None:
     built = build_folder("overlays/bucket")
     (service,) = (item for item in of_kind(built, "RayService") if item["metadata"]["name"] == "assayer")
     assert "assayer-corpus" not in {item["metadata"]["name"] for item in of_kind(built, "PersistentVolumeClaim")}
@@ -193,7 +193,7 @@ def test_pods_with_a_bucket_share_no_volume_of_the_corpus() -> None:
         assert not mount.get("readOnly")
 
 
-def test_nights_publish_where_a_bucket_is_named() -> None:
+def test_corpus_jobs_receive_the_optional_bucket_credentials() -> None:
     for folder in ("corpus/build", "corpus/nightly", "overlays/nightly"):
         named = [
             container["envFrom"]
@@ -206,7 +206,7 @@ def test_nights_publish_where_a_bucket_is_named() -> None:
             assert {"secretRef": {"name": "assayer-corpus-writer", "optional": True}} in sources
 
 
-def test_a_night_is_made_with_the_image_of_the_others() -> None:
+def test_nightly_update_uses_the_same_image_as_the_service() -> None:
     night = (ROOT / "k8s" / "overlays" / "nightly" / "night.yaml").read_text("utf-8")
     assert set(re.findall(r"image: (\S+)", night)) == set(
         re.findall(r"image: (assayer:\S+)", yaml.safe_dump_all(list(build_folder("overlays/cpu"))))

@@ -30,14 +30,14 @@ def resources(request: pytest.FixtureRequest) -> Resources:
     return _overlay(request.param)
 
 
-def test_no_pod_is_left_out(resources: Resources) -> None:
+def test_every_pod_is_restricted_by_a_network_policy(resources: Resources) -> None:
     policies = of_kind(resources, "NetworkPolicy")
     for pod in pods_of(resources):
         assert {} not in list(ingress_rules(policies, pod)), f"anybody may ask {pod.of}"
         assert {} not in list(egress_peers(policies, pod)), f"{pod.of} may ask anybody"
 
 
-def test_nothing_listens_to_the_world_but_the_pools_behind_the_gateway(resources: Resources) -> None:
+def test_only_pools_accept_traffic_from_the_gateway(resources: Resources) -> None:
     policies = of_kind(resources, "NetworkPolicy")
     reached: dict[str, dict[str, set[int]]] = {}
     for pod in pods_of(resources):
@@ -53,7 +53,7 @@ def test_nothing_listens_to_the_world_but_the_pools_behind_the_gateway(resources
     assert reached.keys() <= {"envoy-gateway-system", "kuberay-system", "cnpg-system", "monitoring"}
 
 
-def test_each_call_that_the_service_makes_is_allowed(resources: Resources) -> None:
+def test_required_connections_are_allowed(resources: Resources) -> None:
     policies, parts = of_kind(resources, "NetworkPolicy"), _parts(resources)
     calls = [
         ("head", "redis", 6379),
@@ -75,7 +75,7 @@ def test_each_call_that_the_service_makes_is_allowed(resources: Resources) -> No
             assert allows(policies, parts[source], parts[target], port), f"{source} cannot ask {target}"
 
 
-def test_no_other_call_is(resources: Resources) -> None:
+def test_other_connections_are_blocked(resources: Resources) -> None:
     policies, parts = of_kind(resources, "NetworkPolicy"), _parts(resources)
     calls = [
         ("pools", "redis", 6379),
@@ -95,7 +95,7 @@ def test_no_other_call_is(resources: Resources) -> None:
             assert not allows(policies, parts[source], parts[target], port), f"{source} can ask {target}"
 
 
-def test_nothing_leaves_where_nothing_may() -> None:
+def test_closed_cluster_pods_connect_only_internally_and_to_dns() -> None:
     """Every peer of every pod is a pod of the namespace or the cluster's own DNS server."""
     resources = build_folder("overlays/llm")
     policies = of_kind(resources, "NetworkPolicy")
@@ -107,14 +107,14 @@ def test_nothing_leaves_where_nothing_may() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_each_pod_asks_for_names_on_every_kind_of_cluster(name: str) -> None:
+def test_every_pod_can_resolve_dns_on_each_cluster_type(name: str) -> None:
     resources = build_folder(f"overlays/{name}")
     policies = of_kind(resources, "NetworkPolicy")
     for pod in pods_of(resources):
         assert [peer for peer in egress_peers(policies, pod) if peer in _DNS] == list(_DNS), pod.of
 
 
-def test_what_leaves_elsewhere_is_the_pools_and_goes_to_public_addresses() -> None:
+def test_only_pools_and_gpu_workers_reach_public_addresses() -> None:
     resources = build_folder("overlays/gpu")
     policies = of_kind(resources, "NetworkPolicy")
     public: set[str] = set()

@@ -128,14 +128,14 @@ def _with(planting: Planting) -> list[Resource]:
 
 
 @pytest.mark.parametrize(("words", "planting"), MISTAKES, ids=[words for words, _ in MISTAKES])
-def test_a_mistake_is_found(words: str, planting: Planting) -> None:
+def test_planted_mistake_is_found(words: str, planting: Planting) -> None:
     resources = _with(planting)
     found = [*pod_problems(resources), *reference_problems(resources), *ray_problems(resources)]
     assert [problem for problem in found if words in problem], found
 
 
 @pytest.mark.parametrize(("name", "planting"), UNKNOWN_FIELDS, ids=[name for name, _ in UNKNOWN_FIELDS])
-def test_what_nobody_would_read_is_found(name: str, planting: Planting) -> None:
+def test_unknown_field_is_found(name: str, planting: Planting) -> None:
     custom = not name.startswith(("Deployment", "NetworkPolicy", "RayService/assayer:"))
     if custom and not DEFINITIONS.is_dir():
         pytest.skip("shared/data/kubernetes is not here")

@@ -51,7 +51,7 @@ def _overflowing(words: str, window: int = WINDOW, factor: float = 1.0) -> Quirk
 
 
 @pytest.mark.parametrize("words", OVERFLOWS.values(), ids=OVERFLOWS)
-async def test_answer_is_limited_to_the_window_that_a_refusal_names(words: str) -> None:
+async def test_answer_length_fits_the_window_named_in_a_refusal(words: str) -> None:
     async with Imitation(_overflowing(words)) as provider, an_opened_gateway(provider) as gateway:
         await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
         assert gateway.context_tokens("m") == WINDOW
@@ -62,14 +62,14 @@ async def test_answer_is_limited_to_the_window_that_a_refusal_names(words: str) 
 
 
 @pytest.mark.parametrize("listed", LISTED.values(), ids=LISTED)
-async def test_window_that_a_server_lists_needs_no_refusal(listed: object) -> None:
+async def test_context_window_listed_by_the_server_avoids_a_refusal(listed: object) -> None:
     async with Imitation(_overflowing("too long"), listed) as provider, an_opened_gateway(provider) as gateway:
         await gateway.reach()
         await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
         assert len(provider.requests) == 1
 
 
-async def test_window_of_one_slot_of_llama_cpp_is_read_from_its_properties() -> None:
+async def test_llama_cpp_window_is_read_from_server_properties() -> None:
     listed = {"data": [{"id": "file.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072}}]}
     props = {"default_generation_settings": {"n_ctx": WINDOW}, "total_slots": 2}
     async with Imitation(lambda _: None, listed, props) as provider, an_opened_gateway(provider) as gateway:
@@ -77,7 +77,7 @@ async def test_window_of_one_slot_of_llama_cpp_is_read_from_its_properties() -> 
         assert gateway.context_tokens("m") == WINDOW
 
 
-async def test_window_of_the_settings_comes_before_what_a_server_lists() -> None:
+async def test_configured_window_overrides_the_listed_window() -> None:
     async with (
         Imitation(lambda _: None, LISTED["vLLM"]) as provider,
         an_opened_gateway(provider, context_tokens=4_096) as gateway,
@@ -100,7 +100,7 @@ async def test_least_relevant_entries_are_left_out_and_counted() -> None:
     assert run.journal.failed_calls == []
 
 
-async def test_endpoint_that_counts_more_tokens_than_estimated_is_asked_less() -> None:
+async def test_prompt_is_shortened_when_the_endpoint_counts_more_tokens() -> None:
     quirk = _overflowing(OVERFLOWS["vLLM"], factor=5.0)
     async with Imitation(quirk) as provider, an_opened_gateway(provider) as gateway:
         answer = await gateway.run(CUT, MANY, a_run())
@@ -108,7 +108,7 @@ async def test_endpoint_that_counts_more_tokens_than_estimated_is_asked_less() -
         assert 3 <= len(provider.requests) <= 5
 
 
-async def test_question_that_cannot_be_cut_is_refused_in_the_endpoint_s_words() -> None:
+async def test_oversized_prompt_that_cannot_be_cut_is_rejected_with_provider_message() -> None:
     quirk = _overflowing(OVERFLOWS["vLLM"])
     async with Imitation(quirk) as provider, an_opened_gateway(provider) as gateway:
         with pytest.raises(RequestRefused, match=r"longer than model 'm' takes.*maximum context length is 8192 tokens"):
@@ -116,7 +116,7 @@ async def test_question_that_cannot_be_cut_is_refused_in_the_endpoint_s_words() 
         assert len(provider.requests) <= 5
 
 
-async def test_answer_that_repeats_itself_is_asked_for_once_more_and_not_at_greater_length() -> None:
+async def test_repetitive_answer_is_retried_once_at_the_same_length() -> None:
     run_on = '{"weights": [' + '{"label": "P1", "stance": "for", "weight": 3}, ' * 200
     async with Imitation(lambda _: said(run_on, "length")) as provider, an_opened_gateway(provider) as gateway:
         with pytest.raises(MalformedAnswer, match=r"in 2 tries.*cut off"):
@@ -125,7 +125,7 @@ async def test_answer_that_repeats_itself_is_asked_for_once_more_and_not_at_grea
     assert len(provider.requests[1].body["messages"][2]["content"]) <= 500
 
 
-async def test_thought_that_takes_all_tokens_gets_more_of_them_once() -> None:
+async def test_reasoning_that_uses_all_tokens_is_retried_once_with_more() -> None:
     def thinking(seen: Seen) -> Reply:
         return said(GOOD) if seen.most > 500 else said(None, "length", reasoning_content="Weights, hm. " * 100)
 

@@ -14,7 +14,7 @@ LONG = replace(WEIGHING, max_tokens=6_000)
 
 
 @pytest.mark.parametrize("case", ANSWERED, ids=lambda case: case.name)
-async def test_quirk_is_learnt_once_and_every_question_is_answered(case: Answered) -> None:
+async def test_provider_quirk_is_learned_once_and_all_requests_succeed(case: Answered) -> None:
     async with (
         Imitation(case.quirk) as provider,
         an_opened_gateway(provider, **{"path": "/v1"} | case.settings) as gateway,
@@ -33,7 +33,7 @@ async def test_quirk_is_learnt_once_and_every_question_is_answered(case: Answere
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
-async def test_refusal_is_told_in_the_provider_s_words(case: Refused) -> None:
+async def test_refusal_quotes_the_message_of_the_provider(case: Refused) -> None:
     kind = RequestRefused if case.concerns_one else LlmRejected
     async with Imitation(lambda _: case.reply) as provider, an_opened_gateway(provider) as gateway:
         with pytest.raises(kind, match=case.sees):
@@ -41,7 +41,7 @@ async def test_refusal_is_told_in_the_provider_s_words(case: Refused) -> None:
         assert len(provider.requests) == case.sends
 
 
-async def test_refusal_of_one_request_is_quoted_in_the_reason_and_in_the_journal() -> None:
+async def test_request_refusal_is_quoted_in_the_reason_and_journal() -> None:
     run = a_run()
     too_long = error(400, "Input is too long for requested model.")
     async with Imitation(lambda _: too_long) as provider, an_opened_gateway(provider) as gateway:
@@ -53,7 +53,7 @@ async def test_refusal_of_one_request_is_quoted_in_the_reason_and_in_the_journal
     assert "Input is too long for requested model." in fault.example
 
 
-async def test_model_that_declines_is_not_an_endpoint_that_refuses() -> None:
+async def test_model_refusal_is_distinguished_from_endpoint_refusal() -> None:
     async with (
         Imitation(lambda _: said(None, refusal="I will not.")) as provider,
         an_opened_gateway(provider) as gateway,

@@ -49,7 +49,7 @@ async def agent(running: RunningService) -> AsyncIterator[Client]:
         yield client
 
 
-async def test_agent_has_an_idea_evaluated_from_the_first_call_to_the_last_word_of_its_report(agent: Client) -> None:
+async def test_agent_evaluates_an_idea_and_reads_the_whole_report(agent: Client) -> None:
     done = await call_tool(agent, "evaluate", idea=IDEA, wait_seconds=60)
     assert done["state"] == "succeeded"
     assert done["cost_usd"] > 0
@@ -65,7 +65,7 @@ async def test_agent_has_an_idea_evaluated_from_the_first_call_to_the_last_word_
     assert text.startswith("# We propose to let a model first copy the sentence on which its answer rests")
 
 
-async def test_agent_is_told_of_an_idea_that_carries_an_order(agent: Client) -> None:
+async def test_agent_is_warned_of_suspected_prompt_injection(agent: Client) -> None:
     done = await call_tool(agent, "evaluate", idea=f"{IDEA} {ORDER}", wait_seconds=60)
     assert done["state"] == "succeeded"
     assert done["summary"]["injection_suspected"] is True
@@ -73,7 +73,7 @@ async def test_agent_is_told_of_an_idea_that_carries_an_order(agent: Client) -> 
     assert (await call_tool(agent, "fetch_report", id=done["id"]))["injection_suspected"] is True
 
 
-async def test_agent_whose_month_is_spent_is_told_why_its_idea_waits(agent: Client, running: RunningService) -> None:
+async def test_agent_learns_why_its_idea_waits_when_the_budget_is_spent(agent: Client, running: RunningService) -> None:
     first = await call_tool(agent, "evaluate", idea=IDEA, wait_seconds=60)
     plan = TenantPlan(name="Default", monthly_usd=first["cost_usd"])
     await PgTenants(running.service.database).update(TENANT, plan)
@@ -89,7 +89,7 @@ def step(*ideas: str) -> dict[str, list[str]]:
     return {"question": ["What limits wild bees on farmland?"] * len(ideas), "abstract": [ABSTRACT] * len(ideas)}
 
 
-async def test_trainers_step_sent_twice_gets_the_same_rewards_and_pays_once(
+async def test_repeated_training_step_returns_the_same_rewards_and_is_paid_once(
     running: RunningService, simulator: Simulator
 ) -> None:
     reward = trl_reward(ServiceRewards(*address(running)))
@@ -105,7 +105,7 @@ async def test_trainers_step_sent_twice_gets_the_same_rewards_and_pays_once(
     assert [row["cost_usd"] > 0 for row in jobs] == [True, False]
 
 
-async def test_step_whose_judge_fails_has_no_reward_there_and_goes_on(
+async def test_failed_judge_returns_none_reward_and_later_steps_continue(
     running: RunningService, simulator: Simulator
 ) -> None:
     """None, which TRL leaves out of the group, and not 0; what the guard stops needs no model and keeps its 0."""

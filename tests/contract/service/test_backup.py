@@ -37,7 +37,7 @@ async def tool(program: str, *arguments: str) -> None:
     assert found.returncode == 0, found.stderr
 
 
-async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_jobs_end_after_restoring_it(
+async def test_live_database_dump_restores_reports_keys_and_running_jobs(
     settings: Settings, simulator: Simulator, database_url: str, empty_database_url: str, tmp_path: Path
 ) -> None:
     settings = settings.model_copy(update={"queue": QueueSettings(lease_seconds=3)})
@@ -76,7 +76,7 @@ async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_job
     assert "event: succeeded" in events
 
 
-async def test_a_copy_of_the_data_directory_of_a_stopped_service_is_a_backup() -> None:
+async def test_copied_data_directory_of_a_stopped_service_can_be_restored() -> None:
     # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
     with tempfile.TemporaryDirectory(prefix="assayer-home-") as folder:
         first, second = Path(folder) / "one", Path(folder) / "two"

@@ -58,7 +58,7 @@ async def evaluated(engine: Engine, corpus: str = "") -> tuple[Report, dict[str,
     return evaluation.report, pinned
 
 
-async def test_evaluation_that_is_taken_over_goes_on_with_the_version_it_began_with(settings: Settings) -> None:
+async def test_resumed_evaluation_keeps_its_corpus_version(settings: Settings) -> None:
     version = VersionStore(settings.corpus_path).current_version()
     async with AsyncExitStack() as stack:
         engine = await opened(settings, stack)
@@ -75,7 +75,7 @@ async def test_evaluation_that_is_taken_over_goes_on_with_the_version_it_began_w
     assert not any("version of the corpus" in item.reason for item in again.coverage.dropped)
 
 
-async def test_evaluation_whose_version_has_gone_begins_anew_with_the_current_one_and_says_so(
+async def test_evaluation_restarts_with_the_current_corpus_when_its_version_is_gone(
     settings: Settings,
 ) -> None:
     gone = VersionStore(settings.corpus_path).current_version()
@@ -87,7 +87,7 @@ async def test_evaluation_whose_version_has_gone_begins_anew_with_the_current_on
     assert "restarted with the current one" in told.reason
 
 
-async def test_running_service_goes_on_to_the_next_version(settings: Settings) -> None:
+async def test_running_service_switches_to_a_new_corpus_version(settings: Settings) -> None:
     async with AsyncExitStack() as stack:
         engine = await opened(settings, stack)
         before, _ = await evaluated(engine)
@@ -99,7 +99,7 @@ async def test_running_service_goes_on_to_the_next_version(settings: Settings) -
     assert after.provenance.corpus_version == later
 
 
-async def test_service_without_a_corpus_says_so_until_there_is_one(settings: Settings, tmp_path: Path) -> None:
+async def test_service_without_a_corpus_reports_it_until_a_corpus_is_built(settings: Settings, tmp_path: Path) -> None:
     elsewhere = settings.model_copy(update={"corpus": settings.corpus.model_copy(update={"path": tmp_path / "none"})})
     async with AsyncExitStack() as stack:
         engine = await opened(elsewhere, stack)

@@ -64,7 +64,7 @@ async def assayer(running: RunningService) -> AsyncIterator[AsyncClient]:
         yield client
 
 
-async def test_papers_come_back_with_kind_and_question_and_equal_ones_are_paid_once(
+async def test_curated_papers_have_kind_and_question_and_duplicates_are_paid_once(
     assayer: AsyncClient, simulator: Simulator
 ) -> None:
     body = CurationBody(items=(paper(3), paper(4, id="fourth"), paper(3, id="third again")))
@@ -91,7 +91,7 @@ async def test_papers_come_back_with_kind_and_question_and_equal_ones_are_paid_o
     assert [item.paper for item in free.items or ()] == [item.paper for item in found.items]
 
 
-async def test_candidates_of_a_question_differ_are_placed_and_can_be_scored(assayer: AsyncClient) -> None:
+async def test_proposed_candidates_are_distinct_ranked_and_can_be_scored(assayer: AsyncClient) -> None:
     asked = ProposalBody(items=(QuestionBody(question=QUESTION, id="q1"),), candidates=3, best_by="comparisons")
     proposed = await assayer.proposals.wait((await assayer.proposals.create(asked)).id)
     [outcome] = proposed.items or ()
@@ -117,7 +117,7 @@ async def test_candidates_of_a_question_differ_are_placed_and_can_be_scored(assa
     assert (scored.result.kind, scored.result.items) == ("score", len(candidates))
 
 
-async def test_what_the_budget_does_not_reach_is_absent_and_says_so(assayer: AsyncClient) -> None:
+async def test_items_beyond_the_budget_are_absent_with_a_reason(assayer: AsyncClient) -> None:
     body = CurationBody(items=tuple(paper(number) for number in range(3, 9)), limits=Limits(max_usd=0.000_01))
     found = await assayer.curations.wait((await assayer.curations.create(body)).id)
     assert found.state == "succeeded"
@@ -131,7 +131,7 @@ async def test_what_the_budget_does_not_reach_is_absent_and_says_so(assayer: Asy
         assert "budget" in item.paper.kind.reason
 
 
-async def test_what_cannot_be_done_is_named_before_anything_is_paid(assayer: AsyncClient, simulator: Simulator) -> None:
+async def test_invalid_items_are_named_before_any_payment(assayer: AsyncClient, simulator: Simulator) -> None:
     with pytest.raises(ApiProblem, match=r"Paper 1: .* 20") as short:
         await assayer.curations.create(CurationBody(items=(paper(3), CuratedPaperBody(title="T", abstract="Short."))))
     assert [error.pointer for error in short.value.errors] == ["/items/1"]

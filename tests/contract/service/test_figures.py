@@ -33,7 +33,7 @@ class Figures(dict[tuple[str, frozenset[tuple[str, str]]], float]):
         return sum(value for (item, of), value in self.items() if item == name and labels.items() <= dict(of).items())
 
 
-async def test_ideas_calls_cost_and_cache_hits_are_told(settings: Settings, simulator: Simulator) -> None:
+async def test_metrics_report_jobs_llm_requests_cost_and_cache_hits(settings: Settings, simulator: Simulator) -> None:
     async with running_service(settings) as world:
         await PgTenants(world.service.database).update(TENANT, TenantPlan(name="Default", monthly_usd=50.0))
         before = await Figures.of(world)
@@ -68,7 +68,7 @@ async def test_ideas_calls_cost_and_cache_hits_are_told(settings: Settings, simu
     )
 
 
-async def test_what_is_in_flight_and_in_work_is_told_while_it_is(settings: Settings, simulator: Simulator) -> None:
+async def test_metrics_report_running_jobs_and_requests_in_flight(settings: Settings, simulator: Simulator) -> None:
     simulator.configure(latency_mean=5)
     async with running_service(settings) as world:
         id = await world.caller.submit()
@@ -83,7 +83,7 @@ async def test_what_is_in_flight_and_in_work_is_told_while_it_is(settings: Setti
     assert ended.one("assayer_llm_requests_in_flight") == ended.one("assayer_llm_questions") == 0
 
 
-async def test_faults_are_told_by_boundary_and_by_kind(settings: Settings, simulator: Simulator) -> None:
+async def test_metrics_count_faults_by_boundary_and_kind(settings: Settings, simulator: Simulator) -> None:
     simulator.configure(server_error_rate=1.0)
     assert settings.llm is not None
     hasty = settings.model_copy(

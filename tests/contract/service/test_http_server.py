@@ -7,7 +7,7 @@ from starlette.applications import Starlette
 from cluster.http_server import listening_socket, serve_http
 
 
-async def test_signals_are_again_those_of_whoever_listened_before() -> None:
+async def test_previous_signal_handlers_are_restored() -> None:
     def handler(*_: object) -> None:
         pass
 

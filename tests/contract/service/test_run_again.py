@@ -23,7 +23,7 @@ def documents() -> list[tuple[str, tuple[str, bytes]]]:
     return [("file", ("one.pdf", printed)), ("file", ("two.docx", written))]
 
 
-async def test_a_cancelled_call_of_documents_is_run_again_to_its_reports(
+async def test_cancelled_document_call_is_retried_and_documents_are_deleted(
     settings: Settings, simulator: Simulator, tmp_path: Path
 ) -> None:
     folder = tmp_path / "submissions"

@@ -139,7 +139,7 @@ async def idle(worker: Worker) -> None:
     await wait_until_async(taken, lambda taken: taken == 0)
 
 
-async def test_a_queued_job_is_heard_of_leased_and_done(queue: Queue) -> None:
+async def test_queued_job_is_leased_and_completed(queue: Queue) -> None:
     performer = Waiting()
     performer.done.set()
     async with working(queue, performer):
@@ -147,7 +147,7 @@ async def test_a_queued_job_is_heard_of_leased_and_done(queue: Queue) -> None:
     assert (job.attempt, job.problem) == (1, None)
 
 
-async def test_a_worker_whose_lease_another_has_stops_and_its_verdict_is_refused(queue: Queue) -> None:
+async def test_worker_stops_when_its_lease_is_taken_by_another(queue: Queue) -> None:
     performer = Waiting()
     async with working(queue, performer, lease_seconds=3) as worker:
         id = await queue.put()
@@ -191,9 +191,7 @@ class Telling(Waiting):
         self.held = asyncio.Event()
 
 
-async def test_progress_that_the_database_does_not_take_in_time_is_told_with_a_reason(
-    queue: Queue, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_progress_write_timeout_is_logged_with_a_reason(queue: Queue, caplog: pytest.LogCaptureFixture) -> None:
     """Whoever holds the job's row keeps its events waiting."""
     performer = Telling()
 
@@ -216,7 +214,7 @@ async def test_progress_that_the_database_does_not_take_in_time_is_told_with_a_r
     assert set(await told()) == {f"the progress of job {id} could not be written: TimeoutError"}
 
 
-async def test_a_job_that_breaks_its_performer_every_time_ends_dead_and_says_what_happened(
+async def test_job_that_always_crashes_fails_with_error_references(
     queue: Queue, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with working(queue, Poisoned()):
@@ -233,7 +231,7 @@ async def test_a_job_that_breaks_its_performer_every_time_ends_dead_and_says_wha
         assert f"defect {reference}: assayer failed on this job: ZeroDivisionError: division by zero" in caplog.text
 
 
-async def test_a_job_that_goes_on_in_another_version_costs_what_both_paid(queue: Queue) -> None:
+async def test_job_continued_with_another_version_costs_the_sum_of_both(queue: Queue) -> None:
     async with working(queue, Upgraded(queue.database)):
         id = await queue.put()
         await queue.reaches(id, lambda job: job.attempt == 1 and job.state == "queued")

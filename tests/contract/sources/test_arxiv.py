@@ -33,9 +33,7 @@ async def test_many_ids_are_asked_for_two_hundred_at_a_time(crowd: OutsideWorld)
     assert crowd.stats("arxiv").requests == 3
 
 
-async def test_a_page_that_is_empty_for_no_reason_is_asked_for_again(
-    gateway: SourceGateway, world: OutsideWorld
-) -> None:
+async def test_unexpectedly_empty_page_is_requested_again(gateway: SourceGateway, world: OutsideWorld) -> None:
     world.configure("arxiv", empty_rate=0.5, seed=5)
     source, answered = Arxiv(gateway), 0
     for entry in LIBRARY.entries[:10]:
@@ -47,7 +45,7 @@ async def test_a_page_that_is_empty_for_no_reason_is_asked_for_again(
     assert answered >= 5
 
 
-async def test_a_page_that_stays_empty_for_no_reason_is_malformed_not_empty(
+async def test_page_that_stays_empty_unexpectedly_is_reported_as_malformed(
     gateway: SourceGateway, world: OutsideWorld
 ) -> None:
     world.configure("arxiv", empty_rate=1.0)
@@ -55,13 +53,13 @@ async def test_a_page_that_stays_empty_for_no_reason_is_malformed_not_empty(
         await Arxiv(gateway).search("attention", 5, ALWAYS, ASK)
 
 
-async def test_an_error_feed_is_a_refusal(gateway: SourceGateway) -> None:
+async def test_error_feed_raises_source_refused(gateway: SourceGateway) -> None:
     call = SourceRequest("arxiv", "papers", "api/query", (("id_list", "1408.8016,12x"),))
     with pytest.raises(SourceRefused, match="incorrect id format for 12x"):
         read_page((await gateway.fetch(call, ASK)).body, 0)
 
 
-async def test_withdrawn_papers_are_marked_wherever_they_are_found(gateway: SourceGateway) -> None:
+async def test_withdrawn_papers_are_marked_in_search_results(gateway: SourceGateway) -> None:
     entry = next(item for item in LIBRARY.entries if item.arxiv and item.notice and item.notice.kind == "withdrawn")
     (found,) = [
         paper

@@ -12,7 +12,7 @@ from workers.literature_apis.unpaywall import Unpaywall
 _REGISTERED = [entry for entry in LIBRARY.entries if entry.doi]
 
 
-async def test_papers_are_resolved_by_doi_in_one_list(world: OutsideWorld) -> None:
+async def test_papers_are_resolved_by_doi_in_a_single_request(world: OutsideWorld) -> None:
     names = [Identifiers(doi=entry.doi) for entry in _REGISTERED]
     others = [Identifiers(doi="10.1000/unknown"), Identifiers(arxiv="2101.00001"), Identifiers()]
     others += [Identifiers(doi="10.48550/arxiv.2101.00001")]
@@ -32,7 +32,7 @@ async def test_papers_are_resolved_by_doi_in_one_list(world: OutsideWorld) -> No
     assert world.stats("crossref").requests == 1
 
 
-async def test_notices_carry_their_kind_doi_and_date_and_corrections_are_none(world: OutsideWorld) -> None:
+async def test_retraction_notices_have_kind_doi_and_date_and_corrections_are_ignored(world: OutsideWorld) -> None:
     names = {Identifiers(doi=entry.doi): entry.notice for entry in _REGISTERED}
     async with open_gateway(world, "crossref") as remote:
         notices = await Crossref(remote).retractions(list(names), ASK)
@@ -49,7 +49,7 @@ async def test_notices_carry_their_kind_doi_and_date_and_corrections_are_none(wo
         }
 
 
-async def test_one_doi_is_asked_for_alone_and_an_unknown_one_is_none(world: OutsideWorld) -> None:
+async def test_single_doi_is_requested_directly_and_unknown_doi_returns_none(world: OutsideWorld) -> None:
     async with open_gateway(world, "crossref") as remote:
         source = Crossref(remote)
         (known,) = await source.resolve([Identifiers(doi=_REGISTERED[0].doi)], ASK)
@@ -59,7 +59,7 @@ async def test_one_doi_is_asked_for_alone_and_an_unknown_one_is_none(world: Outs
     assert world.stats("crossref").by_operation == {"work": 2}
 
 
-async def test_lists_and_records_stay_inside_the_polite_pool(world: OutsideWorld) -> None:
+async def test_requests_stay_within_the_polite_pool_limits(world: OutsideWorld) -> None:
     world.configure("crossref", per_second=3.0, concurrent=3)
     async with open_gateway(world, "crossref", email="assayer@example.org", spacing_seconds=0.35) as remote:
         source = Crossref(remote)
@@ -70,7 +70,7 @@ async def test_lists_and_records_stay_inside_the_polite_pool(world: OutsideWorld
     assert (stats.requests, stats.over_limit) == (4, 0)
 
 
-async def test_free_copies_are_those_with_a_pdf(world: OutsideWorld) -> None:
+async def test_unpaywall_returns_only_copies_with_a_pdf(world: OutsideWorld) -> None:
     async with open_gateway(world, "unpaywall", email="assayer@example.org") as remote:
         source = Unpaywall(remote)
         found = {entry.doi: await source.pdf_urls(Identifiers(doi=entry.doi), ASK) for entry in _REGISTERED[:20]}
@@ -81,7 +81,7 @@ async def test_free_copies_are_those_with_a_pdf(world: OutsideWorld) -> None:
     assert unknown == ()
 
 
-async def test_without_an_address_for_complaints_unpaywall_refuses(world: OutsideWorld) -> None:
+async def test_unpaywall_requires_a_contact_address(world: OutsideWorld) -> None:
     async with open_gateway(world, "unpaywall") as remote:
         with pytest.raises(SourceRefused):
             await Unpaywall(remote).pdf_urls(Identifiers(doi=_REGISTERED[0].doi), ASK)

@@ -73,13 +73,13 @@ async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, 
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesPapers))
-async def test_search_with_a_small_limit_keeps_it(source: SearchesPapers) -> None:
+async def test_search_respects_a_small_limit(source: SearchesPapers) -> None:
     many = await source.search("model", 8, ALWAYS, ASK)
     assert [paper.id for paper in await source.search("model", 3, ALWAYS, ASK)] == [paper.id for paper in many[:3]]
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesPapers))
-async def test_search_in_a_window_finds_what_was_published_in_it(source: SearchesPapers) -> None:
+async def test_search_returns_only_papers_published_within_the_window(source: SearchesPapers) -> None:
     window = Window(after=dt.date(2015, 6, 1), before=dt.date(2019, 3, 15))
     papers = await source.search("model", 64, window, ASK)
     assert papers
@@ -92,20 +92,20 @@ async def test_search_in_a_window_finds_what_was_published_in_it(source: Searche
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesPapers))
-async def test_search_for_what_nobody_wrote_about_finds_nothing(source: SearchesPapers) -> None:
+async def test_search_without_matches_returns_an_empty_list(source: SearchesPapers) -> None:
     assert await source.search("xylophone zeppelin", 10, ALWAYS, ASK) == []
     assert await source.search("  ?! \u200b ", 10, ALWAYS, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesPapers))
-async def test_search_with_signs_of_a_query_language_searches_for_the_words(source: SearchesPapers) -> None:
+async def test_query_operators_in_a_search_are_treated_as_plain_text(source: SearchesPapers) -> None:
     for decoration in ('"{}', "({}", "{})", "{} AND", "NOT {}", "{}:", "ti:{}", "[{} TO", "{}*", "-{}"):
         titles = {paper.title for paper in await source.search(decoration.format("diffusion"), 8, ALWAYS, ASK)}
         assert any(title.startswith("Diffusion models") for title in titles), decoration
 
 
 @pytest.mark.parametrize("specimen", offering(ResolvesIdentifiers))
-async def test_resolve_answers_in_order_and_in_few_requests(
+async def test_resolve_keeps_the_order_and_uses_few_requests(
     specimen: Specimen, source: ResolvesIdentifiers, world: OutsideWorld
 ) -> None:
     entries = known(specimen)
@@ -121,13 +121,13 @@ async def test_resolve_answers_in_order_and_in_few_requests(
 
 
 @pytest.mark.parametrize("specimen", offering(ResolvesIdentifiers))
-async def test_resolve_of_unknown_papers_only_is_no_error(source: ResolvesIdentifiers) -> None:
+async def test_resolve_of_only_unknown_papers_returns_none_for_each(source: ResolvesIdentifiers) -> None:
     assert await source.resolve(STRANGERS, ASK) == [None] * len(STRANGERS)
     assert await source.resolve([], ASK) == []
 
 
 @pytest.mark.parametrize("specimen", offering(ListsReferences))
-async def test_references_are_those_of_the_library(specimen: Specimen, source: ListsReferences) -> None:
+async def test_references_match_the_library(specimen: Specimen, source: ListsReferences) -> None:
     entry = max(known(specimen), key=lambda item: (len(LIBRARY.references(item)), item.corpus_id % 20 != 7))
     papers = await source.references(specimen.identifiers(entry), 100, ASK)
     for paper in papers:
@@ -137,15 +137,13 @@ async def test_references_are_those_of_the_library(specimen: Specimen, source: L
 
 
 @pytest.mark.parametrize("specimen", offering(ListsReferences))
-async def test_references_of_unknown_papers_are_none(source: ListsReferences) -> None:
+async def test_unknown_papers_have_no_references(source: ListsReferences) -> None:
     for stranger in STRANGERS:
         assert await source.references(stranger, 10, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", offering(ListsCitingPapers))
-async def test_citing_papers_are_those_of_the_library_within_the_window(
-    specimen: Specimen, source: ListsCitingPapers
-) -> None:
+async def test_citing_papers_match_the_library_within_the_window(specimen: Specimen, source: ListsCitingPapers) -> None:
     entry = max(known(specimen), key=lambda item: len(LIBRARY.citations(item)))
     papers = await source.citing(specimen.identifiers(entry), 100, ALWAYS, ASK)
     for paper in papers:
@@ -161,14 +159,14 @@ async def test_citing_papers_are_those_of_the_library_within_the_window(
 
 
 @pytest.mark.parametrize("specimen", offering(ListsCitingPapers))
-async def test_papers_citing_unknown_ones_are_none(source: ListsCitingPapers) -> None:
+async def test_unknown_papers_have_no_citing_papers(source: ListsCitingPapers) -> None:
     for stranger in STRANGERS:
         assert await source.citing(stranger, 10, ALWAYS, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", offering(RecommendsPapers))
 @pytest.mark.parametrize("seeds", [1, 3])
-async def test_recommendations_are_like_the_papers_and_none_of_them(
+async def test_recommendations_exclude_the_seed_papers(
     specimen: Specimen, source: RecommendsPapers, seeds: int
 ) -> None:
     given = known(specimen)[:seeds]
@@ -181,7 +179,7 @@ async def test_recommendations_are_like_the_papers_and_none_of_them(
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesSnippets))
-async def test_snippets_stand_in_their_papers(specimen: Specimen, source: SearchesSnippets) -> None:
+async def test_snippets_match_the_text_of_their_papers(specimen: Specimen, source: SearchesSnippets) -> None:
     before = dt.date(2021, 6, 30)
     snippets = await source.snippets("residue contacts in protein folding", 20, Window(before=before), ASK)
     sections = {snippet.section for snippet in snippets}
@@ -199,7 +197,9 @@ async def test_snippets_stand_in_their_papers(specimen: Specimen, source: Search
 
 
 @pytest.mark.parametrize("specimen", offering(ReportsRetractions))
-async def test_retractions_are_those_with_a_notice(specimen: Specimen, source: ReportsRetractions) -> None:
+async def test_retractions_are_reported_only_for_papers_with_a_notice(
+    specimen: Specimen, source: ReportsRetractions
+) -> None:
     entries = known(specimen)
     found = await source.retractions([*(specimen.identifiers(entry) for entry in entries), *STRANGERS], ASK)
     marked = {entry for entry in entries if specimen.identifiers(entry) in found}
@@ -210,7 +210,7 @@ async def test_retractions_are_those_with_a_notice(specimen: Specimen, source: R
 
 
 @pytest.mark.parametrize("specimen", offering(LocatesPdfs))
-async def test_pdfs_lie_where_the_record_says(specimen: Specimen, source: LocatesPdfs) -> None:
+async def test_pdf_addresses_match_the_record(specimen: Specimen, source: LocatesPdfs) -> None:
     found = {entry: await source.pdf_urls(specimen.identifiers(entry), ASK) for entry in known(specimen)[:12]}
     assert any(found.values())
     for entry, addresses in found.items():
@@ -236,7 +236,7 @@ async def test_a_source_that_is_down_is_unavailable(
         await first_question(specimen, gateway)
 
 
-async def test_an_answer_that_stays_unreadable_is_malformed(
+async def test_persistently_unreadable_answer_is_reported_as_malformed(
     specimen: Specimen, gateway: SourceGateway, world: OutsideWorld
 ) -> None:
     world.configure(specimen.service, malformed_rate=1.0)
@@ -244,7 +244,7 @@ async def test_an_answer_that_stays_unreadable_is_malformed(
         await first_question(specimen, gateway)
 
 
-async def test_faults_now_and_then_are_survived_or_typed(
+async def test_intermittent_faults_are_retried_or_raise_source_errors(
     specimen: Specimen, gateway: SourceGateway, world: OutsideWorld
 ) -> None:
     world.configure(specimen.service, server_error_rate=0.15, drop_rate=0.15, malformed_rate=0.15, seed=3)

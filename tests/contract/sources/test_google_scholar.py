@@ -35,7 +35,7 @@ async def remote(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
         yield gateway
 
 
-async def test_papers_come_with_what_is_shown_of_them_and_without_what_is_cut(remote: SourceGateway) -> None:
+async def test_truncated_fields_are_omitted_from_found_papers(remote: SourceGateway) -> None:
     found = await GoogleScholar(remote).search('graph "networks": NOT learning', 25, OPEN, ASK)
     assert len(found) > 10
     for paper in found:
@@ -47,7 +47,7 @@ async def test_papers_come_with_what_is_shown_of_them_and_without_what_is_cut(re
         assert not any("…" in text for text in (*paper.authors, paper.venue))
 
 
-async def test_years_bound_what_is_found(remote: SourceGateway) -> None:
+async def test_search_respects_the_year_window(remote: SourceGateway) -> None:
     window = Window(after=dt.date(2018, 6, 1), before=dt.date(2021, 12, 31))
     found = await GoogleScholar(remote).search("graph networks learning", 40, window, ASK)
     assert {paper.publication_date.year for paper in found if paper.publication_date} <= {2018, 2019, 2020, 2021}
@@ -55,7 +55,7 @@ async def test_years_bound_what_is_found(remote: SourceGateway) -> None:
     assert all(paper.publication_date and paper.publication_date.year < 2021 for paper in early)
 
 
-async def test_a_paper_found_there_and_on_arxiv_is_one(remote: SourceGateway) -> None:
+async def test_scholar_and_arxiv_records_of_a_paper_are_merged(remote: SourceGateway) -> None:
     shown = await GoogleScholar(remote).search("graph networks learning", 30, OPEN, ASK)
     records = [with_identifiers_of_url(paper) for paper in shown]
     of_arxiv = [paper for paper in records if paper.identifiers.arxiv]
@@ -64,7 +64,7 @@ async def test_a_paper_found_there_and_on_arxiv_is_one(remote: SourceGateway) ->
     assert len(group_by_paper([*of_arxiv, *whole])) == len(of_arxiv)
 
 
-async def test_a_key_that_is_refused_is_told(world: OutsideWorld, remote: SourceGateway) -> None:
+async def test_rejected_key_raises_source_refused(world: OutsideWorld, remote: SourceGateway) -> None:
     world.configure("web", api_key="another")
     with pytest.raises(SourceRefused, match="google_scholar"):
         await GoogleScholar(remote).search("graph", 3, OPEN, ASK)

@@ -11,7 +11,7 @@ from workers.literature_apis.openalex import OpenAlex
 _TITLED = [entry for entry in LIBRARY.entries if entry.corpus_id % 200]
 
 
-async def test_a_search_finds_papers_by_their_words_with_abstract_and_identifiers(world: OutsideWorld) -> None:
+async def test_search_returns_papers_with_abstract_and_identifiers(world: OutsideWorld) -> None:
     entry = next(item for item in _TITLED if abstract_known(item) and item.arxiv and item.doi and item.day_known)
     async with open_gateway(world, "openalex") as remote:
         papers = await OpenAlex(remote).search(entry.record.title, 20, Window(), ASK)
@@ -35,7 +35,7 @@ async def test_a_search_finds_papers_by_their_words_with_abstract_and_identifier
         "the knowledge AND (distillation",
     ],
 )
-async def test_signs_and_operators_in_a_query_change_nothing(world: OutsideWorld, query: str) -> None:
+async def test_query_signs_and_operators_are_ignored(world: OutsideWorld, query: str) -> None:
     async with open_gateway(world, "openalex") as remote:
         plain = await OpenAlex(remote).search("knowledge distillation", 50, Window(), ASK)
         signed = await OpenAlex(remote).search(query, 50, Window(), ASK)
@@ -51,7 +51,7 @@ async def test_a_query_cannot_add_parameters_to_the_request(world: OutsideWorld)
     assert set(world.stats("openalex").by_status) == {"200"}
 
 
-async def test_papers_are_resolved_by_every_name_in_few_requests(world: OutsideWorld) -> None:
+async def test_papers_are_resolved_by_every_identifier_type_in_few_requests(world: OutsideWorld) -> None:
     names = [Identifiers(openalex=entry.openalex) for entry in _TITLED]
     names += [Identifiers(doi=doi_of(entry)) for entry in _TITLED if doi_of(entry)]
     names += [Identifiers(arxiv=entry.arxiv) for entry in _TITLED if entry.arxiv and not entry.doi]
@@ -75,7 +75,7 @@ async def test_a_merged_record_is_found_under_its_former_id(world: OutsideWorld)
     assert paper.identifiers.openalex == _TITLED[0].openalex
 
 
-async def test_works_with_any_of_the_words_follow_where_few_have_them_all(world: OutsideWorld) -> None:
+async def test_search_falls_back_to_any_word_when_few_papers_match_all(world: OutsideWorld) -> None:
     async with open_gateway(world, "openalex") as remote:
         papers = await OpenAlex(remote).search("diffusion zeppelin", 50, Window(), ASK)
         nothing = await OpenAlex(remote).search("xylophone zeppelin", 50, Window(), ASK)
@@ -83,7 +83,7 @@ async def test_works_with_any_of_the_words_follow_where_few_have_them_all(world:
     assert nothing == []
 
 
-async def test_a_spent_budget_of_the_day_is_busy_not_broken(world: OutsideWorld) -> None:
+async def test_exhausted_daily_budget_raises_source_busy(world: OutsideWorld) -> None:
     world.configure("openalex", per_day=200)
     async with open_gateway(world, "openalex") as remote:
         source = OpenAlex(remote)
@@ -93,7 +93,7 @@ async def test_a_spent_budget_of_the_day_is_busy_not_broken(world: OutsideWorld)
             await source.search("diffusion", 5, Window(), ASK)
 
 
-async def test_looking_for_free_copies_takes_nothing_of_the_budget(world: OutsideWorld) -> None:
+async def test_pdf_lookup_does_not_use_the_daily_budget(world: OutsideWorld) -> None:
     async with open_gateway(world, "openalex", daily_budget=10) as remote:
         source = OpenAlex(remote)
         urls = [await source.pdf_urls(Identifiers(openalex=entry.openalex), ASK) for entry in LIBRARY.entries[:12]]
@@ -102,7 +102,7 @@ async def test_looking_for_free_copies_takes_nothing_of_the_budget(world: Outsid
     assert papers
 
 
-async def test_a_wrong_key_is_refused_and_not_repeated(world: OutsideWorld) -> None:
+async def test_wrong_key_is_rejected_and_not_shown_in_the_error(world: OutsideWorld) -> None:
     world.configure("openalex", api_key="right")
     async with open_gateway(world, "openalex", api_key="wrong") as remote:
         with pytest.raises(SourceRefused) as refused:

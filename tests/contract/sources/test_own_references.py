@@ -52,7 +52,7 @@ async def checked(entries: list[str], gateway: SourceGateway) -> OwnReferences:
     return own
 
 
-async def test_references_are_found_differ_are_retracted_or_not_found(gateway: SourceGateway) -> None:
+async def test_references_are_classified_as_found_differing_retracted_or_missing(gateway: SourceGateway) -> None:
     first, second, third = STANDING[:3]
     own = await checked(
         [
@@ -69,7 +69,7 @@ async def test_references_are_found_differ_are_retracted_or_not_found(gateway: S
     assert own.entries[3].retraction is not None
 
 
-async def test_source_that_is_down_costs_its_own_answers(gateway: SourceGateway, world: OutsideWorld) -> None:
+async def test_source_failure_affects_only_its_own_answers(gateway: SourceGateway, world: OutsideWorld) -> None:
     world.configure("crossref", down=True)
     own = await checked([entry_text(STANDING[0]), GHOST, GHOST.replace("road", "rail")], gateway)
     assert [entry.outcome for entry in own.entries] == ["found", "not_found", "not_found"]

@@ -17,7 +17,7 @@ ALWAYS = Window()
 SERVICE = "semantic_scholar"
 
 
-async def test_a_search_beyond_one_page_pages_and_stops_at_its_deepest(crowd: OutsideWorld) -> None:
+async def test_search_pages_up_to_the_depth_limit(crowd: OutsideWorld) -> None:
     crowd.reset()
     async with open_gateway(crowd, SERVICE) as remote:
         some = await SemanticScholar(remote).search("swarm robots", 250, ALWAYS, ASK)
@@ -37,7 +37,7 @@ async def test_a_large_batch_goes_out_in_pieces_of_five_hundred(crowd: OutsideWo
     assert crowd.stats(SERVICE).by_operation == {"batch": 3, "search": 10}
 
 
-async def test_papers_known_to_the_year_count_as_of_its_last_day(gateway: SourceGateway) -> None:
+async def test_papers_with_only_a_year_are_dated_to_its_last_day(gateway: SourceGateway) -> None:
     entry = next(item for item in LIBRARY.entries if not item.day_known)
     year = entry.record.year or 0
     source = SemanticScholar(gateway)
@@ -53,13 +53,13 @@ async def test_a_word_with_a_hyphen_is_searched_as_two(gateway: SourceGateway) -
     assert all("question answering" in paper.title for paper in papers)
 
 
-async def test_references_that_a_publisher_had_removed_are_none(gateway: SourceGateway) -> None:
+async def test_references_withheld_by_the_publisher_return_an_empty_list(gateway: SourceGateway) -> None:
     entry = next(item for item in LIBRARY.entries if item.corpus_id % 20 == 7)
     assert LIBRARY.references(entry)
     assert await SemanticScholar(gateway).references(Identifiers(s2=entry.s2), 10, ASK) == []
 
 
-async def test_every_name_of_a_paper_leads_to_its_references(gateway: SourceGateway) -> None:
+async def test_every_identifier_of_a_paper_returns_its_references(gateway: SourceGateway) -> None:
     entry = next(item for item in LIBRARY.entries if item.doi and item.arxiv and item.acl and LIBRARY.references(item))
     source = SemanticScholar(gateway)
     names = [
@@ -80,7 +80,7 @@ async def test_a_paper_outside_the_pool_for_single_papers_still_gets_recommendat
     assert world.stats(SERVICE).by_operation == {"recommendations": 1, "recommendations_for_paper": 1}
 
 
-async def test_an_unknown_paper_among_several_does_not_cost_their_recommendations(gateway: SourceGateway) -> None:
+async def test_unknown_seed_does_not_prevent_recommendations(gateway: SourceGateway) -> None:
     seeds = [Identifiers(s2=entry.s2) for entry in LIBRARY.entries[:3]]
     source = SemanticScholar(gateway)
     with_stranger = await source.recommend([*seeds, Identifiers(doi="10.9999/unknown")], 5, ASK)

@@ -28,7 +28,7 @@ def scope_of() -> Scope:
     }
 
 
-def test_streams_are_bounded_by_key_and_in_all_and_their_places_come_back() -> None:
+def test_stream_limits_apply_per_key_and_globally_and_slots_are_released() -> None:
     streams = StreamLimit(SETTINGS)
     with streams.hold("a", {}), streams.hold("a", {}):
         assert not streams.has_room("a")
@@ -40,7 +40,7 @@ def test_streams_are_bounded_by_key_and_in_all_and_their_places_come_back() -> N
     assert streams.has_room("c")
 
 
-async def test_a_stream_that_is_cancelled_gives_its_place_back() -> None:
+async def test_cancelled_stream_releases_its_slots() -> None:
     streams = StreamLimit(SETTINGS)
     held = asyncio.Event()
 
@@ -57,7 +57,7 @@ async def test_a_stream_that_is_cancelled_gives_its_place_back() -> None:
     assert streams.has_room("a")
 
 
-async def test_rows_are_read_no_further_when_the_client_has_gone() -> None:
+async def test_upload_reading_stops_when_client_disconnects() -> None:
     begun = threading.Event()
 
     async def receive() -> Message:
@@ -78,7 +78,7 @@ async def test_rows_are_read_no_further_when_the_client_has_gone() -> None:
         assert await uploads.parse(request, "acme", lambda _: "next") == "next"
 
 
-async def test_a_client_that_goes_away_in_mid_body_is_no_failure_of_the_service(
+async def test_client_disconnect_during_body_is_logged_as_499(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def application(scope: Scope, receive: Receive, _: Send) -> None:
@@ -106,7 +106,7 @@ def _request_of_one_who_waits() -> Request:
     return Request(scope_of(), never)
 
 
-async def test_uploads_of_one_tenant_leave_a_place_for_those_of_another() -> None:
+async def test_uploads_by_a_tenant_leave_a_slot_for_other_tenants() -> None:
     uploads, leave = UploadLimit(BatchSettings(at_once=2)), threading.Event()
     async with asyncio.TaskGroup() as tasks:
         for _ in range(3):
@@ -115,7 +115,7 @@ async def test_uploads_of_one_tenant_leave_a_place_for_those_of_another() -> Non
         leave.set()
 
 
-async def test_a_body_whose_ideas_take_too_long_to_read_is_refused_and_its_reading_ends() -> None:
+async def test_slow_upload_parsing_is_rejected_and_stopped() -> None:
     def work(is_abandoned: Callable[[], bool]) -> str:
         while not is_abandoned():
             continue

@@ -93,14 +93,14 @@ async def at_once() -> Message:
         (b"none", [3_000, 2_001, 10**6], 413),
     ],
 )
-async def test_body_is_refused_when_it_announces_or_sends_too_much(
+async def test_body_over_limit_is_rejected_by_declared_and_actual_size(
     length: bytes, sizes: list[int], expected: int
 ) -> None:
     receive = pieces(*(b"x" * size for size in sizes))
     assert await status(limit(), receive, headers=[(b"content-length", length)]) == expected
 
 
-async def test_paths_for_many_ideas_have_a_limit_of_their_own() -> None:
+async def test_batch_endpoint_has_a_separate_body_limit() -> None:
     assert await status(limit(), pieces(b"x" * 9_000), path="/v1/batches") == 200
     assert await status(limit(), pieces(b"x" * 9_001), path="/v1/batches") == 413
 
@@ -114,7 +114,7 @@ async def test_paths_for_many_ideas_have_a_limit_of_their_own() -> None:
         (b"text/csv", 200),
     ],
 )
-async def test_only_a_json_document_is_refused_for_its_many_values(media: bytes, expected: int) -> None:
+async def test_value_count_limit_applies_only_to_json_documents(media: bytes, expected: int) -> None:
     headers = [(b"transfer-encoding", b"chunked"), (b"content-type", media)]
     assert await status(limit(), pieces(*[b"1," * 300] * 5), headers=headers) == expected
 
@@ -125,7 +125,7 @@ async def test_body_that_stops_arriving_is_refused_after_the_deadline(tenant: st
 
 
 @pytest.mark.parametrize(("size", "expected"), [(1_000, 200), (100, 408)])
-async def test_body_may_take_longer_the_more_of_it_has_arrived(size: int, expected: int) -> None:
+async def test_body_timeout_grows_with_received_bytes(size: int, expected: int) -> None:
     now, left = 0.0, 5
 
     async def a_piece_a_second() -> Message:

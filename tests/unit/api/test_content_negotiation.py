@@ -24,12 +24,12 @@ OFFERED = ("application/json", "text/markdown", "text/html")
         ("*/*;q=0", None),
     ],
 )
-def test_the_best_liked_form_is_chosen(accept: str | None, media: str | None) -> None:
+def test_preferred_media_type_is_chosen(accept: str | None, media: str | None) -> None:
     assert preferred_media_type(accept, OFFERED) == media
 
 
 @given(st.text())
-def test_any_header_is_read(accept: str) -> None:
+def test_any_accept_header_is_parsed(accept: str) -> None:
     assert preferred_media_type(accept, OFFERED) in (*OFFERED, None)
 
 
@@ -46,11 +46,11 @@ def test_any_header_is_read(accept: str) -> None:
         (["wait=5;x=y, wait=9"], 5.0),
     ],
 )
-def test_waiting_is_preferred_in_seconds(prefer: list[str], seconds: float | None) -> None:
+def test_preferred_wait_is_parsed_and_capped(prefer: list[str], seconds: float | None) -> None:
     assert preferred_wait(prefer, 60.0) == seconds
 
 
 @given(st.lists(st.text()))
-def test_any_preference_is_read(prefer: list[str]) -> None:
+def test_any_prefer_header_is_parsed(prefer: list[str]) -> None:
     seconds = preferred_wait(prefer, 60.0)
     assert seconds is None or 0 <= seconds <= 60

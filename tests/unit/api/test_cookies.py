@@ -52,7 +52,7 @@ def _state(request: Request, settings: AccessSettings) -> str | None:
         (AccessSettings(), "http", False),
     ],
 )
-def test_a_planted_cookie_is_never_read(
+def test_cookie_with_wrong_host_prefix_is_ignored(
     read: Callable[[Request, AccessSettings], str | None],
     name: str,
     own: str,

@@ -31,7 +31,7 @@ class Ticking:
         return 0.0
 
 
-def test_ids_are_sorted_by_the_time_at_which_they_were_generated() -> None:
+def test_ids_sort_by_generation_time() -> None:
     draw = id_generator(Ticking())
     ids = [draw("ev") for _ in range(200)]
     assert ids == sorted(ids)
@@ -47,13 +47,13 @@ moments = st.datetimes(
 
 
 @given(moments, st.from_regex(r"[a-z0-9_]{1,40}", fullmatch=True))
-def test_a_cursor_comes_back_as_its_place(moment: dt.datetime, name: str) -> None:
+def test_encoded_cursor_round_trips(moment: dt.datetime, name: str) -> None:
     place = Cursor(moment, name)
     assert decode_cursor(encode_cursor(place)) == place
 
 
 @given(st.text() | st.from_regex(r"[A-Za-z0-9_-]{0,80}", fullmatch=True))
-def test_anything_else_is_no_cursor(text: str) -> None:
+def test_arbitrary_cursor_text_is_rejected_or_decoded(text: str) -> None:
     with suppress(HttpProblem):
         place = decode_cursor(text)
         assert place is not None
@@ -65,7 +65,7 @@ def test_an_idempotency_key_may_be_quoted(header: str, key: str) -> None:
     assert plain_key(header) == key
 
 
-def test_a_generated_key_is_the_same_for_the_same_caller_and_another_for_others() -> None:
+def test_generated_secret_is_repeatable_for_same_caller_key_and_nonce() -> None:
     plan = KeyPlan(name="robot", scopes=frozenset({"read"}))
     creation = KeyCreation(tenant=TenantId("acme"), plan=plan, nonce="00" * 32)
     again = KeyCreation.model_validate_json(creation.model_dump_json())

@@ -14,7 +14,7 @@ def names(text: bytes) -> set[str]:
     return {family.name for family in text_string_to_metric_families(text.decode())}
 
 
-def test_a_task_that_was_only_answered_from_the_cache_has_no_latency() -> None:
+def test_latency_is_omitted_for_task_answered_only_from_cache() -> None:
     stage = {"task": "scholareval.review", "calls": 3, "cached": 3, "failed": 0, "p50": None, "p95": None}
     samples = [
         sample
@@ -29,21 +29,21 @@ def test_a_task_that_was_only_answered_from_the_cache_has_no_latency() -> None:
     }
 
 
-def test_a_name_with_quotes_and_line_ends_stays_one_label() -> None:
+def test_tenant_name_with_quotes_and_newlines_is_escaped() -> None:
     queued = {"tenant": 'a"\n}b', "priority": "batch", "jobs": 2, "oldest_seconds": 1.5}
     families = text_string_to_metric_families(prometheus_text({"queued": [queued]}).decode())
     (found,) = (sample for family in families for sample in family.samples if sample.name == "assayer_jobs_queued")
     assert (found.labels["tenant"], found.value) == (queued["tenant"], 2)
 
 
-def test_processes_that_share_a_directory_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_multiprocess_metrics_exclude_python_process_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
     told = names(prometheus_text({}))
     assert "assayer_jobs_queued" in told
     assert "python_info" not in told
 
 
-def test_what_a_killed_process_had_in_work_is_forgotten_and_what_it_counted_is_not(
+def test_counters_of_killed_process_are_kept_and_gauges_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
@@ -58,6 +58,6 @@ Gauge("assayer_in_work", "Of this test.", multiprocess_mode="livesum").inc()
     assert "assayer_in_work" not in told
 
 
-def test_a_database_out_of_reach_is_a_figure() -> None:
+def test_unreachable_database_is_reported_as_metric() -> None:
     assert b"\nassayer_database_up 0.0\n" in prometheus_text(None)
     assert b"\nassayer_database_up 1.0\n" in prometheus_text({})

@@ -29,11 +29,11 @@ def operations(document: dict[str, Any]) -> list[Operation]:
     return [(path, method, item) for path, methods in document["paths"].items() for method, item in methods.items()]
 
 
-def test_the_published_document_is_that_of_the_program(document: dict[str, Any]) -> None:
+def test_published_openapi_document_is_up_to_date(document: dict[str, Any]) -> None:
     assert json.loads(PUBLISHED.read_text("utf-8")) == document, STALE
 
 
-def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+def test_every_schema_reference_exists(document: dict[str, Any]) -> None:
     def references(part: Any) -> set[str]:
         if isinstance(part, dict):
             own = {part["$ref"]} if isinstance(part.get("$ref"), str) else set()
@@ -51,7 +51,7 @@ def test_every_route_below_v1_says_which_scope_it_needs(operations: list[Operati
             assert scopes, (path, method)
 
 
-def test_every_post_that_makes_something_takes_an_idempotency_key(operations: list[Operation]) -> None:
+def test_posts_without_idempotency_key_are_listed_exceptions(operations: list[Operation]) -> None:
     posts = {path: operation for path, method, operation in operations if method == "post"}
     asks_only = {"/v1/corpus/search", "/v1/references", "/v1/batches/estimate", "/v1/webhooks/{id}/ping"}
     deletes_only = {"/v1/erasures"}  # sent again it finds nothing more
@@ -76,7 +76,7 @@ def test_every_post_that_makes_something_takes_an_idempotency_key(operations: li
     assert without == asks_only | deletes_only | of_people | of_verdicts
 
 
-def test_every_refusal_is_a_problem_document(document: dict[str, Any], operations: list[Operation]) -> None:
+def test_every_error_response_is_a_problem_document(document: dict[str, Any], operations: list[Operation]) -> None:
     for path, method, operation in operations:
         for status, response in operation["responses"].items():
             if status.startswith(("4", "5")):
@@ -96,7 +96,7 @@ def test_operation_ids_are_unique_and_read_as_verb_and_noun(operations: list[Ope
         assert method not in verbs or verb in verbs[method], (path, method)
 
 
-def test_operation_ids_are_the_names_of_route_functions_or_of_shared_ones(operations: list[Operation]) -> None:
+def test_operation_ids_match_route_functions_except_shared_handlers(operations: list[Operation]) -> None:
     shared = {"list_jobs", "get_job", "cancel_job", "list_items", "stream"}
     functions = {route.endpoint.__name__ for route in _routes(documented_app().routes)}
     ids = {operation["operationId"] for _, _, operation in operations}

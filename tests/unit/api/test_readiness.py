@@ -18,7 +18,7 @@ class Looks:
         return [Check(name="look", ok=True, detail=str(self.count))]
 
 
-async def test_what_was_found_holds_for_some_seconds_after_it_was_found() -> None:
+async def test_readiness_result_is_cached_after_check_completes() -> None:
     looks = Looks()
     readiness = Readiness(looks, 2.0, lambda: looks.now)
     asking = [asyncio.create_task(readiness.checks()) for _ in range(50)]

@@ -20,7 +20,7 @@ def page(document: dict[str, Any]) -> str:
     return reference_html(document)
 
 
-def test_every_operation_is_there_with_its_path_parameters_and_answers(document: dict[str, Any], page: str) -> None:
+def test_every_operation_shows_path_parameters_responses_and_scopes(document: dict[str, Any], page: str) -> None:
     blocks = re.findall(r'<details class="operation" id="([^"]+)">(.*?)</details>', page, re.DOTALL)
     shown = {name: unescape(block) for name, block in blocks}
     told = {
@@ -47,14 +47,14 @@ def test_every_schema_is_described_with_its_properties(document: dict[str, Any],
             assert f"<code>{item}</code>" in block, (name, item)
 
 
-def test_every_link_within_the_page_leads_somewhere_once(page: str) -> None:
+def test_internal_links_and_anchors_are_valid_and_unique(page: str) -> None:
     ids = re.findall(r'\sid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
     assert 'href="/openapi.json"' in page
 
 
-def test_the_page_loads_and_runs_nothing(page: str) -> None:
+def test_page_has_neither_scripts_nor_external_resources(page: str) -> None:
     assert not re.search(r"<script|<img|<iframe|\ssrc=|\son\w+=|\sstyle=", page)
     assert set(re.findall(r'<link rel="icon" href="([^"]+)"', page)) == {"data:,"}
     assert page.count("<link") == 1
@@ -78,5 +78,5 @@ def test_the_page_loads_and_runs_nothing(page: str) -> None:
         ({}, "anything"),
     ],
 )
-def test_types_are_told_in_words(schema: dict[str, Any], words: str) -> None:
+def test_schema_types_are_described_in_words(schema: dict[str, Any], words: str) -> None:
     assert type_in_words(schema) == words

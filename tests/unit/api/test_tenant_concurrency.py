@@ -84,7 +84,7 @@ class Crowd:
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
 
-async def test_requests_of_one_tenant_wait_for_their_turn_and_those_of_another_do_not_wait_for_them() -> None:
+async def test_concurrency_limit_of_a_tenant_does_not_delay_other_tenants() -> None:
     application = Application()
     crowd = Crowd(application)
     await crowd.send(5)
@@ -97,7 +97,7 @@ async def test_requests_of_one_tenant_wait_for_their_turn_and_those_of_another_d
 
 
 @pytest.mark.parametrize("page", ["/console", "/v1/batches"])
-async def test_requests_with_one_session_wait_for_their_turn_and_count_with_those_of_the_tenants_keys(
+async def test_session_requests_share_concurrency_limit_with_api_key_requests(
     page: str,
 ) -> None:
     application = Application()
@@ -116,9 +116,7 @@ async def test_requests_with_one_session_wait_for_their_turn_and_count_with_thos
 @pytest.mark.parametrize(
     ("page", "method"), [("/console", "GET"), ("/v1/batches", "GET"), ("/console/sign-in", "POST")]
 )
-async def test_few_sessions_that_were_made_up_and_keys_that_are_typed_are_looked_up_at_once(
-    page: str, method: str
-) -> None:
+async def test_lookups_of_invalid_sessions_and_keys_are_limited(page: str, method: str) -> None:
     application = Application()
     application.knows = False
     crowd = Crowd(application)
@@ -130,7 +128,7 @@ async def test_few_sessions_that_were_made_up_and_keys_that_are_typed_are_looked
     await crowd.end()
 
 
-async def test_request_that_waits_for_its_client_takes_no_turn_and_takes_one_then() -> None:
+async def test_request_waiting_for_client_uses_concurrency_slot_only_afterwards() -> None:
     application = Application(waits_first=True)
     crowd = Crowd(application)
     await crowd.send(5)
@@ -141,7 +139,7 @@ async def test_request_that_waits_for_its_client_takes_no_turn_and_takes_one_the
     assert crowd.answers == [200] * 5
 
 
-async def test_request_that_is_held_open_takes_no_turn() -> None:
+async def test_long_lived_requests_are_exempt_from_concurrency_limit() -> None:
     application = Application(is_held_open=True)
     crowd = Crowd(application)
     await crowd.send(5)
@@ -149,7 +147,7 @@ async def test_request_that_is_held_open_takes_no_turn() -> None:
     await crowd.end()
 
 
-async def test_refusal_is_late_and_holds_up_nobody() -> None:
+async def test_delayed_rejection_does_not_occupy_a_concurrency_slot() -> None:
     application = Application(status=429)
     crowd = Crowd(application, refusal_seconds=FOR_EVER)
     await crowd.send(5)
@@ -157,7 +155,7 @@ async def test_refusal_is_late_and_holds_up_nobody() -> None:
     await crowd.end()
 
 
-async def test_more_than_may_wait_are_refused_and_what_was_counted_is_given_back() -> None:
+async def test_requests_beyond_waiting_limit_are_rejected_and_counts_are_restored() -> None:
     application = Application()
     crowd = Crowd(application, max_waiting_per_tenant=4, refusal_seconds=0)
     await crowd.send(5)
@@ -169,7 +167,7 @@ async def test_more_than_may_wait_are_refused_and_what_was_counted_is_given_back
     await crowd.end()
 
 
-async def test_refusals_beyond_those_that_may_wait_to_be_sent_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rejections_beyond_delay_limit_are_sent_immediately(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("orchestrator.web.tenant_concurrency._MOST_REFUSALS", 3)
     crowd = Crowd(Application(), max_waiting_per_tenant=4, refusal_seconds=FOR_EVER)
     await crowd.send(9)
@@ -177,7 +175,7 @@ async def test_refusals_beyond_those_that_may_wait_to_be_sent_are_told_at_once(m
     await crowd.end()
 
 
-async def test_request_that_is_given_up_while_it_waits_leaves_the_others_their_turns() -> None:
+async def test_cancelled_waiting_requests_release_their_slots() -> None:
     application = Application()
     crowd = Crowd(application)
     await crowd.send(4)
@@ -187,7 +185,7 @@ async def test_request_that_is_given_up_while_it_waits_leaves_the_others_their_t
     await crowd.end()
 
 
-async def test_requests_with_a_key_that_is_new_here_wait_for_their_turn_as_soon_as_it_is_known_whose_they_are() -> None:
+async def test_requests_with_unknown_key_count_against_tenant_after_lookup() -> None:
     application = Application()
     crowd = Crowd(application)
     await crowd.send(20, introduced=False)
@@ -197,7 +195,7 @@ async def test_requests_with_a_key_that_is_new_here_wait_for_their_turn_as_soon_
     assert crowd.answers == [200] * 20
 
 
-async def test_few_keys_that_are_new_here_are_looked_up_at_once_and_known_ones_do_not_wait_for_them() -> None:
+async def test_unknown_key_lookups_are_limited_without_delaying_known_keys() -> None:
     application = Application()
     crowd = Crowd(application)
     await crowd.send(1, "known")
@@ -210,7 +208,7 @@ async def test_few_keys_that_are_new_here_are_looked_up_at_once_and_known_ones_d
     await crowd.end()
 
 
-async def test_held_open_request_of_a_new_key_gives_its_place_at_the_entrance_to_others() -> None:
+async def test_long_lived_request_with_unknown_key_releases_lookup_slot() -> None:
     application = Application(is_held_open=True)
     crowd = Crowd(application)
     await crowd.send(20, introduced=False)

@@ -15,7 +15,7 @@ class Unlocked:
         return True
 
 
-async def test_a_chore_that_fails_is_done_again_and_stops_no_other() -> None:
+async def test_failed_chore_is_retried_without_stopping_other_chores() -> None:
     again, other = asyncio.Event(), asyncio.Event()
     times = 0
 

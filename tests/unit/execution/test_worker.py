@@ -82,7 +82,7 @@ def failing(error: Exception) -> Script:
     return script
 
 
-async def test_an_input_that_cannot_be_used_is_a_verdict_with_its_reason() -> None:
+async def test_invalid_input_fails_job_with_reason() -> None:
     lease = lease_of()
     world = World(lease, job_1=failing(InputError("The idea is empty.", "Write it.")))
     async with working(world):
@@ -93,7 +93,7 @@ async def test_an_input_that_cannot_be_used_is_a_verdict_with_its_reason() -> No
     assert verdict.problem.detail == "The idea is empty. Write it."
 
 
-async def test_an_endpoint_out_of_reach_sends_the_job_back_without_blame() -> None:
+async def test_unreachable_llm_endpoint_requeues_job_without_counting_attempt() -> None:
     lease = lease_of()
     world = World(lease, job_1=failing(LlmUnavailable("Nobody answers.")))
     async with working(world):
@@ -103,7 +103,7 @@ async def test_an_endpoint_out_of_reach_sends_the_job_back_without_blame() -> No
     assert world.leases.finished == {}
 
 
-async def test_a_defect_in_one_job_touches_no_other(caplog: pytest.LogCaptureFixture) -> None:
+async def test_internal_error_fails_attempt_without_affecting_other_jobs(caplog: pytest.LogCaptureFixture) -> None:
     first, second = lease_of(1), lease_of(2)
     endless = EndlessJob()
     world = World(first, second, job_1=failing(ZeroDivisionError("division by zero")), job_2=endless)
@@ -121,7 +121,7 @@ async def test_a_defect_in_one_job_touches_no_other(caplog: pytest.LogCaptureFix
     assert world.leases.finished[second.job].state == "succeeded"
 
 
-async def test_a_job_cancelled_before_its_first_step_leaves_its_place() -> None:
+async def test_job_cancelled_before_start_releases_its_slot() -> None:
     lease = lease_of()
     world = World(lease)
     async with working(world) as worker:
@@ -132,7 +132,7 @@ async def test_a_job_cancelled_before_its_first_step_leaves_its_place() -> None:
     assert (world.leases.begun, world.leases.finished) == ([], {})
 
 
-async def test_a_cancellation_that_was_missed_is_found_by_asking_which_leases_hold() -> None:
+async def test_missed_cancellation_is_detected_by_checking_leases() -> None:
     lost, kept = lease_of(1), lease_of(2)
     first, second = EndlessJob(), EndlessJob()
     world = World(lost, kept, job_1=first, job_2=second)
@@ -148,7 +148,7 @@ async def test_a_cancellation_that_was_missed_is_found_by_asking_which_leases_ho
     assert list(world.leases.finished) == [kept.job]
 
 
-async def test_a_job_whose_lease_was_lost_before_it_began_is_not_begun() -> None:
+async def test_job_with_lease_lost_before_start_is_not_started() -> None:
     lease = lease_of()
     world = World(lease)
     world.leases.take(lease)
@@ -157,7 +157,7 @@ async def test_a_job_whose_lease_was_lost_before_it_began_is_not_begun() -> None
     assert (world.leases.begun, world.leases.finished, world.leases.given_back) == ([], {}, {})
 
 
-async def test_a_worker_that_cannot_reach_the_database_goes_on_until_it_hears_that_its_lease_was_lost() -> None:
+async def test_worker_continues_during_database_outage_until_lease_loss_is_confirmed() -> None:
     lease = lease_of()
     endless = EndlessJob()
     world = World(lease, job_1=endless)
@@ -173,7 +173,7 @@ async def test_a_worker_that_cannot_reach_the_database_goes_on_until_it_hears_th
     assert (world.leases.finished, world.leases.given_back) == ({}, {})
 
 
-async def test_a_verdict_waits_for_a_database_that_is_away() -> None:
+async def test_verdict_is_stored_after_database_outage() -> None:
     lease = lease_of()
     endless = EndlessJob()
     world = World(lease, job_1=endless)
@@ -194,7 +194,7 @@ async def test_a_verdict_waits_for_a_database_that_is_away() -> None:
     assert world.leases.finished[lease.job].state == "succeeded"
 
 
-async def test_draining_lets_work_end_takes_nothing_new_and_gives_the_rest_back_unblamed() -> None:
+async def test_draining_finishes_or_requeues_running_jobs_and_leases_nothing_new() -> None:
     quick, slow, late = lease_of(1), lease_of(2), lease_of(3)
     first, second = EndlessJob(), EndlessJob()
     world = World(quick, slow, late, places=2, job_1=first, job_2=second)
@@ -213,7 +213,7 @@ async def test_draining_lets_work_end_takes_nothing_new_and_gives_the_rest_back_
     assert ("told to stop" in why, attempt_failed, seconds > 0) == (True, False, True)
 
 
-async def test_progress_is_told_as_one_event_of_all_stages_before_the_verdict() -> None:
+async def test_progress_of_all_stages_is_sent_as_a_single_event() -> None:
     lease = lease_of()
 
     async def script(lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
@@ -244,12 +244,12 @@ async def begun_under(before: dict[str, Any] | None, now: dict[str, Any]) -> lis
     return world.events.appended
 
 
-async def test_a_later_attempt_under_another_request_says_what_changed() -> None:
+async def test_retry_with_changed_request_reports_changed_fields() -> None:
     told = await begun_under({"prompts": {"a": 1}, "models": ["m"]}, {"prompts": {"a": 2}, "models": ["m"]})
     assert [(kind, data) for _, kind, data in told] == [("repinned", {"changed": ["prompts"]})]
 
 
-async def test_a_first_attempt_and_one_under_the_same_request_say_nothing() -> None:
+async def test_request_change_is_not_reported_on_first_or_unchanged_attempt() -> None:
     assert await begun_under(None, {"models": ["m"]}) == []
     assert await begun_under({"models": ["m"]}, {"models": ["m"]}) == []
 
@@ -258,7 +258,7 @@ counts = st.integers(0, 40)
 
 
 @given(counts, counts, counts)
-def test_no_more_is_asked_for_than_there_are_places_and_some_are_kept_for_those_who_wait(
+def test_worker_requests_only_free_slots_and_reserves_some_for_interactive_jobs(
     places: int, taken: int, interactive: int
 ) -> None:
     batch = 0
@@ -274,11 +274,11 @@ def test_no_more_is_asked_for_than_there_are_places_and_some_are_kept_for_those_
 
 
 @given(st.integers(0, 10_000))
-def test_pauses_grow_to_the_longest(failures: int) -> None:
+def test_retry_pause_grows_to_its_limit(failures: int) -> None:
     assert 0 < pause_after_failures(failures, 10.0) <= pause_after_failures(failures + 1, 10.0) <= 10.0
 
 
-async def test_a_place_that_becomes_free_is_filled_at_once() -> None:
+async def test_freed_slot_is_filled_immediately() -> None:
     leases = [lease_of(number) for number in range(3)]
     jobs = [EndlessJob() for _ in leases]
     world = World(*leases, places=2, **{f"job_{number}": job for number, job in enumerate(jobs)})
@@ -291,7 +291,7 @@ async def test_a_place_that_becomes_free_is_filled_at_once() -> None:
     assert [slots.free for slots in world.leases.asked] == [1, 1, 1]
 
 
-async def test_what_is_queued_is_leased_when_it_is_notified() -> None:
+async def test_queued_job_is_leased_on_notification() -> None:
     world = World()
     async with working(world):
         await world.leases.until(lambda: len(world.leases.asked) == 1)
@@ -301,7 +301,7 @@ async def test_what_is_queued_is_leased_when_it_is_notified() -> None:
         await world.leases.until(lambda: lease.job in world.leases.finished)
 
 
-async def test_a_database_that_is_away_is_waited_for() -> None:
+async def test_worker_waits_for_unreachable_database() -> None:
     lease = lease_of()
     world = World(lease)
     world.leases.away = True
