@@ -76,7 +76,7 @@ async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
 
 
 def _plain(text: str) -> str:
-    """Return a text without accents; case is kept, because many names are also words."""
+    """Return a text without accents, in its own case."""
     letters = unicodedata.normalize("NFKD", text.replace("ø", "o").replace("ł", "l"))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
@@ -110,12 +110,12 @@ def _tables(results: Sequence[Survivors]) -> Iterator[str]:
         spots, there = sum(len(item.label.institutions) for item in chosen), sum(len(item.places) for item in chosen)
         unmasked, warned = [item for item in chosen if item.names], sum(item.warned for item in chosen)
         yield (
-            f"| {kind or 'all'} | {len(chosen)} | {people} | {left} ({left / max(1, people):.1%}) | {spots} | {there} | "
-            f"{len(unmasked)} | {sum(not item.warned for item in unmasked)} | {warned} |"
+            f"| {kind or 'all'} | {len(chosen)} | {people} | {left} ({left / max(1, people):.1%}) | "
+            f"{spots} | {there} | {len(unmasked)} | {sum(not item.warned for item in unmasked)} | {warned} |"
         )
     for item in results:
-        name, warned = item.label.document, "warned" if item.warned else "no warning"
-        yield from (f"{name} [{warned}] {left}" for left in (*item.names, *item.places))
+        start = f"{item.label.document} [{'warned' if item.warned else 'no warning'}]"
+        yield from (f"{start} {words}" for words in (*item.names, *item.places))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from assayer.bias_test import variants
 from assayer.blinding import (
     author_block,
+    front_people,
     identifying_sections,
     institution_patterns,
     labelled_lines,
@@ -19,6 +20,7 @@ from assayer.blinding import (
     names,
     people,
     personal_pages,
+    remaining_names,
     roles,
     spans,
 )
@@ -154,6 +156,13 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.bias_test.variants.persuasive_variant": lambda text: variants.persuasive_variant(_IDEA, 1, text),
     "assayer.blinding.author_block.author_block": lambda text: list(
         author_block.author_block(text, "A title", headings.find_headings(text))
+    ),
+    "assayer.blinding.author_block.is_front_matter": lambda text: author_block.is_front_matter(text, frozenset()),
+    "assayer.blinding.front_people.people_in_fields": lambda text: front_people.people_in_fields((text,)),
+    "assayer.blinding.front_people.people_of_front": lambda text: front_people.people_of_front(text, frozenset()),
+    "assayer.blinding.people.people_from": lambda text: list(people.people_from(text, 0)),
+    "assayer.blinding.remaining_names.names_may_remain": lambda text: remaining_names.names_may_remain(
+        "A title", text, _PEOPLE
     ),
     "assayer.blinding.identifying_sections.identifying_sections": lambda text: list(
         identifying_sections.identifying_sections(text, headings.find_headings(text), ())
