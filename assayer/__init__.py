@@ -1,7 +1,6 @@
-"""The domain of assayer: what an idea, a paper, a review and a report are, and how methods judge.
+"""Domain model of assayer: ideas, papers, reviews, reports, and the methods that judge ideas.
 
-Nothing in here knows HTTP, SQL, FAISS or Ray: methods reach the backends outside through `assayer.ports`.
-"""
+This package does not depend on HTTP, SQL, FAISS or Ray; methods reach external backends through `assayer.ports`."""
 
 from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""Services that an evaluation method may use, supplied when the program is assembled."""
+"""Services that an evaluation method can use, supplied when the program is assembled."""
 
 from dataclasses import dataclass
 
@@ -17,8 +17,8 @@ class Backends:
     code: Code | None = None
     """Code host search backend, or None if no code host is configured."""
     datasets: tuple[Datasets, ...] = ()
-    """Sources in which data sets are searched."""
+    """Sources searched for data sets."""
     reranker: Reranker | None = None
     """Reranker for candidates, or None to rank candidates by their embeddings alone."""
     reference_sources: tuple[ReferenceSource, ...] = ()
-    """Sources in which an idea's own references are looked up, the corpus first."""
+    """Sources in which an idea's own references are looked up; the corpus comes first."""

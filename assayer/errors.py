@@ -67,8 +67,8 @@ def said_by(error: BaseException) -> str:
 
 
 class InputError(AssayerError):
-    """Raised if the caller's input is unusable. `field` names the faulty part of a record; it is empty if the whole
-    record is at fault."""
+    """Raised if the caller's input is unusable. `field` names the faulty part of a record; it is empty if the fault
+    concerns the whole record."""
 
     reason = "unusable input"
 
@@ -113,7 +113,7 @@ class AnswerRefused(LlmError):
 
 class RequestRefused(LlmError):
     """Raised if the endpoint refused this one request. `quoted` is the endpoint's own sentence, which `reason` repeats;
-    `context_tokens` is the context window that it named, None if it named none."""
+    `context_tokens` is the context window that the endpoint named, or None."""
 
     reason = "the LLM endpoint refused the request"
 

@@ -22,7 +22,8 @@ class MethodOptions(Protocol):
 
     @property
     def idea_chars(self) -> int:
-        """Return how many characters of an idea prompts show. Longer ideas are cut, and the report says so."""
+        """Return the number of characters of an idea that prompts show. Longer ideas are cut, and the report states
+        this."""
         ...
 
 
@@ -49,8 +50,7 @@ class EvaluationContext(Generic[Options]):
     def open(
         cls, idea: Idea, backends: Backends, run: Run, options: Options, minima: ReleaseMinima | None = None
     ) -> Self:
-        """Start an evaluation: record the time, and how many characters of the idea are left unread because it
-        is too long."""
+        """Start an evaluation: record the time, and the number of characters left unread if the idea is too long."""
         text = idea.text[: options.idea_chars]
         run.unread_characters = max(run.unread_characters, len(idea.text) - len(text))
         library = Library(backends.literature, backends.full_texts, run, idea)
@@ -58,21 +58,21 @@ class EvaluationContext(Generic[Options]):
 
     @property
     def llm(self) -> Llm:
-        """The language model."""
+        """Language model of the evaluation."""
         return self.backends.llm
 
     @property
     def has_model(self) -> bool:
-        """Whether a language model is configured."""
+        """True if a language model is configured."""
         return bool(self.backends.llm.models)
 
     async def ask(self, task: Task[Question, Answer], question: Question) -> Answer:
-        """Ask the language model. Raises what `assayer.llm.ask` raises."""
+        """Ask the language model. Raises the errors of `assayer.llm.ask`."""
         return await ask(self.backends.llm, task, question, self.run)
 
     async def try_to_ask(self, task: Task[Question, Answer], question: Question, what: str) -> Answer | Failed:
-        """Ask the language model, and journal a lost answer as a lost `what`. Errors that make continuing
-        pointless for all are raised."""
+        """Ask the language model, and journal a missing answer as a lost `what`. Raises errors that make it pointless
+        to continue at all."""
         answer = await as_result(self.ask(task, question))
         if isinstance(answer, Failed):
             self.run.journal.record_failure(what, answer.error)

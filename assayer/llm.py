@@ -1,7 +1,7 @@
 """Requests to a language model: the `Task`, the `Llm` port that answers it, and `ask`.
 
-Task[In, Out] is the only form in which a language model is asked anything: a name, a versioned prompt file, an output
-schema, and a check that relates the answer to the question."""
+Every request to a language model is a Task[In, Out]: a name, a versioned prompt file, an output schema, and a check
+that compares the answer with the question."""
 
 import hashlib
 import json
@@ -31,11 +31,12 @@ def _no_complaint(data: Any, answer: Any) -> Sequence[str]:
 
 
 class Cut(NamedTuple):
-    """Field of a question whose last entries are left out where the question exceeds the model's context window."""
+    """Field of a question whose last entries are left out if the question exceeds the model's context window."""
 
     field: str
     noun: str
-    """Countable noun for one entry, for the report; empty if the caller asks about the rest in another request."""
+    """Countable noun for one entry, for the report; empty if the caller asks about the remaining entries in another
+    request."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,19 @@ class Task(Generic[In, Out]):
     max_tokens: int = 4_000
     """Maximum tokens of the answer."""
     check: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)
-    """Check for what a schema cannot express; its complaints are sent to the model verbatim. It checks citations
-    only where some are required: forbidden citations are checked for all tasks, by the roles of their fields."""
+    """Check for what a schema cannot express; its complaints are sent to the model verbatim. It checks citations only
+    if some are required: forbidden citations are checked for all tasks, by the roles of their fields."""
     advice: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)
-    """Advice on a valid answer. The answer is sent back for it once, and used if no better one arrives."""
+    """Advice on a valid answer. It is sent back to the model once; if no better answer arrives, the first answer is
+    used."""
     temperature: float | None = None
     """Sampling temperature; None uses the settings."""
     sample: int = 0
     """Number of the sample among several answers to the same question, each requested and cached separately.
     Samples differ only at a temperature above 0."""
     cuts: tuple[Cut, ...] = ()
-    """Fields whose entries are in order of relevance, in the order in which they are cut; at last the end of the field
-    `idea` is cut."""
+    """Fields whose entries are ordered by relevance, listed in the order in which they are cut. If this is not enough,
+    the end of the field `idea` is cut."""
 
     @cached_property
     def version(self) -> int:
@@ -86,7 +88,8 @@ class Task(Generic[In, Out]):
         return self.prompts.render(self.prompt, data)
 
     def cleaned(self, data: In, answer: Out) -> Out | None:
-        """Return the answer cleaned like every external text, or None if the schema does not allow the visible rest."""
+        """Return the answer cleaned like every external text, or None if the remaining visible text does not fit the
+        schema."""
         return cleaned(answer, Given(data))
 
     def complaints(self, data: In, answer: Out) -> list[str]:
@@ -126,17 +129,17 @@ class Llm(Protocol):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models that may answer; empty if none is configured."""
+        """Models that can answer; empty if none is configured."""
         ...
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Answer a task. Raises an LlmError or BudgetExhausted. Also raises StorageError, ConfigurationError or
+        """Answer a task. Raises an LlmError or BudgetExhausted, and also StorageError, ConfigurationError or
         PartUnavailable, which would affect every other task too."""
         ...
 
 
 class NoLlm:
-    """Implementation of `Llm` where no language model is configured: it refuses every task."""
+    """Implementation of `Llm` for use without a language model: it refuses every task."""
 
     models: tuple[str, ...] = ()
 
@@ -149,13 +152,13 @@ class NoLlm:
 
 
 async def ask(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Out:
-    """Ask the language model, and journal the cost of the answer or its loss."""
+    """Ask the language model, and journal the cost of the answer or the fact that it was lost."""
     return (await ask_on_record(llm, task, data, run)).value
 
 
 async def ask_on_record(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-    """Ask like `ask`, and return the answer with the record of the call, for callers that store which model
-    answered."""
+    """Ask the model as `ask` does, and return the answer with the record of the call, for callers that store which
+    model answered."""
     run.journal.prompt_digests[task.name] = task.digest
     try:
         answer = await llm.run(task, data, run)

@@ -51,14 +51,14 @@ class ProgressEvent(NamedTuple):
 
 class Progress(Protocol):
     def report(self, event: ProgressEvent) -> None:
-        """Report an event. Must neither block nor raise."""
+        """Report an event. The implementation must neither block nor raise."""
         ...
 
 
 class Embedder(Protocol):
     @property
     def name(self) -> str:
-        """Model name and everything else that changes its vectors; recorded in indexes and reports."""
+        """Name of the model, including everything else that changes its vectors; recorded in indexes and reports."""
         ...
 
     @property
@@ -70,17 +70,17 @@ class Embedder(Protocol):
 
 
 class LexicalWeights(NamedTuple):
-    """Learned weights of the tokens of a text, for how much each token says about its subject. The similarity of
-    two texts is the sum over common tokens of the products of their weights."""
+    """Learned weights of the tokens of a text, which express how much each token says about the text's subject. The
+    similarity of two texts is the sum, over common tokens, of the products of their weights."""
 
     tokens: NDArray[np.int32]
-    """Rising, each once."""
+    """Token ids, ascending and unique."""
     weights: NDArray[np.float32]
     """Weights of the tokens, above 0."""
 
 
 class WeighedTexts(NamedTuple):
-    """Vectors and lexical weights of each text, in order."""
+    """Vectors and lexical weights of texts, in order."""
 
     vectors: Vectors
     lexical: Sequence[LexicalWeights]
@@ -88,7 +88,7 @@ class WeighedTexts(NamedTuple):
 
 @runtime_checkable
 class LexicalEmbedder(Protocol):
-    """Embedder whose model also weighs tokens."""
+    """Embedder whose model also assigns weights to tokens."""
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
         """Return the vectors of `embed` and the lexical weights, computed in the same pass."""
@@ -107,21 +107,21 @@ class Reranker(Protocol):
 
 
 class CitationIds(NamedTuple):
-    """Ids of the papers that a paper cites, and of those citing it. They are in the order of
-    `Literature.references` and `Literature.citing`."""
+    """Ids of the papers that a paper cites, and of the papers that cite it, in the order of `Literature.references` and
+    `Literature.citing`."""
 
     cited: Sequence[PaperId]
     citing: Sequence[PaperId]
 
 
 class Literature(Protocol):
-    """Papers published in a window of days. Papers from other days are left out, and so are undated papers if the
-    window has a last day. Answers of the local corpus are deterministic for a `version`. All methods raise
+    """Papers published within a window of days. Papers published outside it are left out, and so are undated papers if
+    the window has a last day. Responses of the local corpus are deterministic for a given `version`. All methods raise
     LiteratureError."""
 
     @property
     def version(self) -> str:
-        """Version that identifies the exact state of the corpus, and the remote sources that supplement it."""
+        """Version that identifies the exact state of the corpus and the remote sources that supplement it."""
         ...
 
     @property
@@ -143,8 +143,8 @@ class Literature(Protocol):
         ...
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return the papers that each requested paper cites, as far as the source knows them; at most `limit`
-        of those in the window."""
+        """Return the papers in the window that each requested paper cites, as far as the source knows them, at most
+        `limit` each."""
         ...
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
@@ -158,8 +158,8 @@ class Literature(Protocol):
         ...
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        """Return the concepts, methods and claims of papers in the local corpus; papers that it does not have
-        are missing."""
+        """Return the concepts, methods and claims of papers in the local corpus; papers that the corpus does not have
+        are missing from the result."""
         ...
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
@@ -181,15 +181,15 @@ class Literature(Protocol):
 
 
 class ReferenceSource(Protocol):
-    """Source of paper records, in which the references of an idea are looked up. There is no cutoff, because a
-    reference exists whenever it was published. Methods raise AssayerError."""
+    """Source of paper records in which the references of an idea are looked up. There is no cutoff, because a reference
+    can be checked whenever it was published. Methods raise AssayerError."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def searches(self) -> bool:
-        """Whether the source can be searched by the words of a reference."""
+        """True if the source can be searched by the words of a reference."""
         ...
 
     def resolves(self, paper: Identifiers) -> bool:
@@ -209,16 +209,16 @@ class ReferenceSource(Protocol):
         ...
 
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
-        """Return notices about the papers beyond those in the records themselves; papers without notices are
-        missing."""
+        """Return notices about the papers in addition to those in the records themselves; papers without notices are
+        missing from the result."""
         ...
 
 
 class FullTexts(Protocol):
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
-        """Return the text of every requested paper, or the reason why there is none. The papers lie in the window. A
-        text states whether it is known to be the version of the window: of a preprint, the newest version up to the
-        last day. Texts of a corpus may be newer."""
+        """Return the text of every requested paper, or the reason why there is none. The papers must lie in the window.
+        A text states whether it is known to be the version of the window; for a preprint, this is the newest version up
+        to the last day. Texts from a corpus may be newer."""
         ...
 
 
@@ -231,7 +231,7 @@ class Web(Protocol):
         ...
 
     async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
-        """Return a page, or the reason why there is none, for every requested address."""
+        """Return a page for every requested address, or the reason why there is none."""
         ...
 
 
@@ -244,8 +244,8 @@ class Code(Protocol):
         ...
 
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
-        """Read repositories by `owner/name`, each as it was at the end of the window's last day. Every
-        repository is in the answer, or the reason why it could not be read."""
+        """Read repositories by `owner/name`, each as it was at the end of the window's last day. The result has an
+        entry for every repository: its snapshot, or the reason why it could not be read."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Prompt files: loaded from the package of their method and rendered with the question; external text is fenced."""
+"""Prompt files: loaded from their method's package and rendered with the question; external text is fenced."""
 
 import hashlib
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ _SYSTEM = "system.md"
 
 
 def fence(text: str, kind: str) -> str:
-    """Fence external text so that it cannot pass for instructions. The closing mark carries a 64-bit hash of the
-    text, which the text cannot be made to contain."""
+    """Fence external text so that it cannot pass for instructions. The closing mark carries a 64-bit hash of the text,
+    which no text can be made to contain."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:16]
     return f"<{kind} {mark}>\n{text.strip()}\n</{kind} {mark}>"
 
@@ -36,9 +36,9 @@ class Prompts:
         self._digests: dict[str, str] = {}
 
     def digest(self, file: str) -> str:
-        """Return the digest of every text that shapes the prompt. It covers the file, everything it includes
-        directly or indirectly, and the system message. A prompt version counts only changes of the file. Raises
-        ValueError if an included name is known only at rendering."""
+        """Return the digest of every text that shapes the prompt: the file, everything it includes directly or
+        indirectly, and the system message. A prompt version, by contrast, counts only changes to the file. Raises
+        ValueError if the name of an included file is known only at rendering."""
         if file not in self._digests:
             sources: dict[str, str] = {}
             left = [file, _SYSTEM]

@@ -1,4 +1,4 @@
-"""Configured corpus: from a directory, or the newest version in a bucket."""
+"""Configured corpus: a directory, or the newest version in a bucket."""
 
 import datetime as dt
 import os
@@ -22,7 +22,7 @@ from index.versions.verification_cache import VerificationCache
 
 
 def followed_bucket(settings: Settings) -> FollowedBucket | None:
-    """Return the bucket that is followed, or None if no source is set. Raises ConfigurationError."""
+    """Return the bucket whose versions are followed; None if no source is set. Raises ConfigurationError."""
     source = settings.corpus.source
     return None if source is None else FollowedBucket(source, settings.corpus.look_seconds)
 
@@ -57,8 +57,8 @@ def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
 
 
 class CorpusRelease:
-    """A build or update whose result is published to where readers pull it. Two that start from the same version do
-    not overwrite each other: the second to publish is refused."""
+    """Build or update whose result is published to the address from which readers pull it. Two releases that start from
+    the same version do not overwrite each other: the second to publish is refused."""
 
     def __init__(self, settings: Settings, keep: int = 3, address: str | None = None) -> None:
         """Create a release; `address` overrides the configured source. Raises ConfigurationError if there is
@@ -108,8 +108,8 @@ class CorpusRelease:
         return LocalCopy(self._directory, self._verified, self._keep).pull(inventory, self._publisher.log.storage)
 
     def publish(self, *, force: bool = False) -> PublishSummary:
-        """Publish the version. Without a preceding begin, a version that another has replaced is refused unless
-        `force`. Raises CorpusError, including PublishedMeanwhile."""
+        """Publish the version. If neither `begin` nor `begin_update` was called, a version that has been replaced by
+        another is refused unless `force` is set. Raises CorpusError, including PublishedMeanwhile."""
         if self._after is None and not force:
             self._refuse_older()
         summary = self._publisher.publish(self._directory, self._verified, self._after)
@@ -117,7 +117,7 @@ class CorpusRelease:
         return summary
 
     def _refuse_older(self) -> None:
-        """Raises CorpusError."""
+        """Check that the local version is not older than the published one. Raises CorpusError."""
         newest, here = self._publisher.log.newest(), VersionStore(self._directory).current_version()
         if newest is None or not here or here == newest.current.version:
             return

@@ -1,4 +1,4 @@
-"""Files of papers and of research questions: a JSON object on each line; every unusable line is reported."""
+"""Files of papers and of research questions: one JSON object per line; every unusable line is reported."""
 
 from collections.abc import Callable
 from functools import partial
@@ -22,7 +22,7 @@ class LinesRead(NamedTuple, Generic[Line]):
 
     found: list[Line]
     rejected: list[str]
-    """Lines that cannot be used, each with file, line and reason."""
+    """Lines that cannot be used, each with its file, line number and reason."""
 
 
 def read_papers(path: Path, abstract_chars: int) -> LinesRead[SourcePaper]:

@@ -37,7 +37,7 @@ Item = TypeVar("Item", SourcePaper, ResearchQuestion, IdeaToScore)
 Ended = TypeVar("Ended", bound=PaidOutcome)
 
 _EVERYBODYS = (LlmRejected, LlmUnavailable)
-"""Errors that affect all items; a job started again continues from the stored answers."""
+"""Errors that affect all items and end the job; when started again, it continues from the stored answers."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class CurationJobs:
         progress: Progress,
         run_request: RunRequest,
     ) -> ItemsResult:
-        """Run a job; when started again it continues from what is stored. Raises ConfigurationError without a
-        model and for a budget in dollars without prices, InputError for an unusable file of dimensions,
+        """Run a job; when started again, it continues from the stored answers. Raises ConfigurationError if there is no
+        model, or if a budget in dollars has no known prices; InputError for an unusable file of dimensions;
         LlmRejected, LlmUnavailable, StorageError and LeaseLost."""
         require_llm(self.curator.settings, "Curation")
         each = partial(self._each, lease, progress, run_request)
@@ -90,7 +90,7 @@ class CurationJobs:
         outcomes: type[Ended],
         field: str,
     ) -> tuple[Ended, ...]:
-        """Do a stage item by item; `field` of an outcome holds what was made."""
+        """Run a stage item by item; the result is stored in the field of the outcome named by `field`."""
 
         def outcome(ending: Ending[Any]) -> Ended:
             return outcomes(**(_told(ending) | {field: ending.made}))

@@ -50,10 +50,10 @@ class CurationWork(NamedTuple, Generic[Out]):
 
 @dataclass(frozen=True)
 class CurationStage(Generic[In, Out]):
-    """One of the three stages, with its items: a command runs it as a whole, a job of the service item by item."""
+    """One of the three stages, with its items: a command runs it as a whole, a service job runs it item by item."""
 
     prefix: str
-    """Prefix of the run's id."""
+    """Prefix of the run id."""
     name: str
     """Name of the items, as shown in progress."""
     items: Sequence[In]
@@ -65,7 +65,7 @@ class CurationStage(Generic[In, Out]):
 
 @dataclass(frozen=True)
 class Curator:
-    """Curation with a language model. All async methods raise ConfigurationError without a model, LlmRejected,
+    """Curation with a language model. All async methods raise ConfigurationError if there is no model, LlmRejected,
     LlmUnavailable and StorageError; when called again, they continue from the stored answers."""
 
     settings: Settings
@@ -189,7 +189,7 @@ class Curator:
 
 @asynccontextmanager
 async def open_curator(settings: Settings) -> AsyncIterator[Curator]:
-    """Open a curator. Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before any request is
-    made."""
+    """Open a curator. Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before any question is
+    asked."""
     async with open_models(settings) as models:
         yield Curator(settings, models.llm, models.clock)

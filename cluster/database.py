@@ -28,8 +28,8 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 def with_database(profile: Profile, work: Callable[[Database], Awaitable[T]]) -> T:
-    """Run the work with the database on an event loop of its own. Raises what `open_database`, the settings and the
-    work raise."""
+    """Run the work with the database on an event loop of its own. Raises the errors of `open_database`, of loading the
+    settings, and of the work."""
 
     async def run() -> T:
         async with open_database(load_settings(profile)) as database:

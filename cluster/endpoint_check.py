@@ -1,4 +1,4 @@
-"""A real question to the language model for `assayer doctor`: the form of the request, the answer, its speed."""
+"""Test question to the language model for `assayer doctor`: the form of the request, the answer and its speed."""
 
 from typing import NamedTuple
 
@@ -32,14 +32,15 @@ _FORMS: dict[StructuredMode, str] = {
 
 class StructuredAnswer(NamedTuple):
     structured: StructuredMode
-    """Form in which JSON was requested in the end."""
+    """Form in which JSON was finally requested."""
     fault: Fault | None
     """Fault of the answer; None if it is valid."""
     tokens: int
-    """Tokens of the answer."""
+    """Number of tokens in the answer."""
     seconds: float
     context: int | None
-    """Context window in tokens, as the settings, the endpoint or the provider's documents state it."""
+    """Context window in tokens, as stated by the settings, the endpoint or the provider's documents; None if unknown.
+    """
 
     def __str__(self) -> str:
         fits = "fits it" if self.fault is None else f"does not fit it ({self.fault.detail}) and would be sent back"
@@ -54,8 +55,8 @@ class StructuredAnswer(NamedTuple):
 
 
 async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, clock: Clock) -> StructuredAnswer:
-    """Ask the model of the strong tier a question whose answer has the largest schema of all tasks. Raises LlmRejected
-    or LlmUnavailable."""
+    """Ask the strong-tier model the question whose answer has the largest schema of all tasks. Raises LlmRejected or
+    LlmUnavailable."""
     output = _largest_output()
     schema = answer_schema(output).text
     question = ChatMessage("user", _QUESTION)

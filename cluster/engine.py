@@ -46,7 +46,7 @@ _CORPUS_VERSION_GONE = (
     "start of the evaluation",
     "the corpus version is no longer available; restarted with the current one",
 )
-"""Dropped step and reason, as stated in a report."""
+"""Dropped step and reason, as stated in a report, if the corpus version is no longer available."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,16 @@ class Engine:
     evaluations: PgReports
     clock: SystemClock
     judge: GraphJudge | Absent
-    """Graph of labelled ideas, or the reason why there is none."""
+    """Judge based on the graph of labelled ideas, or the reason why there is none."""
     methods: Mapping[str, AssayerError | None]
-    """Methods the engine was opened for, each with the reason why it cannot run here with any corpus, if there is
-    one."""
+    """Methods that the engine was opened for, each with the reason why it cannot run here with any corpus, or None if
+    it can."""
     corpora: CorpusVersions
     _slots: asyncio.Semaphore
     _overnight_slots: asyncio.Semaphore
     """Slots for overnight evaluations, which mostly wait for batches."""
     _running: Counter[str]
-    """Evaluations by method."""
+    """Number of running evaluations by method."""
     bibliography: GrobidBibliography | None = None
     """Parser of the references in an idea's PDF; None if GROBID is not configured."""
 
@@ -80,8 +80,8 @@ class Engine:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> EvaluationResult:
-        """Evaluate an idea and store the evaluation, with the earlier of the two cutoffs, and blind if the
-        request says so. Raises AssayerError. When cancelled, it ends immediately, and nothing is sent
+        """Evaluate an idea and store the evaluation. The earlier of the two cutoffs applies, and the idea is judged
+        blind if the request says so. Raises AssayerError. When cancelled, it ends immediately, and nothing is sent
         afterwards."""
         if run_request.board is not None or run_request.board_models:
             settings = with_board(self.settings, run_request.board, run_request.board_models)
@@ -234,12 +234,12 @@ class Engine:
         )
 
     def _reference_check(self, idea: Idea) -> object:
-        """Return everything that the check of the idea's references depends on beside its text."""
+        """Return everything, besides the idea's text, that determines the result of checking its references."""
         listed = [work.model_dump() for work in idea.references]
         return [self.settings.own_references.model_dump(), idea.references_reader, listed]
 
     def _graph(self) -> object:
-        """Return everything that a verdict of labelled ideas depends on."""
+        """Return everything that determines a verdict based on labelled ideas."""
         if isinstance(self.judge, Absent):
             return self.judge.reason
         calibration = self.judge.calibration
@@ -269,12 +269,12 @@ async def open_engine(
     parts: SharedParts = NOTHING_SHARED,
     beside_others: bool = False,
 ) -> AsyncIterator[Engine]:
-    """Open an engine for evaluations by these methods, with a database and parts of its own unless they are passed.
-    `beside_others`: engines of other processes use the same endpoint, within one limit.
+    """Open an engine for evaluations by these methods, with a database and parts of its own unless they are passed. Set
+    `beside_others` if engines in other processes use the same endpoint, so that all stay within one limit.
 
-    Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; NoFallback or InputError if a method needs
-    a language model or a graph and there is none, before any idea is processed. A service opens all the same: each
-    evaluation reports what its method lacks, and an endpoint that is down may recover."""
+    Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; NoFallback or InputError if a method needs a
+    language model or a graph that is missing, before any idea is processed. A service opens even then: each evaluation
+    reports what its method lacks, and an endpoint that is down may recover."""
     unavailable = _UnavailableMethods(methods, for_service)
     if settings.llm is None:
         unavailable.note(no_reviewers_error(), lambda method: method.needs_llm)
@@ -343,7 +343,7 @@ class _UnavailableMethods:
                 self.of[method] = self.of[method] or error
 
     def check(self, check: Callable[[EvaluationMethod], object]) -> None:
-        """Record the methods for which the check raises InputError or ConfigurationError."""
+        """Record the methods for which `check` raises InputError or ConfigurationError."""
         for name in self.of:
             try:
                 check(METHODS[name])
@@ -362,8 +362,8 @@ def _reranker(settings: Settings, unavailable: _UnavailableMethods, stack: Async
 async def _corpora(
     settings: Settings, embedder: Embedder, parts: SharedParts, unavailable: _UnavailableMethods, stack: AsyncExitStack
 ) -> CorpusVersions:
-    """Open the corpus versions. Raises CorpusError if there is no corpus, a method needs it, and errors are raised
-    instead of collected."""
+    """Open the corpus versions. Raises CorpusError if there is no corpus although a method needs one, and errors are
+    raised rather than collected."""
     if parts.corpora is not None:
         return parts.corpora(embedder)
     corpora = corpus_versions(settings, embedder)

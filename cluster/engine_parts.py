@@ -1,4 +1,4 @@
-"""Engine parts that processes may share (models, corpus, remote sources) instead of each creating its own."""
+"""Engine parts that processes can share (models, corpus, remote sources) instead of each creating its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from workers.outbound.source_requests import SourceFetcher
 
 
 class CorpusWithFullTexts(LocalCorpus, FullTextLookup, SearchableCorpus, Protocol):
-    """The corpus as queried by the federation and the API, with the full-text sections that came with its records."""
+    """Corpus as queried by the federation and the API, with the full-text sections that came with its records."""
 
 
 class CorpusVersions(Protocol):

@@ -1,7 +1,8 @@
-"""Evaluations in one process or in several: Python computes on one core a process, and an idea takes half a second.
+"""Evaluations in one process or in several, because Python computes on only one core per process, and an idea takes
+half a second.
 
-Each process has an engine of its own; they share the database: answers, reports, the limits of the endpoint.
-"""
+Each process has an engine of its own; all processes share the database, with the answers, the reports and the limits of
+the endpoint."""
 
 import asyncio
 import contextlib
@@ -34,13 +35,14 @@ Out = TypeVar("Out")
 Out_co = TypeVar("Out_co", covariant=True)
 
 _IDEAS_A_PROCESS = 24
-"""Ideas per process; with fewer, a process would end before its start (2 to 4 seconds of a core) pays off."""
+"""Minimum ideas per process; with fewer, the work would be done before the start of a process (2 to 4 seconds of a
+core) pays off."""
 _MOST_WITHOUT_BEING_ASKED = 8
 """Maximum number of processes when none is configured; each takes 0.5 GB with the packaged model, more with a larger
 one."""
 _SECONDS_TO_END = 10.0
 _ATTEMPTS = 2
-"""Number of pools to start: a pool that breaks is replaced once."""
+"""Maximum number of pools started: a pool that breaks is replaced once."""
 
 
 class EngineWork(Protocol[Out_co]):
@@ -56,11 +58,10 @@ async def evaluate_in_processes(
     progress: Progress,
     ended: Callable[[], None],
 ) -> SideBySide[Out]:
-    """Do all works, in this process or in as many as they are worth; call `ended` after each.
+    """Run all work items, in this process or in as many processes as their number justifies; call `ended` after each.
 
-    A pool whose process dies is replaced once, for the works that had not ended; their answers are saved already.
-    Raises what `open_engine` raises.
-    """
+    A pool whose process dies is replaced once, for the work items that had not ended; their answers are already stored.
+    Raises the errors of `open_engine`."""
     processes = process_count(settings, len(works))
     if processes == 1:
         async with open_engine(settings, methods) as engine:
@@ -109,8 +110,8 @@ class _Ended(NamedTuple):
 
 @dataclass(frozen=True)
 class _Pool:
-    """Processes that each do a share of the work items. Events arrive through one pipe; closing a second pipe stops
-    the processes."""
+    """Processes that each do a share of the work items. They send events through one pipe; closing a second pipe stops
+    them."""
 
     settings: Settings
     methods: Sequence[str]
@@ -171,12 +172,12 @@ class _Parent:
     """Function that cancels the share in progress."""
 
     def report(self, event: ProgressEvent | _Ended) -> None:
-        """Send an event to the parent, if it is still there."""
+        """Send an event to the parent, if the parent is still running."""
         with contextlib.suppress(OSError), self.lock:
             self.events.send(event)
 
     def wait_for_stop(self) -> None:
-        """End this process when the parent closes its end of the pipe or dies, trying a clean cancellation first."""
+        """End this process when the parent closes its end of the pipe or dies; a clean cancellation is tried first."""
         with contextlib.suppress(EOFError, OSError):
             self.stop.recv()
         with contextlib.suppress(RuntimeError):  # the loop is closed

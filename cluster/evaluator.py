@@ -1,4 +1,5 @@
-"""Evaluator process: leases jobs, runs them with its engine, and takes part in the service's chores and deliveries."""
+"""Evaluator process: leases jobs, runs them with its engine, and does a share of the service's chores and
+deliveries."""
 
 import asyncio
 import datetime as dt
@@ -40,7 +41,7 @@ class Evaluator:
     chores: tuple[Chore, ...]
     lock: ChoreLock
     longest_pause: float
-    """Maximum number of seconds between two attempts while the database is unreachable."""
+    """Maximum pause in seconds between two attempts while the database is unreachable."""
 
     async def run(self) -> None:
         """Run until cancelled; call `drain` first."""
@@ -54,12 +55,12 @@ class Evaluator:
 
     @property
     def in_hand(self) -> int:
-        """Number of jobs running here, excluding overnight jobs, which are returned immediately on a drain."""
+        """Number of jobs running here, without overnight jobs, which a drain returns immediately."""
         return self.worker.in_hand
 
     async def drain(self, seconds: float) -> None:
-        """Stop leasing, let running jobs finish within the time limit, and return the rest. Overnight jobs are
-        returned immediately, because waiting for a batch would take hours."""
+        """Stop leasing, let running jobs finish within the time limit, and return the others to the queue. Overnight
+        jobs are returned immediately, because waiting for a batch would take hours."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.worker.drain(seconds))
             group.create_task(self.overnight.drain(0))

@@ -55,7 +55,7 @@ class BeyondPapersFactory:
 
     @property
     def version(self) -> list[str]:
-        """Names of the sources that may be queried, recorded in the request that a report answers."""
+        """Names of the sources that may be queried, as recorded in the request that a report answers."""
         return [*(name for name, item in (("web", self.web), ("code", self.code)) if item is not None), *self.datasets]
 
 
@@ -115,16 +115,16 @@ RECORD_SOURCES: Mapping[str, Callable[[SourceFetcher], LiteratureSource]] = {
     "arxiv": Arxiv,
     "google_scholar": GoogleScholar,
 }
-"""Sources of paper records, keyed by the name of their settings; the first is queried first when one source is enough.
+"""Sources of paper records, keyed by the name of their settings. If one source is enough, the first is queried first.
 """
 PDF_LOCATORS: Mapping[str, Callable[[SourceFetcher], LocatesPdfs]] = {"unpaywall": Unpaywall, "openalex": OpenAlex}
-"""Sources queried, in this order, for the location of a free PDF. Semantic Scholar is left out because its rate limit
-is too low and its records already include the location."""
+"""Sources queried, in this order, for the location of a free PDF. Semantic Scholar is not included, because its rate
+limit is too low and its records already contain the location."""
 
 
 @dataclass(frozen=True)
 class JournalledCorpusTexts:
-    """Sections that came with the corpus's records, as read by one run."""
+    """Sections that came with the corpus records, as read by one run."""
 
     corpus: CorpusWithFullTexts
     run: Run
@@ -147,9 +147,9 @@ class LiteratureFactory:
     reading: Mapping[str, object]
     """Settings that determine which full texts are read."""
     own_references: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
-    """The same sources, as queried for an idea's own references."""
+    """Literature sources as queried for an idea's own references."""
     beyond_papers: BeyondPapersFactory = field(default_factory=BeyondPapersFactory)
-    """The web, code and data sets, for methods that search them."""
+    """Access to the web, code and data sets, for methods that search them."""
 
     def backends(self, backends: Backends, run: Run, corpus: CorpusWithFullTexts) -> Backends:
         """Return the backends of one evaluation."""
@@ -164,7 +164,7 @@ class LiteratureFactory:
         )
 
     def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:
-        """Return every identifiable setting and source that determines the answers."""
+        """Return every setting and source that determines the answers and can be identified."""
         options = self.settings.model_dump() if self.sources else {}
         more = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
         literature = self._federations(corpus).version
@@ -238,7 +238,7 @@ async def _full_texts(
 
 
 def document_store_url(settings: Settings) -> str:
-    """An fsspec URL."""
+    """Return the fsspec URL of the document store."""
     return settings.full_texts.store or str(settings.home / "documents")
 
 

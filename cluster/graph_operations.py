@@ -153,13 +153,14 @@ async def add_ideas(
 
 
 async def _refuse_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
-    """Check for contradictions that the graph would reject later, before ideas are split and embedded."""
+    """Check for contradictions that the graph would reject later, before time is spent on splitting and embedding
+    ideas."""
     known = await graph.store.standing([idea.id for idea in ideas]) if grows else {}
     check_for_contradictions(plan, known, ideas)
 
 
 async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
-    """Return the plan of a graph that can be extended with this embedder and these extractors."""
+    """Return the plan of a graph, if it can be extended with this embedder and these extractors."""
     plan = await _comparable_plan(graph, resources, name)
     if plan.maker != SPLITTER and plan.maker != extractor_name(resources.llm):
         raise ConfigurationError(
@@ -171,7 +172,7 @@ async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name:
 
 
 async def _comparable_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
-    """Return the plan of a graph that was made with this embedder."""
+    """Return the plan of a graph, if it was made with this embedder."""
     plan = await graph.plan()
     if plan is None:
         raise missing_graph_error(name or resources.settings.grapheval.graph)
@@ -223,8 +224,8 @@ async def check_batch(
 
 
 def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
-    """Return the requested limits, otherwise the limits fitted for the packaged embedding model. Raises InputError
-    for other models, which have no known limits."""
+    """Return the requested limits, otherwise the limits fitted for the packaged embedding model. Raises InputError for
+    other embedding models, for which no limits are known."""
     known = LIMITS_BY_EMBEDDER.get(embedder)
     if known is None and cosine is None:
         raise InputError(
@@ -241,7 +242,8 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
 async def _batch_viewpoints(
     ideas: Sequence[Idea], resources: _GraphResources, report_stage: ReportStage
 ) -> list[IdeaViewpoints]:
-    """Split the ideas into viewpoints, always with the splitter, because copies are detected by their wording."""
+    """Split the ideas into viewpoints, always with the splitter and never with a model, because copies are detected by
+    their wording."""
     options = resources.settings.grapheval
     batch = []
     for done, idea in enumerate(ideas, start=1):

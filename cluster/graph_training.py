@@ -1,4 +1,4 @@
-"""Implementation of `assayer graph train`: scorer answers on held-out ideas, a calibration fitted on them, and a
+"""Implementation of `assayer graph train`: the scorer's answers on held-out ideas, a calibration fitted on them, and a
 network."""
 
 import datetime as dt
@@ -34,21 +34,21 @@ from cluster.viewpoint_graphs import calibration_file, checkpoint_file, model_fi
 from cluster.whole_files import write_whole
 
 _ROUNDS = 500
-"""Rounds of the bootstrap."""
+"""Number of bootstrap rounds."""
 
 ReportStage = Callable[[str, int, int], None]
 """Callback for progress: stage, amount done, total."""
 
 
 class NetworkEffort(NamedTuple):
-    """Training effort for a network; None keeps the network's default."""
+    """Training effort for a network; a field that is None keeps the network's default."""
 
     epochs: int | None = None
     members: int | None = None
 
 
 class Holdout(NamedTuple):
-    """Rule for holding out ideas: all of them in turn by fold, or those dated after a day."""
+    """Rule for holding out ideas: all of them in turn, by fold, or only those dated after a given day."""
 
     folds: int = 5
     after: dt.date | None = None
@@ -64,7 +64,7 @@ class Holdout(NamedTuple):
 
 
 class HeldOutMeasures(NamedTuple):
-    """Measures on ideas held out from the scorer and from the calibration."""
+    """Quality measured on ideas held out from both the scorer and the calibration."""
 
     accuracy: float
     calibration_error: Estimate
@@ -73,8 +73,8 @@ class HeldOutMeasures(NamedTuple):
 
 class TrainingResult(NamedTuple):
     calibration: ProbabilityCalibration
-    """Calibration that is kept, fitted on all ideas held out from the scorer. The measurements use other
-    calibrations, each fitted on nine tenths of those ideas and tested on the remaining tenth."""
+    """Final calibration, fitted on all ideas held out from the scorer. The measurements use other calibrations, each
+    fitted on nine tenths of those ideas and tested on the remaining tenth."""
     scorer: HeldOutMeasures
     auroc: Estimate
     """AUROC of the calibrated scorer."""
@@ -99,9 +99,9 @@ def train(
     now: dt.datetime,
     progress: ReportStage,
 ) -> TrainingResult:
-    """Train the models and write the files behind verdicts into the graph's folder. These are the chosen model for
-    `best`, otherwise the calibration, and for `network` also the checkpoint. Raises InputError if there are too few
-    labelled ideas."""
+    """Train the models, and write the files behind verdicts to the graph's folder: for `best` the chosen model,
+    otherwise the calibration, and for `network` also the checkpoint. Raises InputError if there are too few labelled
+    ideas."""
     arrays = contents.arrays
     parts = holdout.parts(arrays)
     provenance = _provenance(contents, holdout, now)
@@ -146,7 +146,7 @@ def _measured(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed
 class _Chosen(NamedTuple):
     choice: ScorerChoice
     scores: NDArray[np.float64]
-    """Scores (ideas, classes) of the chosen scorer alone, for each idea while it was held out."""
+    """Scores (ideas, classes) from the chosen scorer alone, for each idea while it was held out."""
 
 
 _REGRESSIONS: dict[str, FeatureKind] = {TFIDF: "words", MEAN_VIEWPOINT: "mean viewpoint"}
@@ -160,7 +160,7 @@ def _choose(
     report_stage: ReportStage,
 ) -> _Chosen:
     """Choose the scorer without using ideas held out by date. With folds, which hold out every idea once, all ideas
-    take part in the choice, and its value is measured with other choices made without each fold."""
+    take part in the choice; its quality is measured with other choices, each made without one fold."""
     arrays = contents.arrays
     possible = candidates({idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas}, options)
     choosing = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
@@ -226,7 +226,7 @@ def _network(
     effort: NetworkEffort,
     report_stage: ReportStage,
 ) -> tuple[str, NDArray[np.float64]]:
-    """Train one network per held-out part for the calibration, and one on all labels to keep."""
+    """Train one network for each held-out part, for the calibration, and one on all labels, which is kept."""
     from workers.viewpoint_network import (
         FreshNetwork,
         NetworkScorer,

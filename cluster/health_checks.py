@@ -1,7 +1,6 @@
-"""The checks of `assayer doctor`: what is configured, what answers, what is missing.
+"""Checks of `assayer doctor`: what is configured, what responds, what is missing.
 
-Each configured remote service is asked one cheap question, through the client that evaluations use.
-"""
+Each configured remote service is sent one cheap request, through the same client as in evaluations."""
 
 import asyncio
 import os
@@ -54,7 +53,7 @@ from workers.web.search import WebSearch
 
 
 class Finding(NamedTuple):
-    """About one thing."""
+    """Result of one check."""
 
     subject: str
     state: Literal["ok", "absent", "broken"]
@@ -185,7 +184,7 @@ async def _language_model(settings: Settings) -> Finding:
 
 
 async def _structured_answer(settings: LlmSettings) -> Finding:
-    """Ask one real question, which takes as long as an answer of the model does."""
+    """Ask one real question, which takes as long as the model needs to answer."""
     clock = SystemClock()
     endpoint = LlmEndpoint(settings, clock)
     try:
@@ -237,7 +236,7 @@ async def _mail(settings: Settings) -> Finding:
 
 
 _PROBED_PAPER = Identifiers(doi="10.18653/v1/n19-1423", arxiv="1810.04805")
-"""Paper used for probing, known to every source (BERT); a source that does not know it still answers."""
+"""Paper used for probing (BERT), which every source knows; a source that does not know it still responds."""
 _PATIENCE_SECONDS = 20.0
 
 Probe = Callable[[SourceFetcher, RequestContext], Awaitable[object]]

@@ -16,11 +16,11 @@ from assayer.errors import ConfigurationError
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _BACKLOG = 2_048
 _SWITCH_SECONDS = 0.0005
-"""Thread switch interval in seconds: how long a thread reading an upload or writing a report keeps the interpreter
-while the event loop needs it. With Python's default of 5 ms, every database response that arrives meanwhile waits that
-long."""
+"""Thread switch interval in seconds: how long a thread that reads an upload or writes a report can hold the interpreter
+while the event loop needs it. With Python's default of 5 ms, every database response that arrives in the meantime would
+wait that long."""
 _CLOSING_SECONDS = 5
-"""Timeout for responses in flight when the server closes; event streams are resumed elsewhere."""
+"""Timeout in seconds for responses in flight when the server closes; clients resume event streams on another server."""
 
 
 @contextmanager

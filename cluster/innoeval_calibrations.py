@@ -1,4 +1,5 @@
-"""Calibrations of InnoEval's decisions: fitted on reports of labelled ideas, kept by name in the data directory."""
+"""Calibrations of InnoEval's decisions, fitted on reports of labelled ideas and stored by name in the data
+directory."""
 
 import datetime as dt
 import hashlib
@@ -58,9 +59,9 @@ def read_labels(path: Path, field: str) -> LabelledOutcomes:
 def fit_calibration(
     name: str, made_on: dt.date, labels: LabelledOutcomes, source: str, reports: Path, classes: Sequence[str], seed: int
 ) -> DecisionCalibration:
-    """Thresholds on the final scores in a folder of reports; `source` says whose labels these are.
+    """Return thresholds fitted on the final scores in a folder of reports; `source` states whose labels were used.
 
-    Raises InputError for a name that is none, for reports that do not belong together, and for what cannot be fitted.
+    Raises InputError for an invalid name, for reports that do not belong together, and for data that cannot be fitted.
     """
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} is no name of a calibration.", "Use a-z, 0-9, - and _, a letter or digit first.")
@@ -102,7 +103,7 @@ def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Write a new file; on failure delete the partial file, which would otherwise occupy the name."""
+    """Write a new file; if this fails, delete the partial file, which would otherwise occupy the name."""
     with path.open("x", encoding="utf-8") as file:
         try:
             file.write(text)
@@ -114,8 +115,8 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def find_calibration(home: Path, given: Path) -> Path:
-    """Return an existing file unchanged, or resolve a bare name to a calibration in the data directory. Raises
-    InputError."""
+    """Return the path of an existing file unchanged, or resolve a bare name to a calibration in the data directory.
+    Raises InputError."""
     name = str(given)
     if given.is_file() or not _NAME.fullmatch(name):
         return given

@@ -26,10 +26,10 @@ Made = TypeVar("Made")
 Ended = TypeVar("Ended", bound=ItemOutcome)
 
 KeepOutcomes: TypeAlias = Callable[[Sequence[Ended]], Awaitable[None]]
-"""Callback that receives outcomes as they arrive, never concurrently. An exception it raises ends the work."""
+"""Callback that receives outcomes as they arrive, never concurrently. If it raises an exception, the work ends."""
 
 _EVERYBODYS = (ConfigurationError, NoFallback, PartUnavailable, StorageError)
-"""Errors that would affect every other item too: they end the work, which may be restarted."""
+"""Errors that would affect every other item as well: they end the work, which can be restarted."""
 
 
 class Ending(NamedTuple, Generic[Made]):
@@ -55,13 +55,13 @@ class ItemWork(Generic[Item, Made, Ended]):
     name: Callable[[Item], str]
     """Name that the caller uses for an item."""
     do: Callable[[Item, Run], Awaitable[Made]]
-    """Function that processes an item. It raises AssayerError if it could not even start; anything that fails later
-    is marked absent in the result."""
+    """Function that processes an item. It raises AssayerError if processing could not even start; any later failure is
+    marked absent in the result."""
     outcome: Callable[[Ending[Made]], Ended]
     ends_all: tuple[type[AssayerError], ...] = ()
-    """Further errors that would affect all items."""
+    """Additional errors that affect all items."""
     without_result: tuple[str, str] = ("no-result", "The item could not be done")
-    """Type and title of the problem of an item that failed."""
+    """Type and title of the problem reported for a failed item."""
 
 
 async def do_items_of_job(
@@ -113,13 +113,13 @@ async def do_items(
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error that started the failure, among tasks that cancelled each other."""
+    """Return the error that caused the failure, among the errors of tasks that cancelled each other."""
     first = errors.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _keep_all(batch: "_Batch[Item, Made, Ended]", keep: KeepOutcomes[Ended], done: int) -> None:
-    """Store outcomes as they arrive; those that arrive during a write are stored together in the next one."""
+    """Store outcomes as they arrive; those that arrive during a write are stored together in the next write."""
     while (first := await batch.ended.get()) is not None:
         outcomes = list(first)
         last = False

@@ -47,7 +47,7 @@ class EnginePerformer:
     curations: CurationJobs
     documents: DocumentLimits
     submitted: PgDocuments | None = None
-    """Storage for documents that are not kept in the rows of their jobs."""
+    """Storage for documents that are not kept in the rows of their jobs; None if there is none."""
     _parsers: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:

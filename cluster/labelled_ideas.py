@@ -29,8 +29,8 @@ class FieldNames(NamedTuple):
 
 
 def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[LabelledIdea]:
-    """Read every line of every file, in order. Raises InputError naming the first unusable lines: a graph is built
-    from all of its sources or none."""
+    """Read every line of every file, in order. Raises InputError naming the first unusable lines: a graph is built from
+    all of its sources or not at all."""
     ideas: list[LabelledIdea] = []
     problems: list[str] = []
     for path in paths:
@@ -48,7 +48,8 @@ def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[Label
 
 
 def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tuple[str, ...]:
-    """The outcomes of a new graph: as given, from worst to best, else as they occur, in alphabetical order.
+    """Return the outcomes of a new graph: the given names, from worst to best, otherwise the labels that occur, in
+    alphabetical order.
 
     Raises InputError for labels that are missing, unknown or all the same."""
     unlabelled = [idea for idea in ideas if idea.label is None]
@@ -108,7 +109,7 @@ def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
 
 
 def _text(record: dict[str, object], names: Sequence[str], place: str) -> str:
-    """Return the first of the named fields that is present; numbers are returned as written."""
+    """Return the text of the first named field that is present; numbers are returned as written."""
     value = next((record[name] for name in names if record.get(name) not in (None, "")), "")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{place}: {names[0]} is neither text nor number.")

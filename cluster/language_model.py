@@ -32,7 +32,7 @@ class Models(NamedTuple):
 
 @asynccontextmanager
 async def open_models(settings: Settings) -> AsyncIterator[Models]:
-    """Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable."""
+    """Open the models and the database. Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable."""
     async with AsyncExitStack() as stack:
         embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         database = await stack.enter_async_context(open_database(settings))
@@ -40,8 +40,8 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
 
 
 def require_llm(settings: Settings, work: str) -> None:
-    """Raise ConfigurationError if no language model is configured; rules or an overlap measure cannot replace it in
-    this work."""
+    """Raise ConfigurationError if no language model is configured; in this work, rules or an overlap measure cannot
+    replace it."""
     if settings.llm is None:
         raise ConfigurationError(
             f"{work} needs a language model, and none is configured.",
@@ -66,9 +66,9 @@ async def open_llm(
     for_service: bool = False,
     beside_others: bool = False,
 ) -> Llm:
-    """Open the gateway, or `NoLlm` if no model is configured. A service's gateway shares the
-    endpoint's limits with all its processes and has batches; with `beside_others` it shares only the limits. Raises
-    LlmUnavailable if the required endpoint does not answer."""
+    """Open the gateway, or `NoLlm` if no model is configured. A service's gateway shares the endpoint's limits with all
+    processes of the service and supports batches; with `beside_others`, it shares only the limits. Raises
+    LlmUnavailable if the endpoint is required and does not answer."""
     if settings.llm is None:
         return NoLlm()
     from workers.llm.gateway import LlmGateway

@@ -1,4 +1,5 @@
-"""Settings of a command with the language model that its options choose, which may run on this machine meanwhile."""
+"""Settings of a command with the language model chosen by its options, which may run on this machine during the
+command."""
 
 import math
 import threading
@@ -24,7 +25,7 @@ class ChosenModel:
     speed: ModelSpeed | None = None
 
     def announcement(self, ideas: int, method: str) -> str | None:
-        """Return how long a local model will take for so many ideas; None where the model is not local."""
+        """Return how long a local model will take for this number of ideas; None if the model is not local."""
         if self.local is None or self.speed is None:
             return None
         from cluster.typical_usage import typical_evaluations
@@ -43,7 +44,8 @@ class ChosenModel:
 
     @contextmanager
     def watched(self, show: Callable[[int, int], None]) -> Iterator[None]:
-        """Show how many tokens a local model has read and written for the answers in progress, every few seconds."""
+        """Call `show` every few seconds with the numbers of tokens that a local model has read and written for the
+        answers in progress."""
         if self.local is None:
             yield
             return
@@ -65,9 +67,10 @@ class ChosenModel:
 
 @contextmanager
 def chosen_model(profile: Profile, model: str | None, path_or_package: str | None) -> Iterator[ChosenModel]:
-    """Load the settings with the chosen model. A local model runs until the block ends; its speed is measured first.
+    """Load the settings with the chosen model. A local model runs until the context ends; its speed is measured first.
 
-    Raises InputError for both at once, ConfigurationError, and LlmUnavailable if a local model does not start."""
+    Raises InputError if both options are given, ConfigurationError, and LlmUnavailable if a local model does not start.
+    """
     if path_or_package is None:
         yield ChosenModel(load_settings(profile, model))
         return
@@ -91,7 +94,7 @@ def chosen_model(profile: Profile, model: str | None, path_or_package: str | Non
 
 
 def _duration(seconds: float) -> str:
-    """`40 seconds`, `12 minutes`, `3.5 hours`."""
+    """Return the duration in words: `40 seconds`, `12 minutes`, `3.5 hours`."""
     if seconds < 90:
         return f"{max(math.ceil(seconds), 1)} seconds"
     return f"{seconds / 60:,.0f} minutes" if seconds < 5_400 else f"{seconds / 3_600:,.1f} hours"

@@ -1,4 +1,5 @@
-"""Service log: one JSON document per line, with the ids of the owners of the work, and none of their text."""
+"""Service log: one JSON document per line, with the ids of the requests, jobs and tenants that the work belongs to, but
+none of their texts."""
 
 import datetime as dt
 import json
@@ -18,7 +19,7 @@ from cluster.settings import LogSettings
 _SECRET = re.compile(r"\b((?:ak|whsec|sk)[_-][A-Za-z0-9]{0,8})[A-Za-z0-9_/+=-]{12,}")
 _ROOT = Path(__file__).parents[1]
 _LIBRARIES = ("uvicorn", "ray", "httpx2", "sentence_transformers")
-"""Libraries that log too much at the level at which this program logs important events."""
+"""Libraries that log too much at the level that this program uses for important events."""
 
 
 class JsonLinesFormatter(logging.Formatter):
@@ -39,8 +40,8 @@ class JsonLinesFormatter(logging.Formatter):
 
 
 def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
-    """Configure logging of this process permanently, to `otherwise` or standard error if the settings name no file.
-    Raises ConfigurationError."""
+    """Configure the logging of this process permanently. If the settings name no file, log to `otherwise` or, if it is
+    None, to standard error. Raises ConfigurationError."""
     file = settings.file or otherwise
     handler: logging.Handler = logging.StreamHandler(sys.stderr)
     if file is not None:
@@ -59,8 +60,8 @@ def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
 
 
 def _errors(error: BaseException | None) -> Iterator[dict[str, Any]]:
-    """Yield an error and its causes as kinds and code locations. Messages are left out because they may quote the
-    input that caused the error."""
+    """Yield an error and its causes as error types and code locations. Messages are left out, because they may quote
+    the input that caused the error."""
     while error is not None:
         frames = traceback.extract_tb(error.__traceback__)
         places = [f"{_shown(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]

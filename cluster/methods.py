@@ -46,7 +46,7 @@ METHOD_DESCRIPTIONS: Mapping[str, str] = {
     CHECK: "Evidence without a judgement: closest work, limitations it names, references, gaps of the plan.",
     SCICOMPANION: "A graph of the literature, grown step by step beside a notebook, and what the idea missed in it.",
 }
-"""Each method in one line."""
+"""One-line description of each method."""
 
 Options = TypeVar("Options", bound=MethodOptions)
 
@@ -62,7 +62,7 @@ class MethodInputs:
 
     @property
     def without_llm(self) -> bool:
-        """Whether no language model is configured."""
+        """True if no language model is configured."""
         return not self.backends.llm.models
 
     def context(self, idea: Idea, run: Run, options: Options) -> EvaluationContext[Options]:
@@ -76,23 +76,24 @@ class EvaluationMethod:
 
     tasks: tuple[Task[Any, Any], ...]
     options: Callable[[Settings], BaseModel]
-    """Settings that determine the method's reports. Raises InputError for files that cannot be used."""
+    """Function that returns the settings that determine the method's reports. It raises InputError for unusable files.
+    """
     evaluate: Callable[[Idea, Run, MethodInputs], Awaitable[EvaluationResult]]
     reads_literature: bool
     needs_graph: bool
-    """Whether the method requires a graph of labelled ideas."""
+    """True if the method requires a graph of labelled ideas."""
     asks_llm: bool = True
-    """Whether the method asks a language model if one is configured."""
+    """True if the method asks a language model, provided that one is configured."""
     needs_llm: bool = False
-    """Whether the method requires a language model."""
+    """True if the method requires a language model."""
     scores_without_llm: bool = False
-    """Whether the method's reports have comparable scores when no language model is configured."""
+    """True if the method's reports have comparable scores even without a configured language model."""
     reranks: bool = False
-    """Whether the method orders its search results with the reranker, if one is configured."""
+    """True if the method orders its search results with the reranker, provided that one is configured."""
     models: Callable[[Settings], Sequence[str]] = lambda settings: ()
-    """Models that the method requests by name, in addition to those of the LLM settings."""
+    """Function that returns the models that the method requests by name, in addition to those in the LLM settings."""
     beyond_papers: bool = False
-    """Whether the method also searches the web, code and data sets, if they are configured."""
+    """True if the method also searches the web, code and data sets, provided that they are configured."""
 
 
 async def _scholareval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
@@ -114,7 +115,7 @@ async def _check(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult
 
 
 async def _evidence(method: str, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
-    """Report the evidence. Items that a plan does not state are listed only by the method `check`."""
+    """Report the evidence. Only the method `check` lists items that a plan does not state."""
     return await check.evaluate(
         inputs.context(idea, run, inputs.settings.check), method, with_checklist=method == CHECK
     )
@@ -127,8 +128,8 @@ async def _grapheval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationRe
 
 
 def with_board(settings: Settings, board: int | None, models: tuple[str, ...]) -> Settings:
-    """Return the settings with `board` reviewers on InnoEval's board, distributed among `models`; None and () leave
-    the settings unchanged."""
+    """Return the settings with `board` reviewers on InnoEval's board, distributed among `models`; None for `board` and
+    () for `models` leave the settings unchanged."""
     asked: dict[str, object] = {} if board is None else {"board": board}
     options = settings.innoeval.board.model_copy(update=asked | ({"models": models} if models else {}))
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": options})})

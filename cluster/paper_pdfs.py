@@ -41,7 +41,7 @@ async def fetch_pdf(
 
 
 def pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
-    """Return where a paper may lie, by its address, arXiv id or DOI. Raises InputError."""
+    """Return the locations at which a paper may be available, by its address, arXiv id or DOI. Raises InputError."""
 
     urls = (source,) if source.startswith(("http://", "https://")) else ()
     named = Identifiers() if urls else with_arxiv(Identifiers(doi=doi(source), arxiv=arxiv_id(source)))
@@ -60,7 +60,7 @@ def pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
 async def open_pdf_fetcher(
     settings: Settings, archive: FullTextArchive, clock: Clock, stack: AsyncExitStack
 ) -> ArchivingPdfFetcher:
-    """Open a fetcher that keeps what it fetches, until the stack is closed."""
+    """Open a fetcher that archives what it fetches; it is closed with the stack."""
 
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
     arxiv = arxiv_pacer(settings.full_texts, InMemorySharedState(clock))

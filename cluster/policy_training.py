@@ -1,8 +1,7 @@
-"""`assayer policy train`: a policy trained in this process or as a task of Ray.
+"""Implementation of `assayer policy train`: training of a policy in this process or as a Ray task.
 
-The process that trains reads ASSAYER_API_KEY and the settings of the embedder from its own environment: on a cluster,
-from that of its nodes.
-"""
+The training process reads ASSAYER_API_KEY and the embedder settings from its own environment; on a cluster, this is the
+environment of its nodes."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -25,8 +24,8 @@ from workers.policy_training import (
 
 
 def train_here(plan: AnyTraining, progress: Callable[[LearningPoint], None] = lambda _: None) -> LearningCurve:
-    """Train in this process. Raises what `train_policy` and `train_companion` raise, CorpusError if the loop's
-    corpus cannot be read, and PartUnavailable if the service cannot be reached."""
+    """Train in this process. Raises the errors of `train_policy` and `train_companion`, CorpusError if the corpus for
+    the loop cannot be read, and PartUnavailable if the service cannot be reached."""
     if isinstance(plan, CompanionTraining):
         with _literature(plan) as backends:
             return train_companion(plan, backends, SystemClock(), progress)
@@ -43,7 +42,7 @@ def _train_with_judge(plan: PolicyTraining, progress: Callable[[LearningPoint], 
 
 @contextmanager
 def _literature(plan: CompanionTraining) -> Iterator[Backends]:
-    """Open the plan's corpus without a language model, because the policy takes its place."""
+    """Open the plan's corpus without a language model, because the trained policy takes the model's place."""
     from assayer.llm import NoLlm
     from cluster.settings_loading import load_settings
     from index import Corpus

@@ -28,7 +28,7 @@ from orchestrator.jobs.results import outcomes_of
 
 @dataclass(frozen=True)
 class RankingInputs:
-    """Ideas to rank, and the data to start from."""
+    """Ideas to rank, and the data from which the ranking starts."""
 
     ideas: Sequence[Idea]
     cut: int | None = None
@@ -41,7 +41,7 @@ class RankingInputs:
     calls_per_idea: float | None = None
     """Number of comparison calls per idea; None uses the value in the settings."""
     evidence: Mapping[IdeaId, str] | None = None
-    """Report evidence for some of the ideas; if None, ideas are compared by their own texts."""
+    """Report evidence for some of the ideas; if None, ideas are compared by their own texts alone."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Ranker:
     async def rank(
         self, wanted: RankingInputs, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> CompletedRanking:
-        """Rank the ideas, masked if the request is blind; a repeated call resumes from the judge's stored
-        answers. Raises InputError for ideas that cannot be ranked, ConfigurationError without a judge,
-        LlmRejected, LlmUnavailable and StorageError."""
+        """Rank the ideas, masked if the request is blind; a repeated call resumes from the judge's stored answers.
+        Raises InputError for ideas that cannot be ranked, ConfigurationError if there is no judge, LlmRejected,
+        LlmUnavailable and StorageError."""
         require_llm(self.settings, "A ranking")
         options = self._options(run_request, wanted.calls_per_idea)
         if run_request.blind:
@@ -79,9 +79,9 @@ class Ranker:
     async def compare(
         self, ideas: tuple[Idea, Idea], both_orders: bool, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> ComparisonResult:
-        """Compare two ideas, masked if the request is blind. Ideas that then read the same are not compared but
-        reported as a tie, with the reason. If one order fails, the other's answer is kept. Raises the same
-        errors as `rank`, and the error that made both orders fail."""
+        """Compare two ideas, masked if the request is blind. If their texts are then the same, they are not compared
+        but reported as a tie, with the reason. If one order fails, the answer for the other order is kept. Raises the
+        same errors as `rank`; if both orders fail, raises the error that caused this."""
         require_llm(self.settings, "A ranking")
         options = self._options(run_request)
         if run_request.blind:

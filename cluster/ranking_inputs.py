@@ -1,4 +1,4 @@
-"""Starting data of a ranking: scores in reports of `assayer evaluate`, and comparisons of an earlier ranking."""
+"""Starting data of a ranking: scores from reports of `assayer evaluate`, and comparisons from an earlier ranking."""
 
 import json
 from collections import Counter, defaultdict
@@ -31,14 +31,14 @@ class ReportScores(NamedTuple):
     by_idea: dict[IdeaId, float]
     """Score of each idea, from 0 to 1; the mean if an idea has several reports."""
     absent: Counter[str]
-    """Reasons why reports have no starting score, with the number of reports for each."""
+    """Reasons why reports have no starting score, with the number of reports for each reason."""
 
 
 def read_scores(folder: Path) -> ReportScores:
-    """Return the score of every idea with a report that scores it.
+    """Return the score of every idea for which a report has a score.
 
-    Raises InputError for a folder without reports, for reports that cannot be read, and for reports of several
-    methods."""
+    Raises InputError for a folder without reports, for reports that cannot be read, and for reports of several methods.
+    """
     reports = list(read_reports(folder))
     methods = sorted({report.method for report in reports})
     if not methods:
@@ -62,7 +62,7 @@ def read_scores(folder: Path) -> ReportScores:
 class ReportEvidence(NamedTuple):
     by_idea: dict[IdeaId, str]
     blind: dict[IdeaId, bool]
-    """Whether the idea of each report was masked when it was evaluated."""
+    """True for ideas that were masked when the report was made."""
 
 
 def read_evidence(folder: Path, chars: int) -> ReportEvidence:
@@ -104,7 +104,7 @@ def _report(path: Path) -> Report | None:
 
 
 def read_comparisons(path: Path) -> KnownFile:
-    """Read an earlier ranking's comparisons, with texts sanitised like all external text. Raises InputError naming
+    """Read the comparisons of an earlier ranking, with texts sanitised like all external text. Raises InputError naming
     the first line that is not a comparison."""
     found, names = list[Comparison](), dict[IdeaId, str]()
     for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
@@ -120,8 +120,8 @@ def read_comparisons(path: Path) -> KnownFile:
 def comparisons_between(
     ideas: Sequence[Idea], known: Sequence[Comparison], judging: Judging, path: Path
 ) -> KnownComparisons:
-    """Return the comparisons between two of these ideas that were judged in the same way as now. Raises InputError
-    if none can be used, because the file is then not the intended one."""
+    """Return the comparisons between two of these ideas that were judged under the current conditions. Raises
+    InputError if none can be used, because the file is then probably not the intended one."""
     usable = of_these_words(known, {idea.id for idea in ideas}, judging)
     if usable.refused and not usable.usable:
         raise InputError(

@@ -1,8 +1,7 @@
-"""Ray clusters: one of the service's own, one for a corpus build, or one that runs already.
+"""Ray clusters: a private one for the service, one for a corpus build, or one that is already running.
 
-Ray reads part of its environment when it is imported: enter `private_environment` first. Nothing here imports Ray
-before a cluster is asked for.
-"""
+Ray reads part of its environment when it is imported: enter `private_environment` first. This module imports Ray only
+when a cluster is requested."""
 
 import gc
 import logging
@@ -30,11 +29,11 @@ _BUILD_OBJECT_STORE = 512 * 2**20
 _TOO_SLOW = "timed out during startup"
 """Part of Ray's error message when startup is too slow."""
 _OTHER_CLUSTERS = ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_NAMESPACE")
-"""Environment variables that would connect to another cluster."""
+"""Environment variables that would connect Ray to another cluster."""
 
 
 _FIGURES = "PROMETHEUS_MULTIPROC_DIR"
-"""Variable naming the folder in which processes combine their metrics, so that any of them can report the total."""
+"""Variable naming the folder in which processes combine their metrics, so that each of them can report the totals."""
 _ONE_MACHINE = {
     # Ray's own mode for one machine, named after where it is the default: every port of it listens on loopback alone.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
@@ -53,9 +52,9 @@ _FEW_PROCESSES = {
 
 @contextmanager
 def private_environment(several_nodes: bool = False) -> Iterator[Path]:
-    """Create the environment of a private cluster and yield its folder, which is deleted afterwards. Its processes
-    authenticate to each other with a token stored beside it. Other users of the machine cannot enter the folder,
-    and other machines reach no port. Only a cluster of several nodes listens on every address."""
+    """Create the environment of a private cluster and yield its folder, which is deleted afterwards. The cluster's
+    processes authenticate to each other with a token stored beside it. Other users of the machine cannot enter the
+    folder, and other machines cannot reach any port: only a cluster of several nodes listens on all addresses."""
     # Not the usual place for such folders: sockets need a short path. This one is private too.
     temporary = tempfile.TemporaryDirectory(prefix="assayer-ray-", dir="/tmp", ignore_cleanup_errors=True)
     with temporary as name:
@@ -81,7 +80,7 @@ def private_environment(several_nodes: bool = False) -> Iterator[Path]:
 
 @cache
 def _token() -> str:
-    """Return the shared token. Ray reads it once per process, so all clusters that a process starts have the same
+    """Return the shared token. Ray reads it only once per process, so all clusters started by a process have the same
     token."""
     return secrets.token_hex(32)
 
@@ -117,15 +116,15 @@ def _figures(folder: Path) -> Path:
 
 @contextmanager
 def shared_figures(folder: Path) -> Iterator[None]:
-    """Combine the metrics of this process with those of its `service_cluster`. Enter the context before importing
-    any module that counts metrics."""
+    """Combine the metrics of this process with those of its `service_cluster`. Enter the context before importing any
+    module that defines metrics."""
     with _environment_variables({_FIGURES: str(_figures(folder))}):
         yield
 
 
 @contextmanager
 def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
-    """Start a Ray cluster for this service alone, inside a private environment; it ends with the context. Raises
+    """Start a Ray cluster used only by this service, inside a private environment; it ends with the context. Raises
     ConfigurationError if Ray does not start."""
     chosen = {name: os.environ.get(name, value) for name, value in _FEW_PROCESSES.items()}
     # In Ray's own environment Ray's agents would add their figures.
@@ -159,8 +158,8 @@ def existing_cluster(address: str) -> Iterator[None]:
 
 
 def _cpus(serving: ServingSettings) -> float:
-    """Return the total number of CPUs that all processes request, so that a small machine can share its CPUs
-    instead of refusing processes."""
+    """Return the total number of CPUs that all processes request, so that on a small machine the processes share its
+    CPUs instead of being refused."""
     pools = [pool for pool in vars(serving).values() if isinstance(pool, PoolSettings)]
     return sum(pool.cpus * (pool.most or pool.replicas) for pool in pools)
 
@@ -196,8 +195,8 @@ def _ended_after() -> Iterator[None]:
 
 
 def _start(folder: Path, **options: Any) -> None:
-    """Start Ray, retrying once after a timeout: Ray allows its node 30 s, which a busy machine may exceed. Raises
-    ConfigurationError."""
+    """Start Ray, retrying once after a timeout: Ray allows its node 30 s to start, which can be too little on a busy
+    machine. Raises ConfigurationError."""
     for last in (False, True):
         before = {child.pid for child in psutil.Process().children(recursive=True)}
         failure = _failure_of_start({**options, "_temp_dir": str(folder)})

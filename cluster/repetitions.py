@@ -1,4 +1,4 @@
-"""Repeated evaluations of the same text, each with answers of its own."""
+"""Repeated evaluations of the same text, each with its own model answers."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,8 +11,8 @@ from orchestrator.store import Database
 
 @asynccontextmanager
 async def answering_anew(engine: Engine, database: Database, repetition: int) -> AsyncIterator[Engine]:
-    """Open the engine with a language model whose answers are kept apart from those of earlier repetitions, so that a
-    run that is started again finds them. Yields the engine itself for the first repetition or without a model."""
+    """Open the engine with a language model whose answers are stored separately from those of earlier repetitions, so
+    that a restarted run finds them. Yields the engine itself for the first repetition or without a model."""
     llm = engine.settings.llm
     async with AsyncExitStack() as stack:
         if llm is not None and repetition > 1:

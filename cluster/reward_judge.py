@@ -1,4 +1,4 @@
-"""Reward judges by name: built-in and custom debate compositions, and the judge without a model."""
+"""Reward judges by name: built-in and custom debate compositions, and the judge that needs no model."""
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,8 +26,7 @@ RewardingJudge: TypeAlias = Composition | ViewpointJudge
 
 
 def known_judges(options: DebateOptions) -> Mapping[str, str]:
-    """Return a one-line description of each judge, by name. Raises InputError for a file of compositions that
-    cannot be used."""
+    """Return a one-line description of each judge, by name. Raises InputError for an unusable file of compositions."""
     debates = {name: _described(composition) for name, composition in options.known_compositions().items()}
     return {**debates, VIEWPOINTS: "No language model: how near the idea's words and viewpoints are to the abstract's."}
 
@@ -38,8 +37,8 @@ def _described(composition: Composition) -> str:
 
 
 def usable_judge(settings: Settings, judge: str | RewardingJudge | None) -> RewardingJudge:
-    """Return the chosen judge, or the configured one for None. Raises InputError for an unknown name, and NoFallback
-    if it needs a language model and none is configured."""
+    """Return the chosen judge, or the configured judge if None is passed. Raises InputError for an unknown name, and
+    NoFallback if it needs a language model and none is configured."""
     if isinstance(judge, ViewpointJudge):
         return judge
     if not isinstance(judge, Composition):
@@ -57,7 +56,7 @@ def usable_judge(settings: Settings, judge: str | RewardingJudge | None) -> Rewa
 
 @dataclass(frozen=True)
 class RewardJudge:
-    """Reward judge for one item at a time or many concurrently."""
+    """Reward judge for one item at a time, or for many concurrently."""
 
     settings: Settings
     llm: Llm
@@ -65,8 +64,8 @@ class RewardJudge:
     clock: Clock
 
     async def reward(self, item: RewardItem, judge: str | RewardingJudge | None, run: Run) -> Reward:
-        """Return the reward, or an absent one with the reason if the judge failed. Raises InputError and
-        NoFallback for a judge that cannot be used."""
+        """Return the reward; if the judge failed, an absent reward with the reason. Raises InputError and NoFallback
+        for a judge that cannot be used."""
         chosen = usable_judge(self.settings, judge)
         if isinstance(chosen, ViewpointJudge):
             return await judge_by_viewpoints(item, self.embedder, chosen)
@@ -79,8 +78,8 @@ class RewardJudge:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> Run:
-        """Begin one run for all items, with their shared budget. Raises ConfigurationError if the budget is in
-        dollars and prices are unknown."""
+        """Begin one run for all items, which share its budget. Raises ConfigurationError if the budget is in dollars
+        and prices are unknown."""
         # The texts of the items are represented by their digest.
         words = hashlib.sha256()
         for named in items:
@@ -103,7 +102,7 @@ class RewardJudge:
 
 @asynccontextmanager
 async def open_reward_judge(settings: Settings, judge: str | None) -> AsyncIterator[RewardJudge]:
-    """Open a reward judge. Raises InputError for an unknown judge, NoFallback if it lacks its model,
+    """Open a reward judge. Raises InputError for an unknown judge, NoFallback if the judge's model is missing,
     ConfigurationError, StorageError, LlmRejected and LlmUnavailable before any item is judged."""
     usable_judge(settings, judge)
     async with open_models(settings) as models:

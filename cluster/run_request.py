@@ -1,4 +1,4 @@
-"""Requester of a run, its spending limits, and the id derived from everything that determines its result."""
+"""Requester of a run, its spending limits, and a run id derived from everything that determines the result."""
 
 import datetime as dt
 import hashlib
@@ -38,14 +38,14 @@ class RunRequest:
     """Id of the service's job. The same work for another job is a separate run with its own report and cost."""
     limits: Limits = field(default_factory=Limits)
     max_usd: float | None = None
-    """Maximum total cost of all attempts of the job under the tenant's budget. Excluded from the run's id because
-    it may differ at the next attempt."""
+    """Maximum total cost of all attempts of the job under the tenant's budget, in US dollars. It is not part of the run
+    id, because it may differ at the next attempt."""
     paid_usd: float = 0.0
-    """Cost of earlier attempts; it counts towards every dollar limit."""
+    """Cost of earlier attempts in US dollars; it counts towards every dollar limit."""
     paid_prompt_tokens: int = 0
     """Prompt tokens sent by earlier attempts; they count towards every token limit."""
     blind: bool = False
-    """Whether names, affiliations and similar details are masked before the ideas are judged; part of the run's id."""
+    """True if names, affiliations and similar details are masked before the ideas are judged; part of the run id."""
     board: int | None = None
     """Number of reviewers on InnoEval's board, overriding the settings."""
     board_models: tuple[str, ...] = ()
@@ -53,17 +53,17 @@ class RunRequest:
     criteria: tuple[Criterion, ...] = ()
     """Criteria of the call, which the report answers one by one; part of the run's id."""
     answers_of: str = ""
-    """Tenant whose stored language model answers may be reused, and no others; empty: answers of all tenants may be
+    """Only tenant whose stored language model answers may be reused; if empty, the answers of all tenants may be
     reused."""
     corpus: str = ""
-    """Corpus version that an earlier attempt of the job started with; empty at the first attempt."""
+    """Corpus version with which an earlier attempt of the job started; empty at the first attempt."""
     waits_until: dt.datetime | None = None
     """Time until which language model requests may wait for batches. Not part of the run's id."""
     on_start: OnStart | None = None
     """Callback called once before any work starts; an exception it raises ends the work."""
 
     def bounds(self, own: SpendingLimits) -> Limits:
-        """Return the lower of the settings' and the request's value for each limit."""
+        """Return, for each limit, the lower of the values in the settings and in the request."""
         return Limits(
             max_usd=min((item for item in (self.limits.max_usd, own.max_usd) if item is not None), default=None),
             max_prompt_tokens=min(
@@ -84,7 +84,7 @@ class RunRequest:
     async def start_run(
         self, kind: str, inputs: ResultInputs, llm: Llm, clock: Clock, progress: Progress, own: SpendingLimits
     ) -> Run:
-        """Begin a run of work other than an evaluation. Raises ConfigurationError if its budget is in dollars and
+        """Begin a run for work other than an evaluation. Raises ConfigurationError if its budget is in dollars and
         prices are unknown."""
         budget = self.budget(own)
         if budget.max_usd is not None:

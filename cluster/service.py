@@ -1,7 +1,6 @@
-"""The service composed from the settings: API and evaluator, here on one event loop. No Ray.
+"""Service composed from the settings: API and evaluator on one event loop, without Ray.
 
-`cluster.serving` makes pools of processes from the same pieces.
-"""
+`cluster.serving` builds pools of processes from the same components."""
 
 import asyncio
 import os
@@ -59,8 +58,8 @@ def api_services(
     ready: Callable[[], Awaitable[Sequence[Check]]],
     unavailable: Mapping[str, str] | None = None,
 ) -> Services:
-    """Build the services; `unavailable` holds the reasons why methods cannot run here, or None if only the settings
-    are known."""
+    """Build the services; `unavailable` holds the reasons why methods cannot run here; None if only the settings are
+    known."""
     board = settings.innoeval.board
     return Services(
         database,
@@ -103,8 +102,8 @@ def _without_llm(settings: Settings) -> dict[str, str]:
 
 
 def _personas(options: BoardOptions) -> int | None:
-    """Return the number of personas, or None if their file cannot be read here; evaluations report what is wrong
-    with the file."""
+    """Return the number of personas; None if their file cannot be read here, in which case evaluations report what is
+    wrong with the file."""
     try:
         pool = built_in_persona_pool() if options.personas is None else load_persona_pool(options.personas)
     except AssayerError:
@@ -118,8 +117,8 @@ def _identity_providers(settings: Settings, clock: Clock) -> dict[str, IdentityP
 
 
 async def check_readiness(database: Database, engine: Engine) -> list[Check]:
-    """Check the requirements of evaluations. A method that cannot run here does not make the service unready for
-    the others."""
+    """Check the requirements of evaluations. A method that cannot run here does not make the service unready for the
+    other methods."""
     health = await database.ping()
     unavailable = [f"{name}: {why}" for name, why in (await engine.unavailable_methods()).items() if why is not None]
     return [
@@ -161,14 +160,14 @@ class Service:
             group.create_task(watch_event_loop())
 
     async def drain(self, seconds: float) -> None:
-        """Stop leasing, let running jobs finish within the time limit, and return the rest."""
+        """Stop leasing, let running jobs finish within the time limit, and return the others to the queue."""
         await self.evaluator.drain(seconds)
 
 
 @asynccontextmanager
 async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) -> AsyncIterator[Service]:
-    """Open the service. Raises ConfigurationError and StorageError; other unavailable parts are reported by the
-    jobs that need them."""
+    """Open the service. Raises ConfigurationError and StorageError; other unavailable parts do not prevent it and are
+    reported by the jobs that need them."""
     clock = SystemClock()
     async with (
         open_database(settings) as database,
@@ -186,8 +185,8 @@ async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) 
 
 
 async def create_first_key(database: Database) -> str | None:
-    """Create a default tenant and a key with all permissions if there is no tenant yet. The key cannot be shown
-    again."""
+    """Create a default tenant and a key with all permissions and return the key, which cannot be shown again; None if
+    there is already a tenant."""
     tenants = PgTenants(database)
     if await tenants.list(limit=1) or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
         return None

@@ -1,7 +1,6 @@
-"""The settings tree, with its defaults: read once in the composition root, passed down in slices.
+"""Settings tree with its defaults: read once in the composition root, and passed on section by section.
 
-`cluster.settings_loading` says where values come from and which source wins.
-"""
+`cluster.settings_loading` defines where values come from and which source takes precedence."""
 
 import binascii
 import os
@@ -69,22 +68,23 @@ from workers.web.settings import PageSettings
 Profile = Literal["laptop", "online", "simulate", "paper-faithful"]
 PROFILES: tuple[Profile, ...] = ("laptop", "online", "simulate", "paper-faithful")
 CHOSEN_LLM = "chosen_llm"
-"""Name under which `load_settings` passes what the command line says of the language model."""
+"""Name under which `load_settings` passes the command-line options for the language model."""
 
 
 class CorpusSettings(Frozen):
     path: Path | None = None
-    """Directory of the corpus; by default `corpus` in the data directory."""
+    """Directory of the corpus; if None, `corpus` in the data directory."""
     source: str | None = None
-    """Address that versions are published to and pulled from, in fsspec form, such as `s3://bucket/corpus`. The
-    directory then holds what this machine has pulled. None: the corpus is the content of the directory."""
+    """Address to which versions are published and from which they are pulled, in fsspec form, such as
+    `s3://bucket/corpus`. The directory then holds the files pulled by this machine. None: the corpus is the content of
+    the directory."""
     pulled_versions: int = Field(default=2, ge=1)
-    """Versions of a source kept on the disk of each machine, in addition to those being read."""
+    """Number of pulled versions kept on the disk of each machine, in addition to those being read."""
     look_seconds: float = Field(default=30.0, gt=0)
     """Seconds between two checks for a newer version at the source."""
     grace_hours: float = Field(default=24.0, ge=1)
-    """Hours for which the source keeps files that no kept version needs. Must exceed twice the longest upload, and
-    the time that the slowest reader needs to pull the version it started with."""
+    """Hours for which the source keeps files that no kept version needs. Must be longer than twice the longest upload,
+    and longer than the slowest reader needs to pull the version that it started with."""
     device: Literal["cpu", "cuda"] = "cpu"
     """Device for vector search. `cuda`: all vectors are held in GPU memory at two bytes per number and searched
     exactly there; large indexes are trained on the GPU when a corpus is built or updated."""
@@ -92,20 +92,22 @@ class CorpusSettings(Frozen):
 
 class EvaluationSettings(Frozen):
     concurrency: int = Field(default=16, ge=1, le=512)
-    """Ideas in flight at once."""
+    """Maximum number of ideas evaluated concurrently."""
     processes: int | None = Field(default=None, ge=1, le=64)
-    """Number of processes of `assayer evaluate`. None: one per core if there are 24 ideas for each, at most eight."""
+    """Number of processes of `assayer evaluate`. None: one per core, as long as there are 24 ideas for each, but at
+    most eight."""
     max_usd: float | None = Field(default=None, gt=0)
     """Budget of one evaluation, in US dollars."""
     blind: BlindDefault = "several"
-    """Ideas judged without names, affiliations and similar details if the request does not specify it."""
+    """Default that selects which ideas are judged blind, without names, affiliations and similar details, if the
+    request does not specify it."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
     board_models: Annotated[tuple[BoardModel, ...], BeforeValidator(comma_separated)] = ()
-    """Models of the endpoint that submitters to the service may choose for InnoEval's boards. If empty, there is no
-    choice."""
+    """Models of the endpoint that users of the service can choose for InnoEval's boards. If empty, there is no choice.
+    """
     share_answers: bool = True
-    """Whether tenants of the service share answers. The same request is then paid for once, and a tenant who
-    repeats it can tell from speed and cost that it was made before. If off, each tenant pays for its own."""
+    """Share answers among the tenants of the service. The same request is then paid for only once, but a tenant who
+    repeats it can tell from speed and cost that it was made before. If off, each tenant pays for its own requests."""
 
 
 class RankingSettings(RankingOptions):
@@ -113,8 +115,8 @@ class RankingSettings(RankingOptions):
     evaluation hundreds."""
 
     analysed_ideas: int = Field(default=8, ge=0, le=12)
-    """Maximum number of ideas for which a ranking ends with an analysis of the group, at the cost of one more call.
-    0: no analysis."""
+    """Maximum number of ideas for which a ranking ends with an analysis of the group, at the cost of one extra call. 0:
+    no analysis."""
     max_usd: float | None = Field(default=None, gt=0)
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
@@ -128,29 +130,30 @@ class CurationSettings(CurationOptions):
 
 class MetricsSettings(Frozen):
     port: int | None = Field(default=None, ge=0, le=65_535)
-    """Port on which Prometheus metrics are served, to this machine only, while the program runs. None: not served."""
+    """Port on which Prometheus metrics are served while the program runs, only to this machine. None: not served."""
 
 
 class LogSettings(Frozen):
     level: Literal["debug", "info", "warning", "error"] = "info"
     file: Path | None = None
-    """Log file that all processes of the machine append to; it is recreated after it has been moved away. None:
-    standard error, or on a single-machine Ray `logs/service.jsonl` in the data directory."""
+    """Log file to which all processes of the machine append; it is recreated after it has been moved away. None:
+    standard error or, on a single-machine Ray, `logs/service.jsonl` in the data directory."""
 
 
 class IngestSettings(Frozen):
     memory_mb: int = Field(default=4096, ge=256)
-    """Memory for joining; data that does not fit is spilled to disk."""
+    """Memory for joins in MB; data that does not fit is spilled to disk."""
     threads: int = Field(default=2, ge=1)
-    """Threads for joining."""
+    """Number of threads for joins."""
     jobs: int = Field(default=1, ge=1)
     """Number of files parsed concurrently."""
     partitions: int = Field(default=64, ge=1, le=4096)
-    """Number of partitions of a new folder: 64 divide 200 million papers into parts of three million."""
+    """Number of partitions of a new folder: 64 partitions divide 200 million papers into parts of about three million.
+    """
     arxiv_url: str = "https://oaipmh.arxiv.org/oai"
     openalex_url: str = "https://openalex.s3.amazonaws.com/data/jsonl/works/manifest.json"
     vector_model: str = "allenai/specter2"
-    """Name of the embedder in the corpus for which Semantic Scholar's vectors are used."""
+    """Name of the corpus embedder for which Semantic Scholar's own vectors are used."""
     transfers: TransferSettings = TransferSettings()
 
 
@@ -171,14 +174,14 @@ def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
 
 class WebhookSettings(WebhookDeliverySettings):
     keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_fernet_keys)] = ()
-    """Encryption keys of secrets: new secrets are encrypted with the first, and all keys decrypt. The embedded
-    database has its own key in the data directory; with another database, webhooks require a key."""
+    """Encryption keys of secrets: new secrets are encrypted with the first key, and all keys can decrypt. The embedded
+    database has its own key in the data directory; with another database, webhooks require a key here."""
     allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(checked_networks)] = ()
-    """Non-public networks that webhooks may address, on any port, such as `10.1.0.0/16`."""
+    """Non-public networks that webhooks can address, on any port, such as `10.1.0.0/16`."""
     ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (443, 8443)
     """Ports allowed at public addresses."""
     plain_http: bool = False
-    """Whether messages may be sent unencrypted, for closed networks."""
+    """Allow unencrypted messages, for closed networks."""
     user_agent: str = "assayer-webhooks/0.1"
 
     @property
@@ -191,7 +194,8 @@ class MailSettings(MailServerSettings, MailDeliverySettings):
 
 
 class EnvironmentVariables(EnvSettingsSource):
-    """Source for environment variables; a list need not be JSON, because the settings themselves split it at commas."""
+    """Settings source for environment variables; a list need not be JSON, because the settings themselves split it at
+    commas."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
         listed = get_origin(field.annotation) is tuple and not str(value).lstrip().startswith("[")
@@ -255,7 +259,7 @@ class Settings(BaseSettings):
     serving: ServingSettings = ServingSettings()
     api: ApiSettings = ApiSettings()
     api_url: str | None = None
-    """URL of the running service for commands that call it, such as `assayer submit`; this machine by default."""
+    """URL of the running service, for commands that call it, such as `assayer submit`; by default on this machine."""
     api_key: SecretStr | None = None
     """API key for the commands that call a running service."""
     keys: ApiKeySettings = ApiKeySettings()
@@ -271,8 +275,8 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _complete_llm(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Complete the LLM settings by the model's provider and by what the command line chose, which no source
-        overrides; a key alone configures no language model."""
+        """Complete the LLM settings with the model's provider and with the command-line options, which override all
+        other sources; a key alone does not configure a language model."""
         values = dict(values)
         chosen = values.pop(CHOSEN_LLM, None)
         llm = values.get("llm")
@@ -303,8 +307,8 @@ class Settings(BaseSettings):
 
     @property
     def overnight_places(self) -> int:
-        """Number of overnight jobs that a process runs concurrently. If batches have been disabled since the
-        jobs were submitted, they run one at a time."""
+        """Number of overnight jobs that a process runs concurrently; one if batches have been disabled since the jobs
+        were submitted."""
         return self.llm.batch.evaluations_at_once if self.llm is not None and self.llm.batch.enabled else 1
 
     @property
@@ -313,13 +317,13 @@ class Settings(BaseSettings):
 
     @property
     def verified_path(self) -> Path:
-        """Path of this machine's record of verified corpus files. With a source, it is kept beside the pulled
-        files and lasts as long as they do."""
+        """Path of this machine's record of verified corpus files. With a source, it is stored beside the pulled files
+        and deleted together with them."""
         return self.home / "verified" if self.corpus.source is None else self.corpus_path / "verified"
 
     @property
     def sources(self) -> dict[str, SourceSettings]:
-        """Settings of every remote source, enabled or not, by its name in calls and reports."""
+        """Settings of every remote source, enabled or not, keyed by its name in calls and reports."""
         return {
             "semantic_scholar": self.s2,
             "openalex": self.openalex,

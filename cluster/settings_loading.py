@@ -1,8 +1,7 @@
-"""Loads the settings and explains what is wrong with them.
+"""Load the settings and explain errors in them.
 
-Sources, the strongest first: command-line options, `ASSAYER_…` environment variables (`__` between levels),
-a TOML file (`ASSAYER_CONFIG`, else `assayer.toml` in the working directory), the profile, the defaults.
-"""
+Sources in order of precedence: command-line options, `ASSAYER_…` environment variables (`__` between levels), a TOML
+file (`ASSAYER_CONFIG`, otherwise `assayer.toml` in the working directory), the profile, the defaults."""
 
 import os
 import tomllib
@@ -21,8 +20,8 @@ from cluster.settings import CHOSEN_LLM, Profile, Settings
 
 
 def load_settings(profile: Profile = "laptop", model: str | None = None, **llm: Any) -> Settings:
-    """Load the settings. `model` (`PROVIDER/NAME`) and further settings of the language model are stronger than all
-    sources. Raises ConfigurationError naming the invalid setting."""
+    """Load the settings. `model` (`PROVIDER/NAME`) and `llm`, further settings of the language model, take precedence
+    over all sources. Raises ConfigurationError naming the invalid setting."""
     environment = os.environ
     _refuse_unknown(environment)
     values: dict[str, Any] = _merge(_read_profile(profile), _read_file(environment))
@@ -37,7 +36,7 @@ def load_settings(profile: Profile = "laptop", model: str | None = None, **llm: 
 
 
 def _explain(error: ValidationError) -> ConfigurationError:
-    """Describe the first invalid setting under the name of its environment variable."""
+    """Describe the first invalid setting, named by its environment variable."""
     first = error.errors()[0]
     name = "ASSAYER_" + "__".join(str(part) for part in first["loc"]).upper()
     if first["type"] == "extra_forbidden":
@@ -48,7 +47,7 @@ def _explain(error: ValidationError) -> ConfigurationError:
 
 
 def _explain_undecodable(error: SettingsError, environment: Mapping[str, str]) -> ConfigurationError:
-    """Find the environment variable whose text could not be decoded; only the underlying decoder error holds that
+    """Find the environment variable whose text could not be decoded; only the underlying decoder error contains that
     text."""
     text = getattr(error.__cause__, "doc", None)
     name = next((name for name, value in environment.items() if name.startswith("ASSAYER_") and value == text), "")
@@ -56,7 +55,7 @@ def _explain_undecodable(error: SettingsError, environment: Mapping[str, str]) -
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
-    """Raise an error for an unknown variable; a misspelled variable would otherwise be ignored silently."""
+    """Raise an error for an unknown variable, because a misspelled variable would otherwise be ignored silently."""
     for variable in environment:
         path = variable.removeprefix("ASSAYER_").lower().split("__")
         if variable.startswith("ASSAYER_") and path != ["config"] and not _is_setting(Settings, path):
@@ -86,8 +85,8 @@ def variable_names(model: type[BaseModel], prefix: str) -> Iterator[str]:
 
 
 def nested_model(field: FieldInfo) -> type[BaseModel] | None:
-    """Return the nested settings class of a field, if any; a list of settings is a single value, written in the
-    file."""
+    """Return the nested settings class of a field; None if it has none, as for a list of settings, which is a single
+    value written in the file."""
     if get_origin(field.annotation) is tuple:
         return None
     kinds = get_args(field.annotation) or (field.annotation,)

@@ -1,4 +1,4 @@
-"""Concurrent evaluations, and which of them continue when some fail."""
+"""Concurrent evaluations, with rules for which of them continue when some fail."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -9,12 +9,12 @@ from assayer.run.concurrency import gather_all
 Out = TypeVar("Out")
 
 FATAL = (LlmRejected, ConfigurationError)
-"""Errors that the next evaluation would meet too."""
+"""Errors that every later evaluation would encounter as well."""
 
 
 class SideBySide(NamedTuple, Generic[Out]):
     ended: Mapping[int, Out | AssayerError]
-    """Results and failures by position; work that had not ended when everything was stopped is missing."""
+    """Results and failures by position; work that had not ended when all work was stopped is missing."""
     stopped: AssayerError | None = None
     """Error that made continuing pointless."""
 
@@ -22,8 +22,8 @@ class SideBySide(NamedTuple, Generic[Out]):
 async def side_by_side(
     works: Sequence[Callable[[], Awaitable[Out]]], reach: Callable[[], Awaitable[None]]
 ) -> SideBySide[Out]:
-    """Run work items concurrently; a failure costs no other item its result. If `reach` raises LlmUnavailable
-    because the endpoint is permanently gone, all items stop instead of each waiting for it."""
+    """Run work items concurrently; if one fails, the others continue. If `reach` raises LlmUnavailable because the
+    endpoint is permanently gone, all items stop instead of each waiting for it."""
     ended: dict[int, Out | AssayerError] = {}
 
     async def attempt(number: int, work: Callable[[], Awaitable[Out]]) -> None:

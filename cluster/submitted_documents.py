@@ -37,8 +37,8 @@ class SubmittedDocuments:
 
 
 def open_documents(settings: Settings, database: Database) -> PgDocuments | None:
-    """Open the document store, or return None if documents stay in the rows of their jobs. With an external
-    database, which other machines use too, a folder on this machine would not work. Raises ConfigurationError."""
+    """Open the document store; None if documents are kept in the rows of their jobs. With an external database, which
+    other machines use too, a folder on this machine would not work. Raises ConfigurationError."""
     if settings.batches.documents:
         return PgDocuments(database, SubmittedDocuments(settings.batches.documents))
     if settings.database.url:

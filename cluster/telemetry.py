@@ -45,7 +45,7 @@ _SECONDS = 2.0
 
 @contextmanager
 def trace_export(database: Database) -> Iterator[tuple[Chore, ...]]:
-    """Yield the background chores for exporting traces, if there are any."""
+    """Yield the background chores that export traces; none if traces are not exported."""
     if not any(os.environ.get(name) for name in _ENDPOINTS):
         yield ()
         return

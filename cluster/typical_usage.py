@@ -43,8 +43,8 @@ def typical_evaluations(llm: LlmSettings | None, board: BoardOptions | None = No
 def typical_board(
     llm: LlmSettings | None, usual: BoardOptions
 ) -> Callable[[int | None, Sequence[str]], TypicalEvaluation]:
-    """Return a function for the typical InnoEval evaluation by board size and models; None and an empty list use
-    the settings."""
+    """Return a function that maps board size and models to the typical InnoEval evaluation; None and an empty list
+    stand for the settings."""
     return partial(_with_board, llm, usual)
 
 
@@ -89,7 +89,8 @@ def _times(usage: _TierUsage, factor: float) -> _TierUsage:
 
 
 def _cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
-    """Return the cost; board seats are distributed among several models in turn, so each model gets its share."""
+    """Return the cost. Board seats are distributed among several models in turn, so each model gets its share of the
+    tokens."""
     total = 0.0
     for tier, (prompt, completion) in tokens.items():
         models = _models(llm, board, tier)

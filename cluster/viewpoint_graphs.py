@@ -36,8 +36,8 @@ class StoredGraph:
     home: Path
 
     async def folder(self) -> Path:
-        """Return the folder of this specific graph; another graph of the same name has a different folder.
-        Raises InputError if there is no graph."""
+        """Return the folder of this specific graph, which differs from that of another graph with the same name. Raises
+        InputError if there is no graph."""
         return self.home / await self.store.key()
 
     async def plan(self) -> GraphPlan | None:
@@ -61,8 +61,8 @@ class StoredGraph:
         return contents
 
     async def judge(self, options: GraphEvalOptions) -> GraphJudge:
-        """Return a judge based on this graph. Raises InputError if there is no graph, ConfigurationError for
-        files made for another graph."""
+        """Return a judge based on this graph. Raises InputError if there is no graph, ConfigurationError if its files
+        were made for another graph."""
         contents = await self.load()
         folder = await self.folder()
         if options.scorer == "best" and (model := _model(model_file(folder))) is not None:
@@ -79,7 +79,7 @@ def stored_graph(settings: Settings, database: Database, name: str) -> StoredGra
 
 
 async def open_judge(settings: Settings, database: Database) -> GraphJudge | Absent:
-    """Open the configured graph's judge, or return the reason why there is none."""
+    """Open the judge of the configured graph, or return the reason why there is none."""
     graph = stored_graph(settings, database, settings.grapheval.graph)
     if await graph.plan() is None:
         return NO_GRAPH
@@ -94,7 +94,7 @@ def calibration_file(folder: Path, options: GraphEvalOptions) -> Path:
 
 
 def model_file(folder: Path) -> Path:
-    """Return the file of the scorer chosen among several."""
+    """Return the path of the file of the scorer that was chosen among several."""
     return folder / "verdict-model.json"
 
 

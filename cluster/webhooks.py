@@ -19,8 +19,8 @@ from workers.fetching.ssrf_guard import AddressPolicy
 
 
 def load_or_create_key(path: Path, new: bytes) -> str:
-    """Return the key in the file; if there is none, write `new`, readable only by its owner. Concurrent processes
-    agree on a single key. Raises ConfigurationError."""
+    """Return the key in the file; if there is no file, write `new` to it, readable only by its owner. Concurrent
+    processes agree on a single key. Raises ConfigurationError."""
     try:
         if not path.exists():
             _write_once(path, new)
@@ -83,7 +83,7 @@ def load_secret_cipher(settings: Settings) -> SecretCipher:
 
 
 async def re_encrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
-    """Re-encrypt every secret that is under an older key with the first key. Failures are logged. Raises
+    """Re-encrypt every secret that is encrypted under an older key with the first key. Failures are logged. Raises
     StorageError."""
     for webhook, sealed in await outbox.encrypted_secrets():
         try:

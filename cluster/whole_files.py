@@ -1,4 +1,4 @@
-"""Reading and atomic writing of files that users name: the previous content stays until the new file is complete."""
+"""Reads and atomic writes of user-specified files: the previous content stays until the new file is complete."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ def read_whole_text(path: Path) -> str:
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[IO[bytes]]:
-    """Open a file for atomic writing, as the client's `atomic_file` does. Raises InputError."""
+    """Open a file for atomic writing, in the same way as the client's `atomic_file`. Raises InputError."""
     from assayer_client.errors import InvalidRequest
     from assayer_client.files import atomic_file
 

@@ -1,5 +1,5 @@
-"""Ideas from published works named by arXiv id, DOI or address: their full text if it may be fetched, else title and
-abstract from the sources of records."""
+"""Ideas from published works identified by arXiv id, DOI or web address: the full text if fetching it is allowed,
+otherwise the title and abstract from the record sources."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -55,7 +55,7 @@ class WorksAsIdeas:
         return _abstract_idea(record, source, why)
 
     async def _record(self, work: Identifiers) -> tuple[Paper | None, list[str]]:
-        """Return the first record with an abstract, else the first record, and what failed."""
+        """Return the first record with an abstract (otherwise the first record), and a list of failures."""
         found: list[Paper] = []
         failures: list[str] = []
         for source in self.sources:
@@ -88,7 +88,7 @@ def _abstract_idea(paper: Paper, source: str, why: str) -> Idea:
 
 @asynccontextmanager
 async def open_works(settings: Settings, bibliography: Bibliography | None = None) -> AsyncIterator[WorksAsIdeas]:
-    """Open what looks up and fetches works, as far as the settings allow."""
+    """Open a reader that looks up and fetches works, as far as the settings allow."""
     clock = SystemClock()
     on = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:

@@ -1,11 +1,10 @@
-"""The local paper corpus: a directory of immutable versions, built from records of papers and searched in place.
+"""The local paper corpus: a directory of immutable versions, built from paper records and searched in place.
 
-`ingest` turns what others publish into records; `records` reads and checks them; `building` makes `segments` of them,
-and `versions` of the segments; `search` answers queries from one version; `shards` does all that with several corpora
-as one; `nightly` keeps a corpus up to date.
+`ingest` turns published data into records; `records` reads and checks them; `building` turns records into `segments`,
+and segments into `versions`; `search` answers queries from one version; `shards` does all of this for several corpora
+combined into one; `nightly` keeps a corpus up to date.
 
-Heavy libraries are imported with the modules that use them; none of this imports torch.
-"""
+Heavy libraries are imported only by the modules that use them; no module in this package imports torch."""
 
 from assayer.models import Filters
 from index.building.build import BuildSummary, build_corpus

@@ -1,6 +1,6 @@
-"""Requirements of a corpus of some size: disk, memory, hours and price, each figure with its formula.
+"""Resource requirements of a corpus of a certain size: disk, memory, hours and price, each figure with its formula.
 
-The constants are in `capacity_planning.toml`, each with where it was measured or its publisher."""
+The constants are in `capacity_planning.toml`, each with the place of its measurement or with its publisher."""
 
 import math
 import tomllib
@@ -26,7 +26,7 @@ _VOCABULARY_GROWTH = 0.62
 _LISTS, _TRAINED_ON = 2, 64
 """Number of lists per square root of the rows, and training rows per list; see `index.segments.approximate_index`."""
 _WRITTEN_AGAIN = 3.0
-"""Number of papers written per new paper: segments up to twice as large are merged with it, see
+"""Number of papers written per new paper, because segments up to twice as large are merged with new papers; see
 `index.building.compaction`."""
 
 
@@ -47,7 +47,7 @@ class EmbeddingRate(Frozen):
 
 
 class MachineProfile(Frozen):
-    """One machine."""
+    """Profile of a machine."""
 
     what: str
     usd_per_hour: float
@@ -71,13 +71,13 @@ class CapacityRequest(Frozen):
     model: str
     profile: str
     full_texts: float = Field(default=0.0, ge=0, le=1)
-    """Share of the papers."""
+    """Share of the papers that have full texts."""
     daily: float = Field(default=0.001, ge=0, le=1)
     """Share of the papers that are new or changed each night."""
     machines: int = Field(default=1, ge=1)
     """Number of machines that share the work of building."""
     keep: int = Field(default=3, ge=1)
-    """Versions."""
+    """Number of versions kept."""
     shards: int | None = Field(default=None, ge=1)
     """Number of shards; None for an unsharded corpus."""
     usd_per_hour: float | None = Field(default=None, ge=0)
@@ -114,7 +114,7 @@ class _Size(NamedTuple):
 
     @property
     def rows(self) -> float:
-        """Rows of a segment."""
+        """Number of rows per segment."""
         return min(self.texts, _MOST_IN_SEGMENT)
 
     @property
@@ -123,7 +123,7 @@ class _Size(NamedTuple):
 
     @property
     def lists(self) -> float:
-        """Lists of an index."""
+        """Number of lists per index."""
         return 0 if self.kind == "exact" else _LISTS * math.sqrt(self.rows)
 
     @property
@@ -140,8 +140,8 @@ def planning_constants() -> PlanningConstants:
 
 
 def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: float | None = None) -> CapacityPlan:
-    """Plan the capacity that a corpus needs. `references` is the average per paper, by default the known average of
-    all papers. Raises InputError for an unknown model or profile."""
+    """Plan the capacity that a corpus needs. `references` is the average number per paper; by default, the known
+    average over all papers. Raises InputError for an unknown model or profile."""
     model = _lookup("embedding model", wanted.model, have.models)
     profile = _lookup("profile", wanted.profile, have.profiles)
     rate = wanted.texts_per_second or profile.rates[wanted.model].texts_per_second

@@ -18,24 +18,24 @@ from index.segments.content_readings import ContentReading, ContentReadings, app
 
 _AT_ONCE = 64
 _READ_CHARS = 6_000
-"""Maximum characters of an abstract that is read. Longer abstracts are whole papers by mistake, and are left to
-patterns."""
+"""Maximum characters of an abstract that is read. Longer abstracts are whole papers included by mistake, and are left
+to pattern matching."""
 
 
 @dataclass
 class ContentReader:
-    """Content reader of a nightly run. A paper whose answer is on disk is not sent to the model again; its cost
-    counts in the budget."""
+    """Content reader of a nightly run. A paper whose model response is already on disk is not sent again, but its cost
+    counts toward the budget."""
 
     llm: Llm
     run: Run
     """Run with the budget of the nightly run."""
     path: Path
-    """Where readings are kept."""
+    """File in which readings are stored."""
     read: int = field(default=0, init=False)
     """Number of papers read, including those of an interrupted attempt."""
     left: dict[str, int] = field(default_factory=dict, init=False)
-    """Number of papers left to patterns, by reason."""
+    """Number of papers left to pattern matching, by reason."""
 
     @property
     def usd(self) -> float:
@@ -43,8 +43,8 @@ class ContentReader:
         return self.run.budget.earlier_usd + self.run.budget.spent_usd
 
     async def __call__(self, records: Sequence[PaperRecord]) -> None:
-        """Read these new or changed papers before they are written. Papers that cannot be read are counted;
-        only an error that makes further requests pointless, such as a wrong key, ends the run."""
+        """Extract the contents of these new or changed papers before they are written. Papers that cannot be read are
+        counted; only an error that makes further requests pointless, such as an invalid key, ends the run."""
         known = await asyncio.to_thread(ContentReadings.open, self.path)
         readable = [record for record in records if self._is_readable(record)]
         earlier = [found for item in readable if (found := known.of(item.title, item.abstract))]

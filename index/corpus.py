@@ -1,4 +1,4 @@
-"""Local corpus as the methods use it: papers, search, full texts and fit of a single version."""
+"""Local corpus as seen by the evaluation methods: papers, search, full texts and corpus fit of a single version."""
 
 import bisect
 import datetime as dt
@@ -67,8 +67,8 @@ class Corpus:
         proofs: VerificationCache | None = None,
         device: Device = "cpu",
     ) -> "Corpus":
-        """Open a version on this machine, by default the current version. Raises CorpusError if it is missing,
-        if a file has changed since it was written, or if it was built with another embedding model;
+        """Open a version on this machine, by default the current version. Raises CorpusError if it is missing, if a
+        file has changed since it was written, or if it was built with another embedding model; raises
         ConfigurationError if there is no GPU to search on or too little GPU memory."""
         whole = describe_corpus(directory, version)
         check_embedder(whole, embedder, directory)
@@ -83,7 +83,7 @@ class Corpus:
             return cls(whole, days, parts, embedder, stack.pop_all().close)
 
     def __len__(self) -> int:
-        """Papers."""
+        """Return the number of papers."""
         return self._info.papers
 
     @property
@@ -116,8 +116,8 @@ class Corpus:
         return await self._queries.neighbours(papers, limit, Filters(window=window))
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return references in the order of the paper's own list. Papers whose references no source provided
-        are missing."""
+        """Return each paper's references in the order of its own list. Papers are missing from the result if no source
+        provided their references."""
         return await self._queries.references(papers, limit, Filters(window=window))
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
@@ -131,7 +131,7 @@ class Corpus:
         return await self._queries.citations(papers, limit, Filters(window=window))
 
     async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
-        """Return the newest papers that name a method or a concept, as far as the base graph knows."""
+        """Return the newest papers that name a method or a concept, as recorded in the base graph."""
         return await self._queries.naming(name, limit, filters)
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
@@ -142,8 +142,8 @@ class Corpus:
         return await self._queries.similarities(vector, papers)
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return a unit query vector per text. A text longer than a passage gets the normalized mean of its
-        passages."""
+        """Return a unit query vector per text. A text longer than a passage gets the normalized mean of its passages'
+        vectors."""
         return np.stack([await self._embed_query(text) for text in texts])
 
     async def _embed_query(self, text: str) -> Vectors:
@@ -152,12 +152,12 @@ class Corpus:
         return mean / np.linalg.norm(mean)
 
     async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
-        """Return passage vectors of texts under their papers' titles, computed like the corpus's own abstracts
-        and passages."""
+        """Return the passage vector of each text under its paper's title, computed like those of the corpus's own
+        abstracts and passages."""
         return await self._embedder.embed([paper_text(*item) for item in titled], "passage")
 
     def newest(self, window: Window) -> dt.date | None:
-        """Return the publication day of the newest paper in the window; None if no paper is dated."""
+        """Return the publication day of the newest paper in the window; None if the window contains no dated paper."""
         known = len(self._days) if window.before is None else bisect.bisect_right(self._days, window.before)
         return self._days[known - 1] if known and window.contains(self._days[known - 1]) else None
 
@@ -178,8 +178,8 @@ class Corpus:
         return await self._queries.full_texts(papers)
 
     def close(self) -> None:
-        """Cancel pending calls; the version may be removed afterwards. Optional: a corpus without references
-        closes itself."""
+        """Cancel pending calls; afterwards the version can be removed. Optional: the corpus closes itself when no
+        references to the object remain."""
         if self._finish is not None:
             self._finish()
 

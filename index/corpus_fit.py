@@ -1,9 +1,8 @@
-"""Does a corpus cover the field of a text? Measured on the corpus itself; docs/adr/0003.
+"""Measure of how well a corpus covers the field of a text, calibrated on the corpus itself; see docs/adr/0003.
 
-The statistic: cut the text into passages of about 80 words, take for each the mean cosine with its nearest
-papers, and average over the passages. The same statistic of the corpus's own abstracts, each with its own
-paper left out, says what is usual inside the field.
-"""
+The statistic: cut the text into passages of about 80 words, compute each passage's mean cosine similarity to its
+nearest papers, and average over the passages. The same statistic for the corpus's own abstracts, each computed without
+its own paper, shows which values are usual within the field."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,7 +18,7 @@ from index.segments.row_filter import NO_FILTERS
 from index.segments.vector_index import VectorMatches
 
 NearestSearch: TypeAlias = Callable[[Vectors, int], Sequence[VectorMatches]]
-"""Function that returns, for each vector, the requested number of nearest papers that count."""
+"""Function that returns, for each vector, the requested number of nearest papers among those searched."""
 
 FEWEST_PAPERS = 10
 """Minimum papers for a fit; fewer papers cover no field."""
@@ -43,15 +42,15 @@ class FitCalibration(Frozen):
     papers: int
     """Number of papers in the corpus at the time of measurement."""
     sample: int
-    """Papers measured."""
+    """Number of papers measured."""
     median: float
     good_from: float
     partial_from: float
 
 
 def neighbours_for(papers: int) -> int:
-    """Return how many nearest papers count: a tenth of the papers, between 3 and 20, so that a small corpus is not
-    compared with its most distant papers."""
+    """Return the number of nearest papers to average over: a tenth of the papers, between 3 and 20, so that a text in a
+    small corpus is not compared with its most distant papers."""
     return max(_FEWEST_NEIGHBOURS, min(_MOST_NEIGHBOURS, papers // 10))
 
 
@@ -140,9 +139,9 @@ async def measure_fit(
 ) -> FitCalibration | None:
     """Calibrate the fit statistic on a sample drawn from every reader in proportion to its papers.
 
-    The statistic is computed for each sampled paper's own abstract with the paper left out. `search` asks all
-    readers together, and `number` returns the number it uses for a paper. `before` is kept while the corpus has
-    about the same size. Returns None for a corpus too small to measure."""
+    The statistic is computed for each sampled paper's own abstract with the paper left out. `search` queries all
+    readers together, and `number` returns the number by which `search` identifies a paper. `before` is kept as long as
+    the corpus has about the same size. Returns None if the corpus is too small to measure."""
     papers = sum(reader.count_passing(NO_FILTERS) for reader in readers)
     if papers < FEWEST_PAPERS:
         return None

@@ -49,8 +49,8 @@ class FolderOrigin:
 
 
 def open_from(origin: CorpusOrigin, version: str, opener: Callable[[str], Opened]) -> Opened:
-    """Open a version, by default the newest, once it is on this machine. A damaged version is downloaded again
-    once. Raises CorpusError."""
+    """Open a version, by default the newest, once it is on this machine. A damaged version is downloaded again, but
+    only once. Raises CorpusError."""
     directory = origin.fetch(version)
     try:
         return opener(directory)

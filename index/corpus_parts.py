@@ -53,7 +53,7 @@ def describe_corpus(directory: Path, version: str | None = None) -> CorpusInfo:
 
 
 class CorpusPart:
-    """Implements `index.search.local_reader.ReaderHandle`. The open version is not removed while this is open."""
+    """Implements `index.search.local_reader.ReaderHandle`. The version is not removed while the part is open."""
 
     def __init__(self, whole: CorpusInfo, opened: LocalReader, close: Callable[[], None]) -> None:
         self.whole = whole
@@ -87,5 +87,5 @@ class CorpusPart:
         return await self._opened.call(function, *args, **kwargs)
 
     def close(self) -> None:
-        """Cancel pending calls. Optional: a part without references closes itself."""
+        """Cancel pending calls. Optional: a part closes itself when no reference to it remains."""
         self._finish()

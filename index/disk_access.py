@@ -24,7 +24,7 @@ _HINTS = {
 
 @contextmanager
 def folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
-    """Hold an exclusive lock; a second process would delete the first process's files as leftovers. Raises
+    """Hold an exclusive lock, because a second process would delete the first process's files as leftovers. Raises
     InputError."""
     try:
         file = (folder / lock).open("wb")

@@ -1,8 +1,7 @@
-"""FAISS: imported where it is first needed, and which of its builds is installed.
+"""FAISS import on first use, and detection of the installed FAISS packages.
 
-Builds for the CPU and for GPUs bring one module. Which of two that are installed is there, the order of installing them
-decides, and removing one leaves a module with nothing in it.
-"""
+The packages for the CPU and for GPUs provide the same module. If both are installed, the order of installation decides
+which one is imported, and uninstalling either one leaves an empty module."""
 
 import logging
 import os

@@ -25,7 +25,8 @@ from index.segments.content_graph import found_contents
 
 
 class MemoryCorpus:
-    """Implements the Literature port by exact search over a few papers. `fit` is an argument and is not measured."""
+    """Implements the Literature port by exact search over a few papers. `fit` is passed in instead of being
+    measured."""
 
     source = "corpus"
 

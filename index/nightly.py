@@ -1,8 +1,7 @@
 """Nightly updates: fetch what has changed, update the corpus, test the new version, and record the run.
 
-The history is `history.jsonl` in the corpus's directory: one line when a run begins, and one when it has ended, which
-replaces the first when the file is read.
-"""
+The history is `history.jsonl` in the corpus directory, with one line written when a run begins and another when it
+ends; a reader of the file replaces the first by the second."""
 
 import asyncio
 import datetime as dt
@@ -33,7 +32,7 @@ from index.versions.manifest import CorpusChanges, Manifest, RejectionCount, cou
 from index.versions.version_store import VersionStore
 
 FetchChanges = Callable[[], Awaitable[tuple[RejectionCount, ...]]]
-"""Function that updates an ingest folder and returns counts of what was rejected."""
+"""Function that updates an ingest folder and returns the counts of rejected rows."""
 NightlyOutcome = Literal["published", "unchanged", "failed", "running", "cut off"]
 """Outcome of a nightly run. `cut off`: the run did not record its end, and is not running."""
 _FILE = "history.jsonl"
@@ -88,9 +87,10 @@ class NightlyRun(Frozen):
     usd: float | None = None
     """Price of the machine time in US dollars; None without a price per hour."""
     contents_read: int = 0
-    """Number of papers whose names and claims were extracted by a language model; patterns read the others."""
+    """Number of papers whose names and claims were extracted by a language model; the others were left to pattern
+    matching."""
     contents_left: tuple[RejectionCount, ...] = ()
-    """Numbers of papers left to patterns although a model was to read them, by reason."""
+    """Number of papers left to pattern matching although a model was supposed to read them, by reason."""
     contents_usd: float | None = None
     """Cost of the model in US dollars; None if no model was used."""
 
@@ -111,7 +111,7 @@ class NightlyUpdate:
     usd_per_hour: float | None = None
     """Price per hour of this machine in US dollars."""
     reader: ContentReader | None = None
-    """Reader of names and claims in new or changed papers; None leaves them to patterns."""
+    """Reader of names and claims in new or changed papers; None leaves them to pattern matching."""
     prepare: Callable[[], object] | None = None
     """Function, run within the nightly run, that fetches the corpus from elsewhere, where another process may have
     updated it."""
@@ -202,9 +202,9 @@ class NightlyUpdate:
         return part.manifest, part.changes
 
     def _remove_taken(self, waiting: PendingChanges) -> None:
-        """Remove the published changes. A run killed before this applies them again, which changes nothing. If
-        `deletions.txt` is missing, ingest was interrupted while writing it, and `deletions/` stays for the next
-        ingest run."""
+        """Remove the published changes. If a run is killed before this step, the next run applies them again, which
+        changes nothing. If `deletions.txt` is missing, ingest was interrupted while writing it, and `deletions/` stays
+        for the next ingest run."""
         for folder in waiting.upserts:
             shutil.rmtree(folder, ignore_errors=True)
         if waiting.deletions:
@@ -262,7 +262,7 @@ class NightlyHistory:
             yield
 
     def append(self, night: NightlyRun) -> None:
-        """Raises OSError."""
+        """Append a run to the history. Raises OSError."""
         with self._path.open("ab+") as file:
             if file.tell() and not _ends_whole(file):
                 file.write(b"\n")
@@ -271,7 +271,7 @@ class NightlyHistory:
             os.fsync(file.fileno())
 
     def runs(self, last: int | None = None) -> list[NightlyRun]:
-        """Return the runs, oldest first: all, or only the `last` runs."""
+        """Return all runs, or only the `last` most recent runs, oldest first."""
         try:
             with self._path.open("rb") as file:
                 at_work = _in_progress(file)
@@ -283,7 +283,7 @@ class NightlyHistory:
 
 
 def _one_per_run(noted: list[NightlyRun], at_work: bool) -> list[NightlyRun]:
-    """Return a single entry per run, as runs never overlap; the last run may be in progress."""
+    """Return a single entry per run, given that runs never overlap; the last run may be in progress."""
     nights: list[NightlyRun] = []
     for night in noted:
         if nights and nights[-1].outcome == "running" and nights[-1].began == night.began:

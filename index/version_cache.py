@@ -19,17 +19,17 @@ T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 _IDLE_SECONDS = 7200.0
-"""Seconds that a version that is no longer current stays open without use. An evaluation may wait this long for a
+"""Seconds for which an unused version stays open after it is no longer current. An evaluation may wait this long for a
 language model."""
 _AGAIN_SECONDS = 30.0
-"""Seconds after which opening a version that could not be opened is retried."""
+"""Seconds before another attempt to open a version that could not be opened."""
 
 
 class VersionCache(Generic[T]):
-    """Opens each version once for all callers, in a thread, and drops those that were not used for a while.
+    """Cache that opens each version once for all callers, in a thread, and drops versions that were not used for a
+    while.
 
-    A dropped version is closed when nothing refers to it any more: callers that still have it can go on.
-    """
+    A dropped version is closed once nothing refers to it: callers that still hold it can continue to use it."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class VersionCache(Generic[T]):
         return task
 
     def _opening_ended(self, version: str, task: "asyncio.Task[T]") -> None:
-        """Finish opening a version and retrieve its exception, as its callers may have been cancelled."""
+        """Finish opening a version and retrieve its exception, because its callers may have been cancelled."""
         del self._opening[version]
         if not task.cancelled():
             task.exception()

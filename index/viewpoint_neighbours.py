@@ -71,7 +71,7 @@ class FaissNeighbours:
         unfinished.replace(path)
 
     def restore(self, path: Path) -> None:
-        """Load a saved index, or start empty if there is no readable file. The file must be written by this
+        """Load a saved index, or start empty if there is no readable file. The file must have been written by this
         program: FAISS does not validate what it reads."""
         self.clear()
         if not path.is_file():

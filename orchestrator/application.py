@@ -89,7 +89,7 @@ from orchestrator.web.validation_errors import validation_problem
 
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
-"""Value of `Retry-After` in seconds when a tenant's queue is full, as work takes minutes."""
+"""Value of `Retry-After` in seconds when a tenant's queue is full, because jobs take minutes."""
 _ROUTERS = (
     evaluations,
     events,
@@ -141,7 +141,7 @@ _ROUTERS = (
     review_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
-"""Pattern of paths whose bodies may contain many ideas."""
+"""Pattern of paths whose bodies can contain many ideas."""
 _DESCRIPTION = """Evaluates research ideas against the literature.
 
 Every accepted evaluation ends in exactly one verdict: a report, or a problem that says why there is none.
@@ -276,7 +276,7 @@ def _response(request: Request, refusal: HttpProblem) -> Response:
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """Return every method that any route accepts at this path; Starlette names only those of the first route. A
+    """Return every method that any route accepts at this path; Starlette names only the methods of the first route. A
     literal path in the OpenAPI document takes precedence over paths with an id."""
     named = request.app.openapi()["paths"].get(request.url.path)
     if named is not None:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 MEDIA_TYPE = "application/problem+json"
 _BASE = "https://assayer.dev/problems/"
 _RETRY_SECONDS = {429: 5, 503: 5}
-"""Values of `Retry-After` by status, where a problem states no other."""
+"""Values of `Retry-After` by status, if a problem states no other."""
 _LONGEST_NAME = 60
 """Maximum number of characters of an unknown name that are compared with known names."""
 
@@ -42,8 +42,7 @@ class Check(Resource):
 
 
 class ProblemDocument(Resource):
-    """Problem document (RFC 9457): what was wrong, where, and what to do. Readers ignore members that they do not
-    know."""
+    """Problem document (RFC 9457): what was wrong, where, and what to do. Readers ignore unknown members."""
 
     type: str
     title: str
@@ -55,14 +54,14 @@ class ProblemDocument(Resource):
     """Value of `X-Request-Id`, to quote in support requests."""
     errors: tuple[ProblemError, ...] | None = None
     retry_after: int | None = None
-    """Seconds."""
+    """Seconds to wait before a retry."""
     scope: str | None = None
     """Scope that the API key lacks."""
     reason: str | None = None
     """Reason for a 401: missing, malformed, unknown, expired or revoked. Reason for a 410: erased, or retention."""
     deleted_at: dt.datetime | None = None
     proof: int | None = None
-    """Number of the erasure proof, for callers who may read it: `GET /v1/erasures/{number}`."""
+    """Number of the erasure proof, for callers who are allowed to read it: `GET /v1/erasures/{number}`."""
     state: JobState | None = None
     """State of a job that has no result."""
     missing: tuple[int, ...] | None = None

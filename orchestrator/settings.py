@@ -35,7 +35,7 @@ class ApiKeySettings(Frozen):
     requests_per_minute_per_tenant: int = Field(default=6_000, ge=1)
     """Rate limit of all keys of a tenant together, regardless of how many keys it creates and of their own limits."""
     burst_seconds: float = Field(default=10.0, ge=0)
-    """Burst size: a key or tenant may send at once as many requests as its rate allows in this many seconds."""
+    """Burst size: a key or tenant can send at once the number of requests that its rate allows in this many seconds."""
 
 
 ProviderName = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")]
@@ -53,7 +53,8 @@ class IdentityProviderSettings(Frozen):
     client_secret: SecretStr | None = None
     """Client secret; None if the service is registered as a public client."""
     tenant: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
-    """Tenant whose members it signs in. It never signs in members of another tenant, whatever its tokens state."""
+    """Tenant whose members this provider signs in. It never signs in members of another tenant, regardless of what its
+    tokens state."""
     label: str = Field(default="your organisation's account", max_length=100)
     """Label on the button after "Sign in with"."""
     scopes: tuple[str, ...] = ("openid", "profile", "email")
@@ -63,8 +64,8 @@ class IdentityProviderSettings(Frozen):
     """Roles by group. Members of a listed group are admitted without an invitation; the highest of several roles
     counts."""
     trust_email: bool = False
-    """Whether addresses count as verified if the provider does not state it; enable only if people cannot choose
-    their addresses."""
+    """True to treat addresses as verified if the provider does not state whether they are; enable only if people cannot
+    choose their addresses."""
 
 
 class AccessSettings(Frozen):
@@ -81,7 +82,7 @@ class AccessSettings(Frozen):
     """Rate limit of a person over all their sessions. Stylesheets, scripts and the data that a stream continues to
     send do not count."""
     burst_seconds: float = Field(default=30.0, ge=0)
-    """Burst size: a person may send at once as many requests as their rate allows in this many seconds."""
+    """Burst size: a person can send at once the number of requests that their rate allows in this many seconds."""
     providers: dict[ProviderName, IdentityProviderSettings] = Field(default_factory=dict)
     """Identity providers, by a name that you choose and that appears in URLs."""
 
@@ -96,15 +97,16 @@ class QueueSettings(Frozen):
     lease_seconds: float = Field(default=30.0, gt=0)
     """Seconds after which a lease that was not renewed expires; leases are renewed every third of this time."""
     max_failures: int = Field(default=3, ge=1)
-    """Number of attempts failed for a possibly temporary reason after which the job fails."""
+    """Number of attempts that fail with a possibly temporary error after which the job fails."""
     max_losses: int = Field(default=6, ge=1)
     """Number of lost leases after which the job fails: leases that expired, or ended because the worker died or had
     to stop."""
     max_outages: int = Field(default=100, ge=1)
-    """Number of attempts postponed because a dependency of every job was unreachable after which the job fails."""
+    """Number of postponed attempts after which the job fails. Attempts are postponed while a dependency of every job is
+    unreachable."""
     suspect_losses: int = Field(default=3, ge=1)
-    """Number of lost leases from which a job is suspected of killing its workers. Only one such job runs at a time,
-    to clear those that merely ran beside the cause."""
+    """Number of lost leases from which a job is suspected of killing its workers. Only one such job runs at a time, so
+    that jobs that merely ran beside the cause are cleared."""
     max_usd: float | None = Field(default=None, gt=0)
     """Maximum cost in US dollars of a job without a limit of its own."""
 
@@ -113,7 +115,7 @@ class ExecutionSettings(Frozen):
     progress_seconds: float = Field(default=1.0, gt=0)
     """Seconds between two progress events of a job."""
     poll_seconds: float = Field(default=5.0, gt=0)
-    """Seconds that a worker relies on notifications before it polls."""
+    """Maximum seconds that a worker waits for notifications before it polls."""
     expire_seconds: float = Field(default=5.0, gt=0)
     """Seconds between two searches for expired leases."""
     purge_seconds: float = Field(default=86_400.0, gt=0)
@@ -123,21 +125,21 @@ class ExecutionSettings(Frozen):
     longest_pause_seconds: float = Field(default=10.0, gt=0)
     """Maximum seconds between two attempts while the database is unreachable."""
     drain_seconds: float = Field(default=30.0, ge=0)
-    """Seconds that running jobs may take to end once the process is asked to stop; the rest return to the queue."""
+    """Seconds for running jobs to end once the process is asked to stop; the remaining jobs return to the queue."""
 
 
 class RetentionSettings(Frozen):
     """Retention periods of growing data. The retention of jobs is set per tenant."""
 
     ledger_months: int | None = Field(default=None, ge=1)
-    """Number of whole months before the current month for which calls of language models stay in the ledger; longer
-    while any job accepted before their end is stored. None: forever."""
+    """Number of whole months before the current month for which language model calls stay in the ledger; they stay
+    longer while any job accepted before the end of those months is stored. None: forever."""
     event_months: int | None = Field(default=None, ge=1)
     """Number of whole months for which progress events of ended jobs are kept; the jobs and their results remain.
     None: as long as the job."""
     tombstone_days: int | None = Field(default=None, ge=1)
-    """Days during which requests for something deleted state that it was deleted; afterwards it is treated as if it
-    never existed. None: as long as its tenant exists."""
+    """Days during which the response to a request for a deleted resource states that it was deleted; afterwards it is
+    treated as if it never existed. None: as long as its tenant exists."""
 
 
 class BatchSettings(Frozen):
@@ -154,20 +156,20 @@ class BatchSettings(Frozen):
     """Maximum number of batches that a process parses concurrently; further batches wait. A single tenant's batches
     can take all places but one."""
     reading_seconds: float = Field(default=60.0, gt=0)
-    """Maximum seconds for reading the ideas of a body; the body is then refused."""
+    """Maximum seconds for reading the ideas of a body, after which the body is refused."""
     documents: str = ""
     """Location of job documents until they are read: an fsspec URL (`s3://bucket/submissions`) that every process
     of the service can reach. Empty: `submissions/` in the data directory with the embedded database, or the rows of
     the jobs with another database."""
     abandoned_seconds: float = Field(default=900.0, gt=0)
-    """Seconds after which a stored document without a job is deleted, because the process that received it died;
-    longer than storing any body takes."""
+    """Seconds after which a stored document without a job is deleted, because the process that received it died; must
+    be longer than storing any body takes."""
     document_days: int = Field(default=30, ge=0)
     """Retention of a document whose evaluation ended without a result, so that it can be rerun. 0: it is deleted
     when its evaluation ends, as are all documents whose evaluation succeeded."""
     uploads: int = Field(default=16, ge=1)
-    """Maximum number of batch bodies that a process receives concurrently, onto its disk; further uploads are
-    refused and may be retried later."""
+    """Maximum number of batch bodies that a process receives concurrently, onto its disk; further uploads are refused
+    and can be retried later."""
 
 
 class RewardSettings(Frozen):
@@ -184,7 +186,7 @@ class RedeliverySettings(Frozen):
     """Settings for retrying failed deliveries."""
 
     tries: int = Field(default=8, ge=1)
-    """Number of attempts before delivery is abandoned; with the waits below, after a little more than a day."""
+    """Number of attempts before delivery is abandoned, which with the waits below takes a little more than a day."""
     first_seconds: float = Field(default=5.0, gt=0)
     """Seconds before the second attempt; each further wait is `factor` times as long."""
     factor: float = Field(default=5.0, ge=1)
@@ -198,12 +200,12 @@ class WebhookDeliverySettings(RedeliverySettings):
     at_once_per_webhook: int = Field(default=4, ge=1)
     """Maximum number of deliveries in flight for a webhook, so that a hanging receiver does not delay the others."""
     poll_seconds: float = Field(default=5.0, gt=0)
-    """Seconds that the sender relies on notifications before it polls."""
+    """Maximum seconds that the sender waits for notifications before it polls."""
 
 
 class MailDeliverySettings(RedeliverySettings):
     tries: int = Field(default=9, ge=1)
-    """Number of attempts before the mail is abandoned; with the waits below, after a little more than a day."""
+    """Number of attempts before the mail is abandoned, which with the waits below takes a little more than a day."""
     first_seconds: float = Field(default=30.0, gt=0)
     """Seconds before the second attempt; each further wait is `factor` times as long."""
     factor: float = Field(default=3.0, ge=1)
@@ -225,23 +227,25 @@ class ApiSettings(Frozen):
     linger_seconds: float = Field(default=5.0, gt=0)
     """Seconds for which the rest of a refused body is still read, so that its sender receives the response."""
     body_seconds: float = Field(default=20.0, gt=0)
-    """Seconds that a body may keep the process waiting, plus a second for each `least_body_rate` bytes received."""
+    """Seconds for which a body can keep the process waiting, plus a second for each `least_body_rate` bytes received.
+    """
     least_body_rate: int = Field(default=10_000, ge=1)
-    """Bytes a second."""
+    """Minimum rate in bytes per second."""
     max_bodies_per_tenant: int = Field(default=64, ge=1)
     """Maximum concurrent uploads of a tenant to this process; callers without an API key count as one tenant."""
     max_requests: int = Field(default=256, ge=1)
-    """Maximum concurrent requests in this process; further ones get a 503 without being read."""
+    """Maximum concurrent requests in this process; further requests get a 503 without being read."""
     max_requests_per_tenant: int = Field(default=4, ge=1)
     """Maximum number of a tenant's requests processed concurrently in this process; further requests wait, so that
     other tenants are not delayed."""
     max_waiting_per_tenant: int = Field(default=192, ge=1)
-    """Maximum requests of a tenant, including those in progress and held open; further ones get a 429."""
+    """Maximum requests of a tenant, including those in progress and held open; further requests get a 429."""
     refusal_seconds: float = Field(default=1.0, ge=0)
     """Seconds of delay before a 429 response, because clients that retry immediately would otherwise cost as much
     as if nothing were refused."""
     max_streams: int = Field(default=512, ge=1)
-    """Event streams and waiting requests held open at once in this process. They are not counted as requests."""
+    """Maximum event streams and waiting requests held open at once in this process. They are not counted as requests.
+    """
     max_streams_per_tenant: int = Field(default=128, ge=1)
     max_wait_seconds: float = Field(default=60.0, gt=0)
     """Maximum seconds that `Prefer: wait=N` waits."""
@@ -250,8 +254,8 @@ class ApiSettings(Frozen):
     heartbeat_seconds: float = Field(default=15.0, gt=0)
     """Seconds between comments in an idle event stream, which keep proxies from closing it."""
     poll_seconds: float = Field(default=5.0, gt=0)
-    """Seconds that a stream relies on notifications before it polls."""
+    """Maximum seconds that a stream waits for notifications before it polls."""
     ready_seconds: float = Field(default=2.0, ge=0)
-    """Seconds for which a result of `/readyz` is reused for other callers; it requires no key."""
+    """Seconds for which a result of `/readyz` is reused for other callers, because the route requires no key."""
     open_metrics: bool = False
-    """Whether `/metrics`, which names every tenant, is served without an `admin` key: for closed networks."""
+    """True to serve `/metrics`, which names every tenant, without an `admin` key; only for closed networks."""

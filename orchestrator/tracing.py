@@ -1,9 +1,8 @@
-"""OpenTelemetry traces of finished jobs, made from their events and the ledger, and their export by OTLP.
+"""OpenTelemetry traces of finished jobs, built from their events and the ledger, and exported over OTLP.
 
-There is a span for the whole job, for each wait and stage, and for each call of a language model. Attributes follow
-OpenTelemetry's conventions for generative AI where they fit, and are named `assayer.…` otherwise. Spans contain neither
-texts of ideas nor texts of errors, which may quote them. Spans that the collector does not accept are lost.
-"""
+There is one span for the whole job, one per wait and stage, and one per language model call. Attributes follow
+OpenTelemetry's conventions for generative AI where these fit, and are named `assayer.…` otherwise. Spans contain
+neither idea texts nor error texts, which may quote ideas. Spans that the collector does not accept are lost."""
 
 import asyncio
 import datetime as dt
@@ -30,7 +29,7 @@ Attributes: TypeAlias = Mapping[str, str | int | float]
 _LOG = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 20
 _SPANS_AT_ONCE = 512
-"""Maximum spans in one request to the collector."""
+"""Maximum number of spans in one request to the collector."""
 _PROPAGATOR = TraceContextTextMapPropagator()
 
 
@@ -42,7 +41,7 @@ class FinishedSpan(NamedTuple):
     error: str | None = None
     """Kind of the error (`error.type`), if the span failed."""
     is_call: bool = False
-    """Whether the span is a call of an external service."""
+    """True if the span is a call of an external service."""
 
 
 class Trace(NamedTuple):
@@ -112,7 +111,7 @@ def _fault_kind(row: LedgerRow) -> str | None:
 
 
 class TraceExporter:
-    """Exporter of traces; OpenTelemetry's own environment variables set sampler, limits and resource names."""
+    """Exporter of traces; OpenTelemetry's own environment variables set the sampler, limits and resource names."""
 
     def __init__(self, archive: PgFinishedJobs, exporter: SpanExporter) -> None:
         own = Resource({"service.name": "assayer", "service.version": __version__})
@@ -122,7 +121,7 @@ class TraceExporter:
         self._exporter = exporter
 
     async def send(self) -> None:
-        """Export all waiting finished jobs, stopping if any are lost. Raises StorageError."""
+        """Export all waiting finished jobs, stopping when any are lost. Raises StorageError."""
         while ended := await self._archive.claim(_JOBS_AT_ONCE):
             lost = await asyncio.to_thread(self._export, ended)
             if lost:
@@ -133,7 +132,7 @@ class TraceExporter:
                 return
 
     def _export(self, ended: Sequence[FinishedJob]) -> int:
-        """Export the jobs and return how many were lost; after a failed request, the rest is not sent."""
+        """Export the jobs and return how many were lost; after a failed request, the remaining jobs are not sent."""
         for number, item in enumerate(ended):
             spans = _otel_spans(self._tracer, trace_of(item))
             for first in range(0, len(spans), _SPANS_AT_ONCE):
@@ -143,7 +142,7 @@ class TraceExporter:
 
 
 def _otel_spans(tracer: Tracer, trace: Trace) -> list[ReadableSpan]:
-    """Return the spans of a trace; empty if the sampler, or the caller's `traceparent`, requests no trace."""
+    """Return the spans of a trace; empty if the sampler or the caller's `traceparent` disables tracing."""
     carrier = {} if trace.traceparent is None else {"traceparent": trace.traceparent}
     job_span, context = _otel_span(tracer, trace.job, _PROPAGATOR.extract(carrier, Context()))
     spans = [job_span, *(_otel_span(tracer, step, context)[0] for step in trace.steps)]

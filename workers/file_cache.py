@@ -1,4 +1,4 @@
-"""Cache of data fetched from outside, kept as files, so that a second run sends no requests."""
+"""Cache of data fetched from outside, kept as files, so that a second run need not send requests."""
 
 import datetime as dt
 import gzip
@@ -23,8 +23,8 @@ class _CacheEntry(Frozen, Generic[Thing]):
 
 
 class FileCache(Generic[Thing]):
-    """Cache with one file per key, written atomically, so that any number of processes may share the folder. A
-    damaged file, or one written by another version of assayer, counts as missing."""
+    """Cache with one file per key, written atomically, so that any number of processes can share the folder. A damaged
+    file, or one written by another version of assayer, counts as missing."""
 
     def __init__(
         self,
@@ -35,13 +35,13 @@ class FileCache(Generic[Thing]):
         keep: dt.timedelta,
         retry: dt.timedelta,
     ) -> None:
-        """Create a cache that keeps values for `keep`, and keeps the fact that nothing was available for `retry`."""
+        """Create a cache that keeps values for `keep`, and remembers for `retry` that nothing was available."""
         self._storage, self._folder, self._clock = storage, folder, clock
         self._record: type[_CacheEntry[Thing]] = _CacheEntry[value_type]  # type: ignore[valid-type]  # known to pydantic when it runs
         self._keep, self._retry = keep, retry
 
     async def get(self, key: str) -> Thing | Absent | None:
-        """Return the cached value, or None if it is missing or expired. Raises FullTextError when the storage fails."""
+        """Return the cached value; None if it is missing or expired. Raises FullTextError when the storage fails."""
         data = await self._storage.read(self._name(key))
         if data is None:
             return None

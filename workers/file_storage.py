@@ -1,5 +1,5 @@
-"""Storage of small files in any location that fsspec supports. Writes are atomic, however many processes write a
-file."""
+"""Storage of small files in any location that fsspec supports. Writes are atomic, even if several processes write the
+same file."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ class FileStorage:
         await self._in_thread(lambda: self._write(self._path(name), data))
 
     async def add_file(self, name: str, file: Path) -> None:
-        """Copies a local file."""
+        """Copy a local file."""
         await self._in_thread(lambda: self._write(self._path(name), file.read_bytes()))
 
     async def exists(self, name: str) -> bool:
@@ -48,7 +48,7 @@ class FileStorage:
         await self._in_thread(lambda: self._delete(self._path(name)))
 
     async def names(self, folder: str) -> list[str]:
-        """Return the names of the files in a folder, without the folder's path; empty if there is no such folder."""
+        """Return the names of the files in a folder, without the folder's path; empty if the folder does not exist."""
         return await self._in_thread(lambda: self._names(self._path(folder)))
 
     def _path(self, name: str) -> str:
@@ -68,8 +68,8 @@ class FileStorage:
             return None
 
     def _write(self, path: str, data: bytes) -> None:
-        """Write a file atomically. Object stores do so themselves; a local file is written beside its final
-        path and moved there."""
+        """Write a file atomically. Object stores do this themselves; a local file is written next to its final path and
+        moved there."""
         if not self._local:
             self._files.pipe_file(path, data)
             return

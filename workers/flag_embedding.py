@@ -1,8 +1,9 @@
-"""Loading of FlagEmbedding without its log output, with explicit errors for what it swallows or leaves to chance.
+"""Loading of FlagEmbedding without its log output, with explicit errors where it hides failures or leaves results to
+chance.
 
 Only its classes are used: they load a model, its heads and its tokenizer. Its `encode` and `compute_score` are never
-called: they pad a text according to the other texts in its batch, which changes its last bits, retry with smaller
-batches whatever the model raised, and start processes (docs/adr/0040). Importing this module imports neither
+called: they pad a text depending on the other texts in its batch, which changes the last bits of the result, retry with
+smaller batches after any exception, and start processes (docs/adr/0040). Importing this module imports neither
 FlagEmbedding nor torch."""
 
 import logging
@@ -21,11 +22,11 @@ from workers.torch_runtime import first_line, import_torch
 INSTALL_BGE = "Install it with: pip install 'assayer[bge]'"
 _REMOVED = "transformers.modeling_attn_mask_utils"
 _NEVER_NEEDED = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
-"""Files of a model's repository that are never needed: the same weights for other libraries, 2.3 GB for bge-m3."""
+"""Files in a model's repository that are never needed: the same weights for other libraries, 2.3 GB for bge-m3."""
 
 
 def require_flag_embedding(work: str) -> None:
-    """Raise ConfigurationError, naming the `work` that needs it, unless FlagEmbedding is installed. Imports nothing."""
+    """Raise ConfigurationError, naming the `work` that needs it, if FlagEmbedding is not installed. Imports nothing."""
     if find_spec("FlagEmbedding") is None:
         raise ConfigurationError(f"{work} needs FlagEmbedding, which is not installed.", INSTALL_BGE)
 
@@ -48,9 +49,9 @@ def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
 
 @contextmanager
 def _removed_module() -> Iterator[None]:
-    """Substitute a module removed from transformers 5.24 that FlagEmbedding 1.4.2 imports for layer-wise rerankers.
-    Those rerankers cannot be loaded with any transformers 5, but without the module no other model could be loaded
-    either."""
+    """Substitute a module that FlagEmbedding 1.4.2 imports for layer-wise rerankers and that transformers 5.24 has
+    removed. Those rerankers cannot be loaded with any transformers 5 anyway, but without the module no other model
+    could be loaded either."""
     if _REMOVED in sys.modules or find_spec(_REMOVED) is not None:
         yield
         return
@@ -74,7 +75,7 @@ def _removed(*_: object, **__: object) -> None:
 
 
 def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
-    """Return the result of `make` for the model called `name`, without its log output. Raises ConfigurationError
+    """Return the result of `make` for the model called `name`, suppressing its log output. Raises ConfigurationError
     naming the `setting`."""
     log = logging.getLogger("FlagEmbedding")
     level = log.level
@@ -93,8 +94,8 @@ def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
 
 
 def model_folder(name: str, setting: str) -> Path:
-    """Return the model's folder: `name` itself if it is a folder, else a copy of the repository, downloading
-    missing files. Raises ConfigurationError."""
+    """Return the model's folder: `name` itself if it is a folder, otherwise a local copy of the repository, for which
+    missing files are downloaded. Raises ConfigurationError."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder

@@ -11,7 +11,7 @@ from assayer.errors import ConfigurationError
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
-"""Floating-point precision. `auto`: bfloat16 where the processor supports it, float16 on older GPUs, else float32."""
+"""Floating-point precision. `auto`: bfloat16 if the processor supports it, float16 on older GPUs, otherwise float32."""
 
 INSTALL = "Install it with: pip install 'assayer[local]'"
 
@@ -50,8 +50,8 @@ def import_torch_geometric(threads: int) -> Any:
 
 
 def _let_waiting_threads_sleep() -> None:
-    """Make waiting OpenMP threads sleep. Threads that spin while waiting make everything twenty times slower once
-    another task uses a core."""
+    """Make waiting OpenMP threads sleep. Threads that spin while waiting slow everything down twenty times once another
+    task uses a core."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 

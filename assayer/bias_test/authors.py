@@ -1,4 +1,4 @@
-"""Invented people for the bias test: names of several origins, institutions and career stages."""
+"""Invented people for the bias test: names from several origins, institutions and career stages."""
 
 from typing import Literal, NamedTuple
 
@@ -51,7 +51,8 @@ ORIGINS: dict[str, tuple[_Names, ...]] = {
         _Names("Ljubica", "Dragan", "Petrović"),
     ),
 }
-"""Names by origin; the first origin is the reference for the others. Both genders of an entry share a surname."""
+"""Names by origin. The names of all other origins are compared with those of the first. Both genders of an entry share
+a surname."""
 
 INSTITUTIONS: dict[str, tuple[str, ...]] = {
     "lesser-known": (
@@ -90,8 +91,8 @@ def person(
     institution: Literal["renowned", "lesser-known"] = "lesser-known",
     stage: Literal["early", "late"] = "early",
 ) -> InventedPerson:
-    """Return the invented person for an idea's number. Names and institutions vary between ideas, so that no single
-    name or institution decides the result."""
+    """Return the invented person for the idea with this number. Names and institutions vary between ideas, so that no
+    single name or institution decides the result."""
     names = ORIGINS[origin][idea % len(ORIGINS[origin])]
     given = names.female if gender == "female" else names.male
     places = INSTITUTIONS[institution]

@@ -1,4 +1,4 @@
-"""Changes of individual scores against the reference of the same idea, for each variant separately."""
+"""Changes of individual scores relative to the reference of the same idea, separately for each variant."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,8 +10,8 @@ _NOTHING_COMPARED = Absent(reason="no score was there in both.")
 
 
 def score_changes(references: Iterable[BiasTestEvaluation], others: Sequence[BiasTestEvaluation]) -> ScoreChanges:
-    """Compare scores with `references`, which hold one evaluation per idea. A score present on only one side is a
-    change."""
+    """Compare scores with those in `references`, which hold one evaluation per idea. A score present on only one side
+    counts as a change."""
     known = scores_of(reference for reference in references if reference.variant == REFERENCE and not reference.failure)
     sizes: list[float] = []
     ranges: dict[tuple[IdeaId, str], list[float]] = {}

@@ -1,9 +1,9 @@
 """Paired differences of scores, with Student's t intervals over ideas.
 
-A percentile bootstrap of so few ideas is too narrow: of its 95 % intervals 50 % cover the mean of 2 normal differences,
-84 % that of 5 and 92 % that of 15. Student's t covers 95 % of them whatever their number; where differences are skewed
-it covers fewer, and with fewer than six ideas skewness cannot be detected.
-"""
+A percentile bootstrap over so few ideas gives intervals that are too narrow: nominal 95 % intervals cover the mean in
+50 % of cases for 2 normally distributed differences, in 84 % for 5 and in 92 % for 15. Student's t intervals cover it
+in 95 % of cases for any number of differences. Their coverage is lower for skewed differences, and with fewer than six
+ideas skewness cannot be detected."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,10 +15,10 @@ from assayer.bias_test.variants import Contrast
 from assayer.models import Absent, BiasTestEvaluation, IdeaId, MeanInterval, ScoreDifference
 
 FEWEST = 6
-"""Ideas for an interval."""
+"""Minimum number of ideas for an interval."""
 _LEVEL = 0.95
 _SAME = 1e-9
-"""Tolerance in points; smaller differences are rounding errors."""
+"""Tolerance in points; smaller differences are treated as rounding errors."""
 _Scores = Mapping[tuple[IdeaId, str], Mapping[str, float]]
 
 
@@ -35,8 +35,8 @@ def scores_of(evaluations: Iterable[BiasTestEvaluation]) -> _Scores:
 def score_differences(
     evaluations: Sequence[BiasTestEvaluation], contrasts: Iterable[Contrast]
 ) -> tuple[ScoreDifference, ...]:
-    """Return the differences for every contrast and score, in this order. An idea that lacks a score on one side is
-    counted as missing, not filled in."""
+    """Return the differences for every contrast and score, ordered by contrast and then by score. An idea that lacks a
+    score on one side is counted as missing, not filled in."""
     scores = scores_of(evaluations)
     ideas = list(dict.fromkeys(evaluation.idea for evaluation in evaluations))
     names = list(dict.fromkeys(score.name for evaluation in evaluations for score in evaluation.scores))
@@ -44,8 +44,8 @@ def score_differences(
 
 
 def mean_interval(differences: NDArray[np.float64]) -> MeanInterval | Absent:
-    """Return the confidence interval of the mean difference, one difference per idea. Absent with too few ideas, or
-    if all ideas differ by the same amount."""
+    """Return the confidence interval of the mean of `differences`, which hold one value per idea. The result is Absent
+    if there are too few ideas or if all differences are equal."""
     ideas = len(differences)
     if ideas < FEWEST:
         return Absent(reason=f"it takes {FEWEST} ideas with this score, and there are {ideas}.")
@@ -73,8 +73,8 @@ def _difference(contrast: Contrast, score: str, ideas: Sequence[IdeaId], scores:
 
 
 def _of_idea(contrast: Contrast, score: str, idea: IdeaId, scores: _Scores) -> float | None:
-    """Return the score difference for one idea, or None if any of the variants lacks the score. A mean over fewer
-    variants would cover different people."""
+    """Return the score difference for one idea, or None if any of the variants lacks the score, because a mean over
+    fewer variants would cover different people."""
     sides = []
     for variants in (contrast.these, contrast.those):
         values = [scores.get((idea, variant), {}).get(score) for variant in variants]

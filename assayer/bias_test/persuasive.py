@@ -1,4 +1,4 @@
-"""The same plan written to sound better, with no content added: a language model writes it, another request checks
+"""Rewording of a plan to sound better, with no content added: a language model writes it, and a second request checks
 it."""
 
 from typing import Annotated, NamedTuple
@@ -50,8 +50,8 @@ PERSUASIVE_CHECK = Task[SameContentQuestion, SameContentAnswer](
 
 
 async def persuasive_copy(plan: str, llm: Llm, run: Run) -> PersuasiveCopy:
-    """Return the plan reworded to sound better, and whether its content changed. Raises what `assayer.llm.ask`
-    raises."""
+    """Return the plan reworded to sound better, and whether its content changed. Raises the errors of
+    `assayer.llm.ask`."""
     text = (await ask(llm, PERSUASIVE, PersuasiveQuestion(plan=plan), run)).idea
     check = await ask(llm, PERSUASIVE_CHECK, SameContentQuestion(plan=plan, reworded=text), run)
     if check.same_content:

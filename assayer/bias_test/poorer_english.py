@@ -63,7 +63,8 @@ _LETTERED = re.compile(
 )
 """Words after which `a` is a letter and not an article, as in `hepatitis a virus`."""
 _ARTICLES_KEPT = 4
-"""Interval of articles kept: every fourth article stays, because people do not make the same mistake everywhere."""
+"""Interval at which articles are kept: every fourth article stays, because people do not make the same mistake
+everywhere."""
 _AGREEMENTS_KEPT = 3
 
 
@@ -76,7 +77,7 @@ class WordEdit(NamedTuple):
 class PoorerText(NamedTuple):
     original: str
     edits: tuple[WordEdit, ...]
-    """Disjoint and in order."""
+    """Disjoint edits, in text order."""
     changed: float
     """Share of the words that were dropped or changed."""
 

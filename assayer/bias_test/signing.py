@@ -9,7 +9,7 @@ from assayer.models import Idea, Section
 from assayer.text.headings import Heading, find_headings
 
 _LONGEST_KIND = 40
-"""Maximum number of characters before a title on its line, as in `Title:` or `Research proposal:`."""
+"""Maximum number of characters that can precede a title on its line, as in `Title:` or `Research proposal:`."""
 
 
 def signed(idea: Idea, by: InventedPerson) -> Idea:

@@ -64,7 +64,7 @@ def persuasive_variant(idea: Idea, number: int, text: str) -> Variant:
 
 
 def repeated(reference: Variant, evaluations: int) -> Iterator[Variant]:
-    """Yield evaluations 2 to `evaluations` of the same text. Words planted in it are counted with the first
+    """Yield evaluations 2 to `evaluations` of the same text. Its planted words are counted only in the first
     evaluation."""
     for number in range(2, evaluations + 1):
         name = f"{reference.name}, evaluation {number}"

@@ -26,14 +26,15 @@ from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
 RULES = 3
-"""Version of the masking rules. Other rules may mask other words, so an evaluation under them is a different one."""
+"""Version of the masking rules. A different version can mask different words, so an evaluation under it counts as a
+different evaluation."""
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")
 _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 
 
 def blinded(idea: Idea) -> Idea:
-    """Return the idea as models may see it, with a record of the masked text. Its id remains that of the original
-    text. Raises InputError if masking leaves too little text to evaluate."""
+    """Return the idea as models are allowed to see it, with a record of the masked text. Its id remains that of the
+    original text. Raises InputError if masking leaves too little text to evaluate."""
     spans, people = spans_to_mask(idea.text, idea.title, people_in_fields(idea.named_above))
     in_title = _spans_of_title(idea.title, people)
     title, text = apply(idea.title, in_title), apply(idea.text, spans)
@@ -63,7 +64,8 @@ def blinded(idea: Idea) -> Idea:
 
 
 def _check_words_left(masked: Idea, came_in: Idea) -> None:
-    """Raise InputError if less than half of the text is left and too few words remain for an idea, titles excluded."""
+    """Raise InputError if less than half of the text is left and the rest has too few words for an idea. Titles are not
+    counted."""
     left = _count_words(masked.text, masked.title)
     if left < FEWEST_WORDS and 2 * left < _count_words(came_in.text, came_in.title):
         raise InputError(
@@ -78,8 +80,8 @@ def _count_words(text: str, title: str) -> int:
 
 
 def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> tuple[list[MaskSpan], list[Person]]:
-    """Return disjoint spans in order, and the people they name, who are masked wherever else they occur, as are the
-    `known` authors."""
+    """Return disjoint spans in text order, and the people whom they name. These people, and the `known` authors, are
+    masked wherever else they occur."""
     small = frozenset(SMALL_WORD.findall(text))
     headings = find_headings(text)
     above = list(author_block(text, title, headings))

@@ -50,8 +50,8 @@ KINDS: dict[LineSort, MaskedKind] = {
 
 
 def is_address(line: str) -> bool:
-    """Return whether the line has the form of an address, such as `Cambridge, MA 02139, USA`. It counts as an
-    address only under an institution."""
+    """Return whether the line has the form of an address, such as `Cambridge, MA 02139, USA`. Such a line counts as an
+    address only below an institution."""
     return _ADDRESS.match(line) is not None and _PLACE.search(line) is not None
 
 

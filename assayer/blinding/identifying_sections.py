@@ -84,15 +84,15 @@ class IdentifyingSection(NamedTuple):
     span: MaskSpan
     """Span of the section, including its heading."""
     whole: bool
-    """Whether to remove the whole section. Otherwise only the people it names are masked, because the rest may be
+    """True to remove the whole section. Otherwise only the people whom it names are masked, because the rest may be
     about the work."""
 
 
 def identifying_sections(
     text: str, headings: Sequence[Heading], named: Sequence[MaskSpan]
 ) -> Iterator[IdentifyingSection]:
-    """Yield sections that identify people. Sections that may be about the work count only if they contain a span of
-    `named`, the places where the text names people."""
+    """Yield sections that identify people. Sections that could be about the work count only if they contain a span of
+    `named`, the places at which the text names people."""
     people = sorted(span.start for span in named)
     starts = sorted(
         {heading.start for heading in headings if heading.level <= 11}

@@ -80,7 +80,7 @@ _SELF = re.compile(
 )
 _HEADED = re.compile(r"\n#{1,6} [^\n.!?]{1,60} at (?:the )?$")
 _OPENING = re.compile(r"[^\n.!?]{1,60} at (?:the )?$")
-"""Text up to `at` at the start of a title; `_HEADED` matches the same in a heading."""
+"""Pattern for text up to `at` at the start of a title; `_HEADED` matches such text in a heading."""
 _AFTER_NAME = re.compile(r"(?:,|\)|['’]s (?:lab|group|team))? ?(?:\(|of |at |from )?(?:the )?")
 _OUR = re.compile(r"\b(?:[Oo]ur|[Mm]y) $")
 _OURS_THERE = re.compile(
@@ -114,8 +114,8 @@ def institution_places(text: str) -> Iterator[int]:
 
 
 def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
-    """Yield mentions of affiliations. Universities count anywhere unless a data set or tool has the name; other
-    institutions count where the text places a person there."""
+    """Yield mentions of affiliations. Universities count anywhere, unless a data set or tool has that name; other
+    institutions count only if the text places a person there."""
     taken: list[tuple[int, int]] = []
     people = sorted(span.end for span in names)
     ends = set(people)

@@ -70,7 +70,7 @@ class _Label(NamedTuple):
     pattern: str
     kind: MaskedKind
     most_words: int
-    """Maximum words of a value."""
+    """Maximum number of words in a value."""
 
 
 _LABELS = {

@@ -42,7 +42,7 @@ _TERM_AFTER = re.compile(
 _CAPITAL_NEXT = re.compile(rf" [{UPPER}]")
 _MOST_UNSPACED = 50
 _METHODS = words_of("adam lasso elo metropolis student")
-"""Surnames that are also method names without a following noun."""
+"""Surnames that are method names even without a following noun."""
 _NO_NOUN_AFTER = re.compile(
     r"\s{0,2}(?:[.,;:!?)\]\n]|$)|\s(?:and|or|too|also|as|in|on|at|to|with|by|for|from|then|who|would|can|could|may|"
     r"might|must|should|did|does|had|were|are|now|first)\b"
@@ -62,7 +62,7 @@ _ELEMENTS = {
 }
 """Surnames that are also element symbols, by element; they count as symbols in texts that name the element."""
 _FUNCTION_WORDS = words_of("an as at be by can do he her his in it long may my no of on or she so to us we will you")
-"""Names that are also function words, which may begin a sentence."""
+"""Names that are also function words, which can begin a sentence."""
 _AMOUNT = re.compile(r"\d\s?$")
 
 
@@ -72,7 +72,7 @@ def has_small_word(person: Person, small: Container[str]) -> bool:
 
 
 def _folded(name: str) -> str:
-    """Fold case, and also treat dotted and dotless i as equal, because their capitals may look the same."""
+    """Fold case, and treat dotted and dotless i as equal, because their capitals can look the same."""
     return unicodedata.normalize("NFC", name).casefold().replace("ı", "i").replace("\u0307", "")
 
 
@@ -165,7 +165,7 @@ def _surname_at(text: str, start: int, end: int, known: _Known) -> Iterator[Mask
 
 
 def _is_something_else(text: str, start: int, end: int, known: _Known) -> bool:
-    """Return whether a surname on its own may be an abbreviation, a unit, a word or a method's name."""
+    """Return whether a surname on its own could be an abbreviation, a unit, a word or a method's name."""
     word = text[start:end]
     if word.isupper() and len(word) <= _LONGEST_ABBREVIATION:
         return True

@@ -69,7 +69,7 @@ _IN_UNSPACED_SCRIPT = re.compile(
     rf"^(?=..)(?P<family>[{_UNSPACED}]{{1,6}})(?:[ \u3000](?P<given>[{_UNSPACED}]{{1,4}}))?$"
 )
 _UNSPACED_WORDS = words_of("摘要 引言 背景 方法 目的 结论 要旨 概要 序論 はじめに 초록 서론 배경 방법 결론 목적 요약")
-"""Headings that are as short as a name in an unspaced script."""
+"""Headings in unspaced scripts that are as short as a name."""
 _LONGEST_LIST = 600
 NO_SURNAMES = words_of(
     """
@@ -127,7 +127,7 @@ def people_in(text: str) -> list[Person]:
 
 
 def is_given_name(word: str) -> bool:
-    """Return whether the word is a known first name, also if written in capitals."""
+    """Return whether the word is a known first name, even if written in capitals."""
     return word in given_names() or (word.isupper() and len(word) > 1 and word.capitalize() in given_names())
 
 

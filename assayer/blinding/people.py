@@ -196,7 +196,7 @@ def _is_person(person: Person, likely: bool, small: frozenset[str]) -> bool:
 
 
 def people_with_known_names(text: str, start: int, end: int) -> Iterator[NamedPerson]:
-    """Yield the people with a known first name between two offsets of a span that is known to be about people."""
+    """Yield the people with a known first name between two offsets. The span must be known to be about people."""
     for match in _NAME.finditer(text, start, end):
         found = named_person(match)
         if found is not None and has_given_name(found.person):
@@ -204,9 +204,9 @@ def people_with_known_names(text: str, start: int, end: int) -> Iterator[NamedPe
 
 
 def people_from(text: str, place: int, small: frozenset[str] | None = None) -> Iterator[NamedPerson]:
-    """Yield the people of a list such as `Jane Roe, Li Wei and Tom Poe`, as long as their first names are known. If
-    `small`, the lower-case words of the text, is passed, a name with an unknown first name also counts if it shares
-    no word with it."""
+    """Yield the people in a list such as `Jane Roe, Li Wei and Tom Poe`, as long as their first names are known. If
+    `small` (the lower-case words of the text) is passed, a name with an unknown first name also counts if none of its
+    words is in `small`."""
     for _ in range(12):
         match = _NAME.match(text, place)
         found = named_person(match) if match else None

@@ -33,7 +33,7 @@ class MaskSpan(NamedTuple):
     end: int
     kind: MaskedKind
     cut: bool = False
-    """Whether to remove the span without a trace, as for lines and sections; otherwise a placeholder of its kind
+    """True to remove the span without a trace, as for lines and sections. Otherwise the placeholder for its kind
     replaces it."""
 
 

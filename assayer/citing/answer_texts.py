@@ -1,8 +1,7 @@
-"""Check every text of a model's answer: clean it, find citations of works that were not shown, and redact them.
+"""Check every text in a model's answer: clean it, find citations of works that were not shown, and redact them.
 
-All string fields of an answer are found through its model. A field without a `TextRole` is prose, which may not cite
-anything; the role in a field's annotation allows more.
-"""
+All string fields of an answer are found through its model. A field without a `TextRole` is prose, which must not cite
+anything; a role in the field's annotation allows more."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
@@ -28,13 +27,14 @@ REDACTED_REASON = "cited what was not among the evidence, even when asked again"
 
 
 def max_chars(words: int) -> int:
-    """Return the maximum characters of an answer that is asked for `words` words: twice as many as these need."""
+    """Return the maximum number of characters of an answer that is asked for `words` words: twice the length that they
+    need."""
     return 2 * 8 * words
 
 
 class TextRole(Enum):
     CITES = "cites"
-    """Text that may cite the labels shown in the prompt."""
+    """Text that is allowed to cite the labels shown in the prompt."""
     RESTATES = "restates"
     """Text that restates the idea or a paper; citations in it are removed without a complaint."""
     COPIED = "copied"
@@ -44,8 +44,8 @@ class TextRole(Enum):
     QUERY = "query"
     """Search query; it does not appear in any report."""
     PROSE = "prose"
-    """Text that may not cite anything; labels of shown papers are removed without a complaint. This is the default
-    for fields without an annotation."""
+    """Text that must not cite anything; labels of shown papers are removed without a complaint. This is the default for
+    fields without an annotation."""
     LABEL = "label"
     """Text restricted to a pattern, so that it can only be a label."""
 
@@ -88,7 +88,7 @@ def _strings(value: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 class _Shape(NamedTuple):
-    """Shape of a field as far as it holds text: the role of the text, the shape of list items, whether it is
+    """Shape of a field with respect to text: the role of its text, the shape of its list items, and whether it is
     optional."""
 
     role: TextRole | None = None
@@ -225,8 +225,8 @@ def _taken_out(text: str, found: Sequence[ForeignCitation]) -> str:
 
 
 def _is_quoted(text: str, foreign_citation: ForeignCitation) -> bool:
-    """Return whether the citation stands between quotation marks, where no words may be inserted that the source
-    does not contain."""
+    """Return whether the citation is inside quotation marks. No words that the source does not contain may be inserted
+    there."""
     return (
         text.rfind("“", 0, foreign_citation.start) > text.rfind("”", 0, foreign_citation.start)
         and "”" in text[foreign_citation.end :]
@@ -269,8 +269,8 @@ def _unknown(group: str, given: Given) -> bool:
 
 
 def cleaned(answer: Out, given: Given) -> Out | None:
-    """Remove unseen characters, and content that a field may not hold and that needs no complaint. Returns None if
-    the schema does not allow the result."""
+    """Remove characters that readers do not see, and content that a field must not hold and that needs no complaint.
+    Returns None if the schema does not allow the result."""
     return _rebuilt(answer, lambda text, role: _cleaned(text, role, given))
 
 

@@ -1,8 +1,7 @@
-"""Find numbers of a claim that occur neither in the texts it cites nor in the idea.
+"""Find numbers in a claim that occur neither in the texts it cites nor in the idea.
 
-Source texts are read generously: a share also as a percentage, thousands and millions in any notation, small numbers
-as words, and rounded values.
-"""
+Numbers in source texts are interpreted generously: a share also as a percentage, thousands and millions in any
+notation, small numbers as words, and rounded values."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -22,7 +21,7 @@ _NUMBER = re.compile(
 _APART = re.compile(r"(?<![0-9])[0-9]{1,3}(?: [0-9]{3}){1,4}(?![0-9])")
 """Pattern for a number with thousands separated by spaces, such as `12 000`."""
 _COMMA = re.compile(r"(?<![0-9,.])[0-9]{1,9},[0-9]{1,2}(?![0-9,])")
-"""A decimal comma."""
+"""Pattern for a number with a decimal comma."""
 _RAISED = re.compile("[¹²³⁰⁴-⁹₀-₉½¼¾]")
 _TIMES = {
     "k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "b": 10**9, "bn": 10**9, "billion": 10**9,
@@ -38,7 +37,7 @@ _WORDS = {
 _WORD = re.compile(r"[a-z]{3,7}")
 _ORDINAL = frozenset(("st", "nd", "rd", "th", "d"))
 _GLUED = re.compile(r"[A-Za-z][-–_]?$")
-"""Text before a number that is part of a name, as in `GPT-4`."""
+"""Pattern for text directly before a number that shows the number to be part of a name, as in `GPT-4`."""
 _COUNTED = re.compile(
     r"\b(?:table|figure|fig\.?|section|sec\.?|equation|eq\.?|appendix|chapter|algorithm|version|step|stage"
     r"|phase|level|type|part|layer|question|hypothesis|aim|claim|study|experiment|group|no\.?|method|dimension)\s$",
@@ -49,7 +48,7 @@ _LAST_COUNTED = 20
 """Largest number treated as a label after such a word: `We study 5000 patients` and `we group 40 items` are not labels.
 """
 _NAME_LOOK_BACK = 14
-"""Characters."""
+"""Number of characters before a number that are checked for a name or a word such as `Table`."""
 
 
 class _Stated(NamedTuple):
@@ -59,7 +58,7 @@ class _Stated(NamedTuple):
 
 
 def numbers_in(text: str) -> frozenset[Decimal]:
-    """Return every number of a text in all forms in which a claim may repeat it."""
+    """Return every number in a text, in all forms in which a claim may repeat it."""
     return _numbers_in(_read(text))
 
 
@@ -100,7 +99,7 @@ def _rounded(value: Decimal) -> Iterator[Decimal]:
 
 
 class KnownNumbers(NamedTuple):
-    """Numbers that a claim may use: those of the idea and of the papers it cites."""
+    """Numbers that a claim is allowed to use: those of the idea and of the papers it cites."""
 
     idea: Set[Decimal]
     papers: Mapping[PaperId, Set[Decimal]]

@@ -1,8 +1,7 @@
-"""Choose the quote for a claim: one that was extracted for the same statement and the same side.
+"""Choose the quote for a claim: a quote that was extracted for the same statement and the same side.
 
 A reading quotes its paper for one stance on one method or dimension. A claim that takes the opposite side, or says
-something else, cites the paper without that quote.
-"""
+something else, cites the paper without that quote."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +44,7 @@ class GivenQuote(Frozen):
     statement: str
     quoted: Quoted | None
     further: tuple[Quoted, ...] = ()
-    """Other verified quotes of the paper for the same statement."""
+    """Other verified quotes from the paper for the same statement."""
 
 
 def quoted_point(
@@ -56,10 +55,10 @@ def quoted_point(
     numbers: KnownNumbers | None = None,
     shown: Mapping[PaperId, Evidence] | None = None,
 ) -> Point:
-    """Build a point with one quote per paper. It is the quote on the point's side whose statement and verified
-    words are nearest to the point; any quote whose words the point repeats is added. A verified quote gets at most
-    two further quotes that add missing content, taken from the available quotes or, if passed, from the texts in
-    `shown`."""
+    """Build a point with one quote per paper: of the quotes on the point's side, the one whose statement and verified
+    words are nearest to the point. Any quote whose words the point repeats is added. A verified quote gets at most two
+    further quotes that add missing content, taken from the available quotes or, if passed, from the texts in `shown`.
+    """
     by_paper: dict[PaperId, list[GivenQuote]] = {}
     for item in given:
         if _repeats(text, item.quoted) or item.side == _SIDES[kind] != "neither":

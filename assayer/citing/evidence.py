@@ -46,31 +46,32 @@ class Evidence(Frozen):
 
     @property
     def shown(self) -> str:
-        """Title and text of the paper as shown in the prompt. Quotes may come from the text but not from the title."""
+        """Title and text of the paper as shown in the prompt. Quotes can be taken from the text but not from the
+        title."""
         return f"{self.title}\n\n{self.text}"
 
     @property
     def breaks_off(self) -> bool:
-        """Whether the text ends in the middle of a sentence, because it was cut to fit or its source delivered
-        it that way."""
+        """True if the text ends in the middle of a sentence, because it was cut to fit or its source delivered it that
+        way."""
         last = self.text.split()[-1:]
         return bool(last) and not _ENDS.search(last[0])
 
     @property
     def numbers(self) -> frozenset[Decimal]:
-        """Numbers that a claim about the paper may use: all numbers in the shown text, and the year."""
+        """Numbers that a claim about the paper is allowed to use: all numbers in the shown text, and the year."""
         return numbers_in(f"{self.shown}\n\n{self.year or ''}")
 
     def place_at(self, offset: int) -> str | None:
-        """Return the name of the place that a character of the text comes from, or None if unknown."""
+        """Return the name of the place from which the character at `offset` comes, or None if unknown."""
         return next((place.name for place in reversed(self.places) if place.start <= offset), None)
 
 
 def evidence_batches(
     evidence: Sequence[EvidenceT], most: int, most_chars: int | None = None
 ) -> list[tuple[EvidenceT, ...]]:
-    """Split evidence, in order, into calls of at most `most` items and about `most_chars` characters. Labels
-    restart at P1 in every call, because a label is valid only within its prompt."""
+    """Split evidence, in order, into batches of at most `most` items and about `most_chars` characters, one per call.
+    Labels restart at P1 in every call, because a label is valid only within its prompt."""
     batches: list[list[EvidenceT]] = []
     room = 0
     for item in evidence:
@@ -164,7 +165,7 @@ def plan_quote(words: str, plan: str) -> PlanQuote:
 
 
 _SHORTEST_QUOTE = 12
-"""Characters from which words that a plan has exactly so count as a quote, such as a line of a list."""
+"""Minimum number of characters for words that occur verbatim in a plan, such as a list item, to count as a quote."""
 
 
 def _without_citations(words: str) -> str:
@@ -180,7 +181,8 @@ TITLE_ALONE = "it is the title of the paper"
 
 
 def _title_alone(title: str, source: str, spans: Sequence[SourceSpan]) -> str | None:
-    """Return an objection if the quote is only the paper's title, also if the title is repeated in the text."""
+    """Return an objection if the quote is only the paper's title, even if the title is repeated in the text; otherwise
+    None."""
     words = _cut(source, spans)
     return TITLE_ALONE if len(words) >= _TITLE_SHARE * len(title) and stands_in(words, title) else None
 
@@ -189,7 +191,7 @@ _TITLE_SHARE = 0.8
 
 
 def _cut(source: str, spans: Sequence[SourceSpan]) -> str:
-    """Return the source's own words on one line without the last full stop, with an ellipsis for what is left out
-    between the spans."""
+    """Return the source's own words in the spans, on one line and without the last full stop. An ellipsis replaces the
+    text between spans."""
     words = " … ".join(" ".join(source[span.start : span.end].split()) for span in spans)
     return words.removesuffix(".").removesuffix("。")

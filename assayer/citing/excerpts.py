@@ -1,9 +1,9 @@
-"""Excerpt around a quote, so that a check of a claim sees the conditions beside the quoted words."""
+"""Excerpt around a quote, so that the check of a claim sees the conditions stated beside the quoted words."""
 
 from assayer.text.sentences import sentences
 
 _EXCERPT_CHARS = 700
-"""Characters of text around a quote that the support check reads."""
+"""Maximum number of characters that the support check reads of a quote and the text around it."""
 
 
 def excerpt(quote: str, text: str) -> str:

@@ -19,7 +19,7 @@ class ForeignCitation(NamedTuple):
     kind: str
     """Form of the citation in words, for example `an author and a year`."""
     bracketed: bool
-    """Whether the sentence remains readable without the citation."""
+    """True if the sentence remains readable without the citation."""
 
 
 _TLD = "com|org|net|io|ai|edu|gov|dev|info|example|(?:ac|co)\\.uk"

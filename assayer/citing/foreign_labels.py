@@ -1,4 +1,4 @@
-"""Evidence labels that an answer may not contain: labels that were never shown, and forms that only resemble a
+"""Evidence labels that an answer must not contain: labels that were never shown, and forms that only resemble a
 label."""
 
 import re
@@ -25,7 +25,7 @@ _BETWEEN = frozenset(
     table tables tab figure figures fig figs appendix app eq equation theorem lemma chapter ch line lines footnote
     """.split()  # noqa: SIM905 - words are read as text, not as a list
 )
-"""Words that a citation may contain beside its labels, as in `[see P3, pp. 4 and 5]`. Any other word, as in `[P450
+"""Words that can occur beside the labels in a citation, as in `[see P3, pp. 4 and 5]`. Any other word, as in `[P450
 enzymes]`, means that the bracket is not a citation."""
 _LAST_TAKEN_FOR_ONE = 49
 """Largest number treated as a label in running text. P12 can only be a label, whereas P53, P95 and P300 are proteins,
@@ -86,5 +86,6 @@ def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> s
 
 
 def _stands_bare(label: str, shown: str) -> bool:
-    """Return whether the label's characters occur in the shown text outside brackets, where labels do not occur."""
+    """Return whether the label's characters occur in the shown text outside brackets. Labels themselves never occur
+    there."""
     return re.search(rf"(?<![\w\[(-]){label}(?![\w\])-])", shown) is not None

@@ -1,8 +1,9 @@
-"""Add further quotes of a paper to a claim, because one quote seldom covers two findings, or a finding and its number.
+"""Add further quotes from a paper to a claim, because one quote seldom covers two findings, or a finding and its
+number.
 
-Words of the claim that the first quote lacks are searched for in other quotes for the same side, then in the sentences
-of the paper that were shown. Word overlap does not show support: the support check decides which quotes are kept.
-"""
+Words of the claim that are missing from the first quote are searched for in other quotes on the same side, then in
+those sentences of the paper that were shown. Word overlap does not prove support: the support check decides which
+quotes are kept."""
 
 import re
 from collections.abc import Sequence, Set
@@ -17,11 +18,11 @@ from assayer.text.sentences import sentences
 from assayer.text.stems import stems
 
 MOST_FURTHER = 2
-"""Quotes beside the first."""
+"""Maximum number of quotes in addition to the first."""
 LEAST_GAINED = 3
 """Minimum words of the claim that a further quote must add; a number of several digits counts as two."""
 LONGEST = 60
-"""Words of a sentence."""
+"""Maximum number of words in a sentence."""
 _TRIED = 3
 """Maximum candidate sentences that fail verification before the search stops."""
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
@@ -35,7 +36,7 @@ class _Sentence(NamedTuple):
 def further_quotes(
     claim: str, paper: PaperId, first: str, given: Sequence[Quoted], shown: Evidence | None
 ) -> tuple[Quoted, ...]:
-    """Return further quotes of a paper for a claim that cites by markers. `first` is the claim's verified quote of
+    """Return further quotes from a paper for a claim that cites by markers. `first` is the claim's verified quote from
     the paper."""
     lacking = said_words(_said_of(claim, paper)) - said_words(first)
     found: list[Quoted] = []
@@ -81,8 +82,8 @@ def _best_given(given: Sequence[Quoted], lacking: Set[str]) -> Quoted | None:
 
 
 def _best_shown(shown: Evidence, lacking: Set[str]) -> Quoted | None:
-    """Return the best quotable sentence of what was shown of the paper: not negated by its context, not a title,
-    not too short. None if there is none."""
+    """Return the best quotable sentence from the shown text of the paper, or None if there is none. Titles, short
+    sentences and sentences negated by their context are not quotable."""
     weighted = ((_weight(lacking & sentence.words), sentence.text) for sentence in _sentences(shown.text))
     worth = [(weight, text) for weight, text in weighted if weight >= LEAST_GAINED]
     for _, text in sorted(worth, key=lambda item: -item[0])[:_TRIED]:

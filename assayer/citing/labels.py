@@ -2,8 +2,7 @@
 
 A prompt labels its papers `[P1]`, `[P2]` … in order, and answers cite these labels. Before a text leaves its step, the
 labels become markers, `[@paper-id]`, which `assayer.citing.numbering` numbers once for the whole report. A step
-therefore renders the same prompt whatever ran before it.
-"""
+therefore renders the same prompt regardless of the steps that ran before it."""
 
 import re
 from collections import Counter

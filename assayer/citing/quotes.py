@@ -42,8 +42,8 @@ def stands_in(quote: str, source: str) -> bool:
 
 
 def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
-    """Yield at most `MOST_PLACES` places in the source where the words of the quote occur. An ellipsis at either
-    end of the quote is ignored; an ellipsis inside stands for omitted words and yields a span for each piece, in
+    """Yield at most `MOST_PLACES` places in the source at which the words of the quote occur. An ellipsis at either end
+    of the quote is ignored. An ellipsis inside it stands for omitted words; each piece then gets its own span, in
     order."""
     for found in islice(_standing(quote, source), MOST_PLACES):
         starts, ends = (_cached_origins if len(source) <= _CACHED_CHARACTERS else _origins)(source)
@@ -147,8 +147,8 @@ _CLOSED_BY = {"(": ")", "[": "]"}
 
 
 def _whole(span: SourceSpan, source: str) -> SourceSpan:
-    """Extend a span by the marks that belong to its outermost words: emphasis, and a bracket whose other half is
-    inside."""
+    """Extend a span by the marks that belong to its outermost words: emphasis, and a bracket if its counterpart is
+    inside the span."""
     start, end = span
     while start and source[start - 1] == "*":
         start -= 1

@@ -1,8 +1,7 @@
 """Find a long quote that differs from its source by a few typing or scanning slips.
 
-A slip is a difference in spelling that makes no other word: British or American spelling, a doubled letter, letters
-that a scanner confuses. All other words, numbers, signs and negations must be the same.
-"""
+A slip is a difference in spelling that does not result in a different word: British or American spelling, a doubled
+letter, letters that a scanner confuses. All other words, numbers, signs and negations must be the same."""
 
 import re
 from collections.abc import Iterator
@@ -52,8 +51,8 @@ def with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] |
 
 
 def _candidates(quote: Letters, source: Letters, since: int, most: int) -> Iterator[int]:
-    """Yield the word starts at which the quote may begin, derived from an exact match of one segment; each start
-    once."""
+    """Yield the starts of words at which the quote could begin, derived from an exact match of one segment; each start
+    is yielded once."""
     words, seen = quote.words(), set[int]()
     for part in range(most + 1):
         first, last = part * len(words) // (most + 1), (part + 1) * len(words) // (most + 1) - 1

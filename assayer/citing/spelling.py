@@ -1,10 +1,9 @@
 """Normalise texts so that a quote can be compared with its source, and map each letter back to its place.
 
-Case, typographic forms and line breaks are unified. Of punctuation, only marks with a meaning remain: decimal points,
-signs of comparison, per cent signs, a minus before a number. In scripts without spaces, a quote may begin and end
+Case, typographic forms and line breaks are unified. The only punctuation kept is that with a meaning: decimal points,
+signs of comparison, per cent signs, a minus before a number. In scripts without spaces, a quote can begin and end
 between any two letters, and spaces are ignored. The steps are listed once and applied in two ways: fast by `unified`
-and `spelled`, and by `origins`, which keeps the place of every letter.
-"""
+and `spelled`, and by `origins`, which keeps the place of every letter."""
 
 import html
 import re
@@ -48,7 +47,7 @@ _IN_FIGURE = re.compile(
     rf"[{_FIGURES}点點之负負]\n[{_FIGURES}]|[{_FIGURES}]\n(?:[点點倍成割多余餘半]|分之)|分\n之[{_FIGURES}]"
     r"|(?:[至到]|から|マイナス|ลบ|ถึง)\n[0-9]"
 )
-"""Pattern for cuts, marked by a line end, that would change a number: 5|万, 二|十, 百分之|五, 负|5, 5 至|10."""
+"""Pattern for line ends at which a cut would change a number: 5|万, 二|十, 百分之|五, 负|5, 5 至|10."""
 _BESIDE_UNSPACED = re.compile(f"[{UNSPACED}]")
 _BETWEEN_UNSPACED = re.compile(
     rf"(?![เ-ไເ-ໄ])(?!.[{MARKS}ะาๅๆฯະາຯぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮー々ゝヽ])(?:[{UNSPACED}].|.[{UNSPACED}])"
@@ -96,8 +95,8 @@ _DASHES = re.compile(
     r"|(?P<hyphen>(?<=[^\W_].)(?=[^\W\d_]))"
     r"|(?P<broken>(?<=[^\W_].)\s+(?=[^\W\d_])))"
 )
-"""Pattern for dashes and hyphens. It begins with the character that it matches, like the patterns below, which is
-several times faster."""
+"""Pattern for dashes and hyphens. It begins with the character that it matches, as do the patterns below, because such
+patterns are several times faster."""
 _DASH_AS = {"tied": TIED, "minus": "−", "hyphen": HYPHEN, "broken": BROKEN}
 _APOSTROPHE = re.compile(r"'(?<=[^\W\d_].)(?=[^\W\d_])")
 _EMPHASIS = re.compile(r"\*\*(?<=[^\W\d_]..)(?=[^\W\d_])")
@@ -215,8 +214,8 @@ def _rewritten(
 
 
 def _places_of(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the places of the rewritten letters: matched letter by letter if the lengths agree, otherwise the
-    whole place for each letter."""
+    """Return the places of the rewritten letters. If the lengths agree, letters are matched one by one; otherwise each
+    letter gets the whole place."""
     if len(new) == len(old):
         return list(places)
     apart = [_one_form(letter) for letter in old]
@@ -252,8 +251,8 @@ class Letters(NamedTuple):
         return self.stops[index] if index < len(self.stops) else place
 
     def starts(self, place: int) -> bool:
-        """Return whether a quote can begin here. It can begin at a space, with no sign or hyphenated negation
-        cut off; after an elided article and its apostrophe; or between letters of a script without spaces."""
+        """Return whether a quote can begin here: at a space, if no sign or hyphenated negation is cut off; after an
+        elided article and its apostrophe; or between letters of a script without spaces."""
         kind = self.gaps.get(place)
         if kind == " ":
             before, after = self.letters[place - 1 : place] if place else "", self.letters[place : place + 1]
@@ -265,8 +264,8 @@ class Letters(NamedTuple):
         return self._is_between_unspaced(place)
 
     def stops_at(self, place: int) -> bool:
-        """Return whether a quote can end here. It can end at a space, with no percent sign cut off, or between
-        letters of a script without spaces."""
+        """Return whether a quote can end here: at a space, if no percent sign is cut off, or between letters of a
+        script without spaces."""
         before, after = self.letters[place - 1 : place], self.letters[place : place + 1]
         if after in _AFTER_NUMBER and before.isdigit() and after:
             return False
@@ -286,8 +285,8 @@ class Letters(NamedTuple):
         return True
 
     def _is_between_unspaced(self, place: int) -> bool:
-        """Return whether a place lies between two letters, at least one of a script without spaces, without
-        cutting a number."""
+        """Return whether a place lies between two letters, at least one of them from a script without spaces, and does
+        not split a number."""
         pair = self.letters[place - 1 : place + 1] if place else ""
         return bool(_BETWEEN_UNSPACED.match(pair)) and not self._cuts_figure(place)
 
@@ -298,7 +297,7 @@ class Letters(NamedTuple):
 
 
 def places(wanted: str, letters: str, since: int) -> Iterator[int]:
-    """Yield the places where the same letters occur, ignoring gaps."""
+    """Yield the places at which the letters of `wanted` occur, ignoring gaps."""
     at = letters.find(wanted, since)
     while at >= 0:
         yield at

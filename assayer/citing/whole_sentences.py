@@ -1,4 +1,4 @@
-"""Extend a quote to whole sentences, so that no quote is cut off from words that negate, limit or question it."""
+"""Extend a quote to whole sentences, so that it is not separated from words that negate, limit or question it."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -16,14 +16,14 @@ LEAST_WORDS = 8
 LEAST_CONTENT = 4
 """Minimum distinct content words of a quote."""
 _REACH = 400
-"""Maximum characters of a sentence that are shown before a quote, and after it."""
+"""Maximum number of characters of a sentence shown on each side of a quote."""
 _WORD = re.compile(rf"{WORD_LETTER}+")
 _sentence_spans = lru_cache(maxsize=256)(sentence_spans)  # many quotes come from the same paragraphs
 
 
 def whole_sentences(source: str, spans: Sequence[SourceSpan]) -> list[SourceSpan]:
-    """Return the sentences of a paragraph in which the spans lie, in order; sentences that follow each other are one
-    span. Of a very long sentence only the surroundings of the quote are returned."""
+    """Return the sentences of a paragraph that contain the spans, in order; consecutive sentences form one span. For a
+    very long sentence, only the text around the quote is returned."""
     whole: list[SourceSpan] = []
     for span in spans:
         start, end = _sentence(source, span)
@@ -47,7 +47,7 @@ def _sentence(source: str, span: SourceSpan) -> SourceSpan:
 
 
 def why_too_short(source: str, spans: Sequence[SourceSpan]) -> str | None:
-    """Return why quoted words are too few to say anything, worded to follow `not verified:`; None if they are not."""
+    """Return why quoted words are too few to be informative, worded to follow `not verified:`; None if they suffice."""
     text = " ".join(source[span.start : span.end] for span in spans)
     unspaced = unspaced_letters(text) // 2
     words = len(_WORD.findall(text))

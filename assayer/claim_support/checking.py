@@ -1,4 +1,4 @@
-"""Check every claim of a report against its verified quotes of each paper, and record the outcome with the claim."""
+"""Check every claim of a report against its verified quotes from each paper, and record the outcome with the claim."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ class _QuotedClaim(NamedTuple):
     """Text of the claim, with markers for its papers."""
     paper: PaperId
     quotes: tuple[str, ...]
-    """Quotes of the paper: the first quote, then those that may cover what the first one lacks."""
+    """Quotes from the paper: the first quote, then quotes that may cover what the first one lacks."""
     advice: bool
 
 
@@ -78,7 +78,7 @@ class CheckedClaims:
 
 
 def claim_counts(supports: Sequence[ClaimSupport | Absent | None]) -> ClaimCounts | None:
-    """Count the outcomes of the support check. Returns None if nothing was to be checked."""
+    """Count the outcomes of the support check. Returns None if there was nothing to check."""
     if not supports:
         return None
     outcomes = [support.outcome if isinstance(support, ClaimSupport) else None for support in supports]
@@ -92,8 +92,8 @@ def claim_counts(supports: Sequence[ClaimSupport | Absent | None]) -> ClaimCount
 
 
 async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapping[PaperId, Paper]) -> CheckedClaims:
-    """Check the claims in `findings`, which hold points at any depth that cite by markers. A repeated point is
-    checked once. Errors that make continuing pointless for all claims are raised; a failed call leaves its claims
+    """Check the claims in `findings`, which hold points at any depth that cite by markers. A repeated point is checked
+    once. Errors that make it pointless to continue with any claim are raised; a failed call leaves its claims
     unchecked."""
     quoted = (_quoted_claim(point, citation) for point in _points(findings) for citation in point.citations)
     claims = list(dict.fromkeys(item for item in quoted if item is not None))
@@ -104,8 +104,8 @@ async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapp
 async def support_of(
     asked: Sequence[SupportItem], llm: Llm, run: Run, what: str, per_call: int = CLAIMS_PER_CALL
 ) -> list[FoundSupport]:
-    """Return the support of each item, in order. Labels are assigned per call. `what` names an item in the journal
-    if answers are lost. Raises errors that make continuing pointless for all items."""
+    """Return the support of each item, in order. Labels are assigned per call. `what` is the journal's name for an item
+    whose answer is lost. Raises errors that make it pointless to continue with any item."""
     batches = [asked[start : start + per_call] for start in range(0, len(asked), per_call)]
 
     async def check(batch: Sequence[SupportItem]) -> list[FoundSupport]:
@@ -155,7 +155,7 @@ def _item(quoted_claim: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> Suppor
 
 
 def support_found(verdict: SupportVerdict, passages: Sequence[str]) -> FoundSupport:
-    """Convert a verdict into support. Returns an absent result if the verdict rests on words that no passage
+    """Convert a verdict to its support. Returns an absent result if the verdict rests on words that no passage
     contains."""
     if verdict.outcome == "nothing_claimed":
         return FoundSupport(_NOTHING_CLAIMED)
@@ -195,8 +195,8 @@ def _content(text: str) -> int:
 
 
 def _spelled(text: str) -> str:
-    """Return the words separated by spaces. In scripts without spaces each letter stands alone, because a passage
-    may be cut between any two letters."""
+    """Return the words separated by spaces. In scripts without spaces, each letter stands alone, because a passage can
+    be cut between any two letters."""
     return " ".join(words_of(text))
 
 

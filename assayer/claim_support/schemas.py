@@ -1,4 +1,4 @@
-"""Question and answer of the support check; evidence comes before the outcome."""
+"""Question and answer of the support check; the answer gives evidence before the outcome."""
 
 from typing import Annotated, Literal
 
@@ -13,13 +13,13 @@ class SupportItem(Frozen):
 
     label: str
     claim: str
-    """Citations of the passage's paper read `[this source]`, all others `[another source]`."""
+    """Text of the claim. Citations of the passage's paper read `[this source]`, all others `[another source]`."""
     passage: str
     more: tuple[str, ...] = ()
-    """Other passages of the same paper, which count together with the first."""
+    """Other passages from the same paper, which count together with the first."""
     title: str
     advice: bool = False
-    """Whether the claim is part of a suggestion, which need not say anything about the paper."""
+    """True if the claim is part of a suggestion, which need not say anything about the paper."""
 
     @property
     def passages(self) -> tuple[str, ...]:

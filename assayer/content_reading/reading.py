@@ -13,8 +13,8 @@ _LONGEST_NAME = 60
 
 
 def standing_contents(question: ContentQuestion, answer: ContentAnswer) -> FoundContents:
-    """Return each name with the first sentence that contains it, and each claim whose words occur there without a
-    gap."""
+    """Return each name with the first sentence that contains it, and each claim whose words occur consecutively in the
+    paper."""
     after = len(question.title) + 1
     text = text_with_title(question.title, question.abstract)
     sentences = [TextPart(after + start, after + end) for start, end in sentence_spans(question.abstract)]

@@ -1,4 +1,4 @@
-"""Judgement by a call's criteria from the findings of a finished evaluation."""
+"""Judgement of a plan by a call's criteria, based on the findings of a finished evaluation."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,9 @@ _NO_MODEL = "no language model judged the criteria."
 
 
 async def judge_criteria(context: EvaluationContext[Any], summary: Summary, parts: Sequence[Part]) -> Part:
-    """Return the part that answers the run's criteria, with findings of the report as limits and evidence. Without a
-    model or an answer, no criterion has a score. Raises errors that make continuing pointless for all."""
+    """Return the part that answers the run's criteria, with findings from the report as limits and evidence. Without a
+    model or an answer, no criterion has a score. Raises errors that make it pointless to continue with any criterion.
+    """
     criteria = context.run.criteria
     if not context.has_model:
         return unjudged_part(criteria, _NO_MODEL)

@@ -1,4 +1,4 @@
-"""The part of a report that answers a call's own criteria."""
+"""Part of a report that answers the criteria of a call for proposals."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -30,9 +30,9 @@ class ShownCriterion(Frozen):
 class JudgedCriterion(NamedTuple):
     criterion: Criterion
     answer: str
-    """Statement of the plan about the question."""
+    """Answer to the question, as stated in the plan."""
     score: int | None
-    """None if the plan says too little."""
+    """Score, or None if the plan says too little."""
     certainty: ScoreCertainty
     limit: Point | None
     """Finding that keeps the score from being higher, with its evidence."""
@@ -44,7 +44,7 @@ def shown_criteria(criteria: Sequence[Criterion]) -> tuple[ShownCriterion, ...]:
 
 
 def criteria_part(judged: Sequence[JudgedCriterion]) -> Part:
-    """Return the report part. Its score is the weighted mean, and absent if any criterion has no score."""
+    """Return the report part. Its score is the weighted mean, or absent if any criterion has no score."""
     without = [item.criterion.name for item in judged if item.score is None]
     total: Score | Absent = Absent(reason=f"no score for {', '.join(without)}.")
     if not without:

@@ -1,4 +1,4 @@
-"""Request that judges a plan by a call's criteria from the findings of a report."""
+"""Request to judge a plan by a call's criteria, based on the findings of a report."""
 
 from typing import Annotated
 

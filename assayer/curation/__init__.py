@@ -1,4 +1,4 @@
-"""Research questions derived from papers, candidate ideas for a question, single scores of ideas, the best of N.
+"""Curation: research questions derived from papers, candidate ideas for a question, scores of single ideas, and the
+best of N candidates.
 
-After the stages around the reward of the debate-as-reward paper (arXiv 2604.16723).
-"""
+It follows the stages around the reward in the debate-as-reward paper (arXiv 2604.16723)."""

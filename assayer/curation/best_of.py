@@ -1,8 +1,7 @@
 """Choose the best of several candidates by pairwise comparisons, or by individual scores.
 
-Candidates are shown in an order drawn from the seed and the question, and ties are broken by this order, so that being
-proposed first is no advantage.
-"""
+Candidates are shown in an order derived from the seed and the question, and ties are broken by this order, so that
+candidates proposed first have no advantage."""
 
 from collections.abc import Sequence
 from random import Random
@@ -29,7 +28,7 @@ async def place_candidates(
     ranking: RankingOptions,
     dimensions: tuple[RubricDimension, ...],
 ) -> tuple[Candidate, ...]:
-    """Rank the candidates of one question, best first. A candidate without any evidence of its worth gets an absent
+    """Rank the candidates for one question, best first. A candidate without any evidence of its worth gets an absent
     place and comes last. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
     shown = shuffled(candidates, options.seed)
     if len(shown) < 2:

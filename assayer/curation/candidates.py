@@ -18,12 +18,12 @@ from assayer_client.curation import Candidate
 
 class ProposedCandidates(NamedTuple):
     candidates: tuple[Candidate, ...]
-    """Candidates in order of their numbers, without failed and repeated ones."""
+    """Candidates in order of their numbers, without failed or repeated ones."""
     lost: dict[int, AssayerError]
     """Errors of candidates without a usable answer, by candidate number."""
     repeats: dict[int, int]
-    """Discarded candidates that repeat an earlier candidate word for word: their number, and that of the earlier
-    one."""
+    """Discarded candidates that repeat an earlier candidate word for word. Maps the number of each to that of the
+    earlier candidate."""
 
 
 async def propose_candidates(

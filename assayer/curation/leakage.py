@@ -1,9 +1,8 @@
-"""Detect whether a research question reveals the method of the paper it was derived from, by words alone.
+"""Detect whether a research question reveals the method of the paper it was derived from, by comparing words alone.
 
-The sentences of an abstract that propose something, and those after them until the results begin, are its method; the
-sentences before are its problem. A word reveals the method if its stem occurs in the method, and neither in the
-problem, nor in the topic of the title, nor among words that describe any method.
-"""
+The method consists of the sentences of the abstract that propose something and those that follow until the results
+begin; the sentences before are the problem. A word reveals the method if its stem occurs in the method but not in the
+problem, in the topic of the title, or among words that describe any method."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -33,7 +32,7 @@ _RESULTS = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"\b(?:\w{0,20}[A-Z]\w{0,20}[A-Z]\w{0,20}|[A-Z]\w{0,20}\d\w{0,10}|\d\w{0,5}[A-Z]\w{0,20})\b")
-"""Names in the style of papers: two capitals in a word, or a capital and a digit."""
+"""Pattern for names as papers coin them: a word with two capitals, or with a capital and a digit."""
 _TITLED = re.compile(r"^\s*([A-Z][\w+-]{2,30}):\s")
 """Pattern for a name before the title's colon."""
 _BEFORE_TOPIC = re.compile(r"\b(?:for|in|on|under|without|against)\s", re.IGNORECASE)
@@ -52,7 +51,7 @@ _ANY_METHOD = frozenset(
 
 
 _LONGEST_RUN = 100
-"""Maximum words of a run; a longer run adds no information."""
+"""Maximum number of words in a run; a longer run adds no information."""
 
 
 class AbstractParts(NamedTuple):
@@ -62,8 +61,8 @@ class AbstractParts(NamedTuple):
 
 
 def abstract_parts(abstract: str) -> AbstractParts:
-    """Split an abstract into problem and method. The method begins with the first sentence that proposes something;
-    otherwise everything after the first sentence is method, and a single sentence is method entirely."""
+    """Split an abstract into problem and method. The method begins with the first sentence that proposes something. If
+    there is none, everything after the first sentence is the method; a single sentence is all method."""
     sentences = [abstract[start:end] for start, end in sentence_spans(abstract) if abstract[start:end].strip()]
     begins = next((at for at, sentence in enumerate(sentences) if _PROPOSES.search(sentence)), None)
     if begins is None:
@@ -110,7 +109,7 @@ def _words(text: str) -> list[str]:
 
 
 def _content(text: str) -> list[str]:
-    """Return the distinct words that may distinguish one method from another, in order."""
+    """Return the distinct words that could distinguish one method from another, in order."""
     wanted = content_words(text) - _ANY_METHOD
     return list(dict.fromkeys(word for word in (item.casefold() for item in _words(text)) if word in wanted))
 

@@ -13,20 +13,22 @@ CandidateTier = Literal["fast", "strong"]
 
 
 class LeakageLimits(Frozen):
-    """Thresholds from which a question reveals its paper's method."""
+    """Thresholds at or above which a question is taken to reveal its paper's method."""
 
     share: float = Field(default=0.35, gt=0, le=1)
-    """Share of the question's content words that occur only in the method from which the question reveals the
+    """Minimum share of the question's content words that occur only in the method for the question to reveal the
     method."""
     run: int = Field(default=4, ge=2)
-    """Number of consecutive words of the method from which a question reveals the method."""
+    """Minimum number of consecutive words shared with the method for the question to reveal the method."""
 
 
 class CurationOptions(Frozen):
     question_kinds: tuple[PaperKind, ...] = Field(default=("new_idea",), min_length=1)
-    """Kinds of papers from which questions are derived; only a new idea has a method that can be rediscovered."""
+    """Kinds of papers from which questions are derived; only a paper with a new idea has a method that can be
+    rediscovered."""
     question_attempts: int = Field(default=2, ge=1, le=5)
-    """Maximum requests for a question, repeated as long as the previous questions reveal the method."""
+    """Maximum number of requests for a question; a request is repeated as long as the previous questions reveal the
+    method."""
     leakage: LeakageLimits = LeakageLimits()
     abstract_chars: int = Field(default=6_000, ge=500)
     """Maximum characters of an abstract in a prompt; a longer abstract is rejected."""

@@ -54,8 +54,8 @@ async def _kind(paper: SourcePaper, llm: Llm, run: Run) -> tuple[PaperKind | Abs
 async def _question(
     paper: SourcePaper, llm: Llm, run: Run, options: CurationOptions
 ) -> tuple[str | Absent, LeakageMeasure | None, int]:
-    """Ask for a question. If it leaks, ask again and show the rejected question with the words that reveal the
-    method."""
+    """Ask for a question. If it reveals the method, ask again and show the rejected question with the revealing
+    words."""
     refused: tuple[RefusedQuestion, ...] = ()
     leakage: LeakageMeasure | None = None
     for number in range(1, options.question_attempts + 1):

@@ -1,4 +1,4 @@
-"""Papers and research questions in JSON: the fields that are read and the constraints on each line."""
+"""Papers and research questions in JSON: the fields that are read, and the constraints on each line."""
 
 import hashlib
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ def question_of_text(text: str, source: str, name: str | None = "q") -> Research
 
 
 def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePaper:
-    """Raises InputError."""
+    """Create a paper from a record. Raises InputError."""
     if not isinstance(record, Mapping):
         raise InputError(f"{source} is not a paper.", "Give an object with `title` and `abstract`.")
     title, title_flags = _text(record, "title", source, _MOST_TITLE)

@@ -109,7 +109,7 @@ class ScoringAnswer(Frozen):
 
 @cache
 def scoring_answer_for(scores: tuple[float, ...], dimensions: int) -> type[ScoringAnswer]:
-    """Return the answer model restricted to this number of entries and to the scores that a rubric lists."""
+    """Return the answer model restricted to this number of entries and to the scores that a rubric permits."""
 
     def listed(score: float) -> float:
         if score not in scores:

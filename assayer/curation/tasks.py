@@ -104,7 +104,8 @@ ALL = (CLASSIFICATION, QUESTION, PROPOSAL, SCORING)
 
 
 def proposal_task(number: int, tier: CandidateTier, temperature: float) -> Task[ProposalQuestion, ProposalAnswer]:
-    """Return the task for one candidate, asked, paid for and cached separately. Numbers count from 1."""
+    """Return the task for one candidate. Each candidate is requested, paid for and cached separately. Numbers start at
+    1."""
     return replace(PROPOSAL, tier=tier, temperature=temperature, sample=number)
 
 

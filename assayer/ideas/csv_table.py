@@ -1,4 +1,4 @@
-"""Ideas of a CSV file: a header, then one idea per row. A broken row does not affect the others."""
+"""Ideas from a CSV file: a header, then one idea per row. A broken row does not affect the others."""
 
 import csv
 import datetime as dt
@@ -16,7 +16,7 @@ from assayer.text.bounded_lines import BoundedLine, TooManyLines, check_readable
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR_LINE = re.compile(r"\s*\"?sep=(?P<delimiter>[^\r\n\"])\"?\s*", re.IGNORECASE)
-"""Line that tells Excel the separator; it is not part of the table."""
+"""Pattern for a line that tells Excel the separator and is not part of the table."""
 _LINES_ABOVE = 10
 """Maximum lines above the header, such as the title of an export."""
 
@@ -25,7 +25,7 @@ class _Header(NamedTuple):
     delimiter: str
     names: list[str]
     line: int = 1
-    """Number of its line in the file, from 1."""
+    """Line number of the header in the file, from 1."""
     above: tuple[str, ...] = ()
     """Lines above the header, which are not read."""
 
@@ -38,8 +38,8 @@ def csv_ideas(
     row_name: Callable[[int], str],
     latest_cutoff: dt.date | None,
 ) -> TableIdeas:
-    """Read the header of a CSV file, and its ideas as they are asked for, each of at most `most` characters.
-    `row_name` names a row by its number. Raises InputError if no row can be an idea."""
+    """Read the header of a CSV file at once and its ideas on demand, each of at most `most` characters. `row_name`
+    names a row by its number. Raises InputError if no row can be an idea."""
     header = _read_header(lines, what, encoding)
     return TableIdeas(header.above, [], _ideas(lines, header, encoding, most, row_name, latest_cutoff))
 
@@ -126,7 +126,7 @@ class _Records:
         self._line = line
 
     def next(self, delimiter: str) -> _Record | None:
-        """None at the end."""
+        """Return the next record, or None at the end."""
         self._line += len(self._taken)
         self._taken = []
         self._skip_blank_lines()
@@ -153,7 +153,7 @@ class _Records:
             self._line += 1
 
     def _next_line(self) -> BoundedLine | None:
-        """None at the end."""
+        """Return the next line, or None at the end."""
         return self._again.popleft() if self._again else next(self._source, None)
 
     def _lines(self) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""Parts of a document that are not its text: front matter, notes at their place, and the record of what was read."""
+"""Parts of a document other than its plain text: front matter, notes in their place, and the record of which parts were
+read."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,13 +16,13 @@ from assayer.text.section_titles import part_of, proposal_part_of
 _FRONT_MATTER = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(?P<block>.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _LONGEST_BLOCK = 8_000
 _MOST_BRACKETS = 100
-"""Maximum opening brackets of a block. PyYAML takes time that grows with the square of their depth."""
+"""Maximum number of opening brackets in a block. PyYAML's running time grows with the square of the nesting depth."""
 _LONGEST_VALUE = 2_000
 
 
 def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
-    """Return the fields of a YAML block at the beginning of a Markdown text, and the text under it. A block that is no
-    mapping in YAML, or nests too deep, is text."""
+    """Return the fields of a YAML block at the beginning of a Markdown text, and the text below it. A block that is not
+    a YAML mapping, or is nested too deeply, counts as text."""
     match = _FRONT_MATTER.match(text[:_LONGEST_BLOCK])
     if match is None or sum(map(match["block"].count, "[{")) > _MOST_BRACKETS:
         return (), text
@@ -46,8 +47,8 @@ def _value(item: object) -> str:
 
 
 def with_notes(document: Document) -> Iterator[Section]:
-    """Yield the sections with each note after the first paragraph that refers to it. Other notes follow the last
-    section that is no reference list."""
+    """Yield the sections, each note inserted after the first paragraph that refers to it. Other notes follow the last
+    section that is not a reference list."""
     left = {note.mark: note for note in document.notes}
     texts = [number for number, section in enumerate(document.sections) if list_title(section.title) != "certain"]
     last = texts[-1] if texts else -1
@@ -78,7 +79,7 @@ def read_sections(sections: Iterable[Section]) -> tuple[ReadSection, ...]:
 
 
 def reading_record(document: Document, title: str, text: str, references: int) -> ReadingRecord:
-    """Return what was read of a document, of which `text` is judged."""
+    """Return the record of what was read from a document; `text` is the part of it that is judged."""
     return ReadingRecord(
         title=title,
         front_matter=tuple(field.name for field in document.front_matter),

@@ -83,7 +83,7 @@ def idea_id(title: str, text: str) -> IdeaId:
 
 
 def _titling(text: str, headings: Sequence[Heading]) -> Heading | None:
-    """Return the heading that names the whole text and not only a section of it, or None."""
+    """Return the heading that is the title of the whole text and not of a section, or None."""
     if not headings or is_known_title(_KIND.sub("", headings[0].title) or "-"):
         return None
     first, rest = headings[0], headings[1:]
@@ -101,7 +101,7 @@ def _opening_line(text: str) -> str:
 
 
 def _telling_sentence(sections: Sequence[Section]) -> str:
-    """Return the sentence that announces the work, or else the first sentence."""
+    """Return the sentence that announces the work, or the first sentence if there is none."""
     opening = [sentence for section in sections[:2] for sentence in sentences(section.text[:5_000], min_words=4)]
     announcing = (item for item in opening if _ANNOUNCES.search(item))
     return next(announcing, next(iter(opening), sections[0].text))
@@ -134,13 +134,12 @@ def _stripped(text: str) -> tuple[str, tuple[TextFlag, ...]]:
 def parse_idea(
     text: str, source: str, title: str | None = None, cutoff: dt.date | None = None, known: Document | None = None
 ) -> Idea:
-    """Create an idea from text or Markdown. Front matter and reference lists are no part of the text that is judged.
-    `known` has what a reader knows of the document besides its text: notes, which stand in the text, tables, and what
-    was left out.
+    """Create an idea from text or Markdown. Front matter and reference lists are not part of the judged text. `known`
+    holds what a reader extracted from the document besides its text: notes, which are placed in the text, tables, and a
+    list of what was left out.
 
-    The title is the first of: `title`, the front matter's title, the text's own title, its announcing sentence, its
-    first sentence. Raises InputError if the text is empty, too short, too long or binary.
-    """
+    The title is the first available of: `title`, the front matter's title, the text's own title, its announcing
+    sentence, its first sentence. Raises InputError if the text is empty, too short, too long or binary."""
     _check(text, source)
     if looks_like_tex(text):
         raise InputError(f"{source} is the source of a TeX document.", "Give it as a file that ends in .tex.")
@@ -158,7 +157,7 @@ def parse_idea(
 
 
 def idea_of_document(document: Document, source: str, title: str | None = None, cutoff: dt.date | None = None) -> Idea:
-    """Create an idea from what a reader made of a document. Raises the same errors as `parse_idea`."""
+    """Create an idea from a document as parsed by a reader. Raises the same errors as `parse_idea`."""
     sections, lists, flags, text = list[Section](), list[str](), list[TextFlag](), ""
     _check("\n\n".join(f"{section.title}\n\n{section.text}" for section in document.sections), source)
     for section in with_notes(document):

@@ -1,8 +1,7 @@
-"""Fields of records of proposals: which hold the title, which hold text, and why others are not read.
+"""Fields of proposal records: which fields hold the title, which hold text, and why others are not read.
 
-Names differ from export to export (`abstract_text`, `Project Summary`, `AbstractNarration`), so a field is known by the
-words of its name, and an unknown field by whether its value is prose.
-"""
+Names differ between exports (`abstract_text`, `Project Summary`, `AbstractNarration`), so a field is recognised by the
+words in its name, and an unknown field is read if its value is prose."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -31,7 +30,7 @@ PEOPLE_NAMED = "names of people"
 _ORDER = {name: number for number, name in enumerate(PARTS)}
 _DEEPEST = 8
 _TEXT_WORDS = 6
-"""Fewest words of prose in a field that is not known."""
+"""Minimum number of words for the value of an unknown field to count as prose."""
 _LONG_TEXT_WORDS = 25
 _LINK = re.compile(r"(?:https?|ftp)://\S+|www\.\S+|/(?:pdf|attachment)/\S+", re.IGNORECASE)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ].*)?|\w{3,9} \d{1,2},? \d{4}")
@@ -43,14 +42,14 @@ _MARKUP = re.compile(
 
 
 def normal_name(field: str) -> str:
-    """Return a field's name in small letters with underscores between its words: `Abstract Text`, `abstractText` and
-    `abstract-text` are one name."""
+    """Return a field's name in lower case with underscores between its words: `Abstract Text`, `abstractText` and
+    `abstract-text` give the same name."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", field.strip())
     return re.sub(r"[\s_\-/.:()]+", "_", spaced).strip("_").casefold()
 
 
 def shown_name(field: str) -> str:
-    """Return a field's name as the title of a section."""
+    """Return a field's name as a section title."""
     name = normal_name(field)
     words = name.split("_")
     while len(words) > 1 and words[-1] in ("text", "txt", "narr", "narration"):
@@ -60,7 +59,8 @@ def shown_name(field: str) -> str:
 
 
 def known_part(field: str) -> str | None:
-    """Return the part of an idea that a field holds by its name; None if the name tells no part."""
+    """Return the part of an idea that a field holds, judged by the field's name; None if the name does not indicate a
+    part."""
     name = normal_name(field)
     if name in _ORDER:
         return name
@@ -71,13 +71,13 @@ def known_part(field: str) -> str | None:
 
 
 def part_order(field: str) -> int | None:
-    """Return the place of a field among the parts of an idea, or None if its name tells no part."""
+    """Return the position of a field among the parts of an idea, or None if its name does not indicate a part."""
     part = known_part(field)
     return None if part is None else _ORDER[part]
 
 
 def is_text_field(field: str) -> bool:
-    """Return whether a field can hold the text of an idea by its name; a title cannot."""
+    """Return whether a field, judged by its name, can hold the text of an idea; a title cannot."""
     return normal_name(field) in TEXTS or known_part(field) is not None
 
 
@@ -132,8 +132,8 @@ def _why_no_prose(text: str) -> str | None:
 
 
 def plain_words(value: Any, depth: int = 0) -> str:
-    """Return the text of a field: strings without markup, lists as items, objects as named parts with their numbers.
-    A number alone is no text."""
+    """Return the text of a field: strings without markup, lists as items, objects as named parts including their
+    numbers. A number alone is not text."""
     if isinstance(value, str):
         return _without_markup(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -148,8 +148,8 @@ def plain_words(value: Any, depth: int = 0) -> str:
 
 
 def _without_markup(text: str) -> str:
-    """Return the text without the tags and entities of an export. Elements that hide text stay as they are: the
-    sanitiser finds them."""
+    """Return the text without the tags and entities of an export. Elements that hide text are left unchanged, so that
+    the sanitiser finds them."""
     text = text.replace("_x000D_", "").strip()
     if not _MARKUP.search(text) or hidden_spans(text):
         return text

@@ -1,6 +1,5 @@
-"""Forms in which records of proposals come: wrapped in an answer of an API, with their fields in an object of their
-own, or under their names. What is inside is found by shape, so that an export that is not known is read as well.
-"""
+"""Structures of proposal records: wrapped in an API response, with their fields in a nested object, or keyed by their
+names. Records are recognised by shape, so that unknown export formats are read too."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,11 +9,11 @@ from assayer.text.scripts import words_of
 
 _DEEPEST = 5
 _CONTENT = "content"
-"""Field of an OpenReview note that holds the fields of its form."""
+"""Field of an OpenReview note that holds the fields of its submission form."""
 _WRAPPERS = frozenset({"idea", "data", "proposal", "text"})
-"""Fields that hold text, or records that do."""
+"""Fields that hold text, or records with text."""
 _PROSE_WORDS = 20
-"""Fewest words in a field that is not known for an object to be a record of an idea."""
+"""Minimum number of words in an unknown field for its object to count as the record of an idea."""
 _VALUE = "value"
 """Field in which version 2 of OpenReview's API wraps every value."""
 _REVIEW_FIELDS = frozenset({"rating", "review", "recommendation", "decision", "metareview", "confidence"})
@@ -26,8 +25,8 @@ def holds_idea(fields: Any) -> bool:
 
 
 def records_in(content: Any) -> list[Any]:
-    """Return the records of decoded JSON: of a list its items, of an answer of an API the records that it wraps, of
-    ideas under their names these with the name as title, otherwise the content itself."""
+    """Return the records in decoded JSON: the items of a list, the records wrapped in an API response, ideas keyed by
+    their names (with the name as title), or else the content itself."""
     if isinstance(content, list):
         return [record for item in content for record in (records_in(item) if _is_wrapper(item) else [item])]
     if not isinstance(content, Mapping) or _is_record(flat_record(content)):
@@ -60,16 +59,15 @@ def _levels(content: Mapping[Any, Any]) -> Iterator[list[Any]]:
 
 
 def _named(record: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
-    """Return the record with the name under which it stands as its title, if it has none and the name is several
-    words."""
+    """Return the record with its key as the title, if it has no title and the key consists of several words."""
     if len(name.split()) < 2 or title_field(map(str, flat_record(record))) is not None:
         return record
     return {"title": name, **record}
 
 
 def flat_record(record: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the fields of a record by name, with those of a note's content, or of the only object that holds an idea,
-    in the place of that object, and without the wrapping of values."""
+    """Return the fields of a record by name. A note's content, or the only object that holds an idea, is replaced by
+    its fields, and wrapped values are unwrapped."""
     fields = {str(name): _unwrapped(value) for name, value in record.items()}
     inner = next((name for name in fields if normal_name(name) == _CONTENT), None)
     if inner is None and not _is_record(fields):
@@ -84,7 +82,7 @@ def flat_record(record: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _is_record(fields: Mapping[Any, Any]) -> bool:
-    """Return whether an object holds the text of an idea itself, and not in objects within it."""
+    """Return whether an object holds the text of an idea directly, and not only in nested objects."""
     return any(_is_text(str(name), _unwrapped(value)) for name, value in fields.items())
 
 

@@ -1,4 +1,4 @@
-"""Names of fields in records of proposals, as funders, conferences and programs write them, in normal form
+"""Field names in proposal records, as funders, conferences and programs write them, in normal form
 (`record_fields.normal_name`)."""
 
 TEXTS = frozenset({"text", "proposal", "proposal_text", "full_text", "project_description"})
@@ -19,7 +19,7 @@ _FILLER_WORDS = """
     project proposal award research idea short proposed full scientific technical tech plain lay public text txt
     narrative narr narration statement section description content body the of for and"""
 FILLERS = frozenset(_FILLER_WORDS.split())
-"""Words of a field's name that do not tell which part of a proposal it holds."""
+"""Words in a field's name that do not indicate which part of a proposal the field holds."""
 SYNONYMS = {
     "abst": "abstract", "abstr": "abstract", "abstracts": "abstract", "aim": "aims", "goal": "goals",
     "potential_impact": "impact", "planned_impact": "impact", "health_relevance": "impact", "phr": "impact",
@@ -28,12 +28,12 @@ SYNONYMS = {
     "existing_methods": "related_work", "case_support": "problem", "objectif": "objective", "resumen": "abstract",
     "resume": "abstract", "résumé": "abstract", "resumo": "abstract", "zusammenfassung": "abstract", "摘要": "abstract",
 }  # fmt: skip
-"""Part that a field holds, by its name without fillers."""
+"""Part that a field holds, keyed by the field's name without fillers."""
 SHOWN = {
     "phr": "Public health relevance", "tldr": "TL;DR", "tl_dr": "TL;DR", "abst": "Abstract",
     "abst_narr": "Abstract", "tech_abstract": "Technical abstract",
 }  # fmt: skip
-"""Titles of sections whose field has an abbreviated name."""
+"""Section titles for fields with abbreviated names."""
 
 TITLES = (
     "title", "project_title", "proposal_title", "award_title", "idea_title", "paper_title", "research_title",
@@ -43,7 +43,7 @@ OTHER_TITLES = frozenset({
     "short", "running", "journal", "venue", "container", "job", "series", "book", "call", "programme", "program",
     "person", "en", "alternative",
 })  # fmt: skip
-"""Words beside `title` in names of fields that hold the title of something else."""
+"""Words that, beside `title` in a field's name, show that the field holds the title of something else."""
 
 _PEOPLE_WORDS = """
     author authors authorids authorid pi pis copi copis investigator investigators coinvestigators contact email
@@ -61,6 +61,6 @@ _REMARK_NAMES = """
     direct_replies details interestingness excitement verdict comment comments feedback remarks note notes
     internal_notes"""
 REMARKS = frozenset(_REMARK_NAMES.split())
-"""Fields in which others, or the maker of the record, judged the proposal."""
+"""Fields with judgements of the proposal by others or by the creator of the record."""
 INDEX_TERMS = frozenset({"terms", "pref_terms", "project_terms", "spending_categorization", "spending_categories"})
 KEYWORDS = frozenset({"keywords", "keyword", "topics", "topic", "subject_areas", "research_area", "research_areas"})

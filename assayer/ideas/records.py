@@ -1,4 +1,4 @@
-"""Ideas in JSON: the fields that are read, and how."""
+"""Ideas in JSON: which fields are read, and how."""
 
 import datetime as dt
 import json
@@ -55,8 +55,8 @@ def _cutoff(value: Any, source: str, latest: dt.date | None) -> dt.date | None:
 
 
 def record_source(record: Any, source: str) -> str:
-    """Return the display name of a record: its place, and its sender's `id` if it has one. The id is only shown;
-    the idea gets an id from assayer."""
+    """Return the display name of a record: its position, and its sender's `id` if it has one. That id is only
+    displayed; assayer assigns its own id to the idea."""
     if not isinstance(record, Mapping):
         return source
     value = next((value for name, value in record.items() if normal_name(str(name)) == "id"), None)
@@ -68,7 +68,7 @@ def record_source(record: Any, source: str) -> str:
 
 class _ReadFields(NamedTuple):
     text: str
-    """Text of the field that holds the whole; empty if there is none."""
+    """Text of the field that holds the whole text; empty if there is none."""
     sections: list[Section]
     left_out: list[LeftOut]
     people: list[FrontMatterField]
@@ -118,8 +118,8 @@ def _refusal(record: Mapping[Any, Any], fields: Mapping[str, Any], source: str) 
 
 
 def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
-    """Return the text and sections of a record. Known parts come in their usual order, an unknown field after the
-    field that it follows in the record."""
+    """Return the text and sections of a record. Known parts come in their usual order; an unknown field comes after the
+    field that precedes it in the record."""
     text = next((words for name in fields if normal_name(name) in TEXTS and (words := plain_words(fields[name]))), "")
     placed: list[tuple[int, Section]] = []
     left_out: list[LeftOut] = []

@@ -1,4 +1,4 @@
-"""Ideas in the rows of a table, one idea per row, and the columns required. A broken row does not affect other rows."""
+"""Ideas in the rows of a table, one idea per row, and the required columns. A broken row does not affect other rows."""
 
 import datetime as dt
 from collections import Counter
@@ -13,7 +13,7 @@ from assayer.text.sanitise import clean_text, hidden_flags
 
 _MOST_NAMED = 12
 _ROWS_ABOVE = 10
-"""Maximum rows above the header, such as the title of a call."""
+"""Maximum number of rows above the header, such as the title of a call."""
 MOST_COLUMNS = 1_000
 _WHY_HIDDEN = "in a hidden cell"
 
@@ -94,7 +94,7 @@ def table_ideas(table: IdeaTable, source: str, latest_cutoff: dt.date | None = N
 
 
 def _header_place(rows: Sequence[IdeaTableRow]) -> int:
-    """Return the place of the header: the first row with a column for ideas, or the first row if there is none."""
+    """Return the position of the header: the first row with a column for ideas, or the first row if there is none."""
     near = enumerate(rows[: _ROWS_ABOVE + 1])
     return next((place for place, row in near if len(row.cells) <= MOST_COLUMNS and holds_idea(row.cells)), 0)
 

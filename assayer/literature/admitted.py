@@ -1,7 +1,7 @@
-"""The literature of one run for searches that follow citations.
+"""Literature of one run for searches that follow citations.
 
-They must not step on the idea's own paper, whose references would give the answer away, or on a paper past the cutoff.
-"""
+Such a search must not reach the idea's own paper, because its references would give the answer away, or a paper
+published after the cutoff."""
 
 from collections.abc import Callable, Sequence
 
@@ -21,8 +21,8 @@ class AdmittedLiterature:
         return [[hit for hit in hits if self._admit(hit.paper)] for hits in answers]
 
     async def citations(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, CitationIds]:
-        """Return citations without the papers refused so far. Other papers are only judged by their records, so
-        fetch them with `papers` before following their citations."""
+        """Return citations without the papers refused so far. Whether a cited paper may be used is decided from its
+        record, so fetch it with `papers` before following its citations."""
         answers = await self._literature.citations(papers, limit, self._window)
         return {
             paper: CitationIds(self._unrefused(answer.cited), self._unrefused(answer.citing))

@@ -1,4 +1,4 @@
-"""Fallback for citation ids where a source provides citations only as records."""
+"""Fallback that derives citation ids if a source provides citations only as records."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,8 @@ from assayer.run.concurrency import gather_all
 async def citation_ids_of(
     literature: Literature, papers: Sequence[PaperId], limit: int, window: Window
 ) -> dict[PaperId, CitationIds]:
-    """Fetch the ids of cited and citing papers with two queries to the port, for its method `citations`. Raises
-    LiteratureError."""
+    """Fetch the ids of cited and citing papers with two queries to the port, as an implementation of its method
+    `citations`. Raises LiteratureError."""
     cited, citing = await gather_all(
         [literature.references(papers, limit, window), literature.citing(papers, limit, window)]
     )

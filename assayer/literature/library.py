@@ -1,8 +1,7 @@
-"""The literature as one evaluation may see it.
+"""Literature as one evaluation is allowed to see it.
 
-The cutoff is handed to the source and checked again on everything that comes back; the idea's own paper is
-recognised and kept out. Methods search through this and nothing else.
-"""
+The cutoff is passed to the source and checked again on everything that it returns; the idea's own paper is recognised
+and excluded. Methods search only through this class."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -31,7 +30,8 @@ from assayer.ports import FullTexts, Literature
 from assayer.run.run import Run
 
 _SEVERAL = 5
-"""Minimum papers for a result; a search by words always finds a few papers that are near by chance."""
+"""Minimum number of papers from beyond the corpus that raise the coverage; a word search always finds a few nearby
+papers by chance."""
 
 
 class Library:
@@ -80,7 +80,7 @@ class Library:
 
     @property
     def admitted(self) -> AdmittedLiterature:
-        """The same literature for citation traversal, with each record of a work by itself."""
+        """Same literature for following citations, with each record of a work kept separate."""
         return AdmittedLiterature(self._literature, self._window, self.admits)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
@@ -88,8 +88,8 @@ class Library:
         return [one_hit_per_work([hit for hit in hits if self.admits(hit.paper)]) for hits in answers]
 
     async def search_after_cutoff(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
-        """Return papers published after the cutoff, used for revision advice and never for judging; empty lists
-        if there is no cutoff."""
+        """Return papers published after the cutoff, which are used for revision advice and never for judging; empty
+        lists if there is no cutoff."""
         if self._later is None:
             return [[] for _ in queries]
         answers = await self._literature.search(queries, limit, self._later)
@@ -121,8 +121,8 @@ class Library:
         return [known[item] for item in ids if item in known and self.admits(known[item])]
 
     async def full_texts(self, papers: Sequence[Paper], *, later: bool = False) -> dict[PaperId, FullText]:
-        """Return the available full texts, as of the cutoff or, for `later` papers, as of today. Unavailable
-        ones are recorded with their reason."""
+        """Return the available full texts, as of the cutoff or, for `later` papers, as of today. Unavailable full texts
+        are recorded with the reason."""
         window = self._later if later and self._later else self._window
         answers = await self._full_texts.get(papers, window)
         texts: dict[PaperId, FullText] = {}
@@ -157,8 +157,8 @@ def near_beyond_corpus(found: Iterable[Hit | Passage]) -> set[PaperId]:
 def field_coverage(fit: FitLevel, beyond: Collection[PaperId]) -> FitLevel:
     """Return how well the searched literature covers the idea's field.
 
-    This is the coverage by the corpus, raised to at least partial if searches beyond the corpus found several
-    papers near their queries. It is never raised further, because such searches only return what they were asked
-    for and say nothing about what else exists. `beyond` holds the results of searches that the caller waited for.
-    Results of concurrent searches must not count, or prompts would depend on which search finished first."""
+    This is the coverage by the corpus, raised to at least partial if searches beyond the corpus found several papers
+    near their queries. It is never raised further, because such searches return only what they were asked for and say
+    nothing about what else exists. `beyond` must hold only results of searches that the caller waited for: with results
+    of concurrent searches, prompts would depend on which search finished first."""
     return "partial" if fit == "poor" and len(beyond) >= _SEVERAL else fit

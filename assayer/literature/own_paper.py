@@ -14,14 +14,14 @@ _SAME_TITLE = 93.0
 _SHINGLE = 6
 """Length in words of a shingle; a shared run of this length is copied text and not shared terminology."""
 _SHORTEST_TITLE = 4
-"""Minimum words of a title for comparison; shorter titles are shared by many papers."""
+"""Minimum number of words for a title to be compared; many papers share shorter titles."""
 _COPIED = 0.5
 """Minimum share of an abstract's shingles that also occur in the idea for the idea to count as made from the paper."""
 _RUN = re.compile(r"\w+")
 
 
 def shingles(text: str) -> set[tuple[str, ...]]:
-    """Return the runs of words that `is_own_paper` compares. Two letters of a script without spaces count as one
+    """Return the runs of words that `is_own_paper` compares. In scripts without spaces, two letters count as one
     word."""
     words = words_of(text)
     reached = [0, *accumulate(1 if UNSPACED_LETTER.match(word) else 2 for word in words)]

@@ -35,8 +35,8 @@ def doi(text: str) -> str:
 
 
 def _without_closing(name: str) -> str:
-    """Remove punctuation from the end of a DOI, but keep a closing bracket that the DOI itself opened, as in
-    `10.1061/(asce)…:4(319)`."""
+    """Remove punctuation from the end of a DOI, but keep a closing bracket whose opening bracket is part of the DOI, as
+    in `10.1061/(asce)…:4(319)`."""
     name = _TAG.split(name, maxsplit=1)[0]
     while name[-1:] and name[-1] in ".,;:>\"')]*_`":
         opening = {")": "(", "]": "[", ">": "<"}.get(name[-1])
@@ -88,7 +88,8 @@ def identifiers_in(url: str) -> Identifiers:
 
 
 def with_arxiv(identifiers: Identifiers) -> Identifiers:
-    """Complete the arXiv id from the DOI that arXiv registers for every paper, or the DOI from the arXiv id."""
+    """Add the arXiv id if the DOI is one that arXiv registers for every paper, or add that DOI if only the arXiv id is
+    known."""
     if not identifiers.arxiv and _ARXIV_DOI.fullmatch(identifiers.doi):
         return identifiers.model_copy(update={"arxiv": arxiv_id(identifiers.doi)})
     return identifiers
@@ -125,7 +126,7 @@ def plain_title(title: str) -> str:
 
 
 def family_name(author: str) -> str:
-    """Return the family name in `Lee, A.`, `Ann Lee`, `A. LEE`, `Lee A` and `Ann Lee Jr.` alike."""
+    """Return the family name from any of the forms `Lee, A.`, `Ann Lee`, `A. LEE`, `Lee A` and `Ann Lee Jr.`."""
     author = _SUFFIX.sub("", author)
     family, comma, _ = author.partition(",")
     if comma:

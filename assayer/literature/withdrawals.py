@@ -12,7 +12,8 @@ _WITHDRAWN = re.compile(
 _IN_COMMENT = re.compile(r"(?:\A|[;.,(])\s*withdrawn\s*(?:[;.,)]|\Z)", re.IGNORECASE)
 """Matches a comment such as `37 pages; withdrawn`."""
 _BEGINNING = 200
-"""Characters of an abstract in which a withdrawal is announced; further on, the word has its ordinary meaning."""
+"""Number of characters at the start of an abstract in which a withdrawal is announced; further on, the word has its
+ordinary meaning."""
 
 
 def says_withdrawn(comment: str, abstract: str) -> bool:

@@ -1,4 +1,5 @@
-"""Records of one work counted once: its preprint, its publication, its extended abstract and corrections to it."""
+"""Count multiple records of one work once: its preprint, its publication, its extended abstract and corrections to
+it."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -9,7 +10,7 @@ from assayer.models import Hit, Paper, Passage
 from assayer.text.folding import german_folded
 
 _LEAST_LETTERS = 24
-"""Minimum letters of a title that two works of the same author hardly share."""
+"""Minimum number of letters for a title that two works by the same author are unlikely to share."""
 _MOST_YEARS = 4
 """Maximum years between a preprint and the last record of the same work."""
 _CORRECTION = re.compile(
@@ -32,17 +33,17 @@ T = TypeVar("T")
 
 
 def one_paper_per_work(papers: Sequence[Paper]) -> list[Paper]:
-    """Return the papers in order, of each work only the best record, which names the others."""
+    """Return the papers in order, with only the best record of each work, which names the others."""
     return _one_per_work(papers, lambda paper: paper, lambda paper, lead: lead)
 
 
 def one_hit_per_work(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits in order, of each work only the best record, which names the others."""
+    """Return the hits in order, with only the best record of each work, which names the others."""
     return _one_per_work(hits, lambda hit: hit.paper, lambda hit, lead: hit.model_copy(update={"paper": lead}))
 
 
 def passages_of_one_record_per_work(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages in order; of each work only those of its best record, which names the others."""
+    """Return the passages in order; for each work, only the passages of its best record, which names the others."""
     leads = {paper.id: paper for paper in one_paper_per_work([passage.paper for passage in passages])}
     return [
         passage.model_copy(update={"paper": leads[passage.paper.id]})
@@ -68,7 +69,7 @@ def _one_per_work(items: Sequence[T], paper_of: Callable[[T], Paper], with_lead:
 
 
 def _lead(records: Sequence[Paper]) -> Paper:
-    """Return the best of the records of a work: a publication before a preprint, and that before an abstract or a
+    """Return the best record of a work: a publication before a preprint, and a preprint before an abstract or a
     correction."""
     best = min(records, key=_rank)
     others = tuple(_named(record) for record in records if record.id != best.id)

@@ -1,4 +1,5 @@
-"""Claims of an answer as points of a report, with the quotes that go with them. All methods but the review share it."""
+"""Conversion of an answer's claims to points of a report, with the quotes that belong to them. All methods except the
+review use it."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -36,11 +37,11 @@ class PointWriter:
     papers: Mapping[str, PaperId]
     """Papers by their labels in the prompt."""
     given: Sequence[GivenQuote]
-    """Quotes that points may receive."""
+    """Quotes from which points can receive theirs."""
     idea: Set[Decimal]
     """Numbers in the idea itself."""
     shown: Mapping[PaperId, Evidence]
-    """Texts that were shown of the papers."""
+    """Texts of the papers as shown in the prompt."""
 
     @cached_property
     def _numbers(self) -> KnownNumbers:
@@ -66,7 +67,7 @@ class PointWriter:
 def reading_of(
     shown: Evidence, stance: Literal[-1, 0, 1], text: str, quoted: Quoted | None, idea: Set[Decimal]
 ) -> Reading:
-    """Return what was read of a paper, for the report. `idea` holds the numbers in the idea itself."""
+    """Return the reading of a paper for the report. `idea` holds the numbers in the idea itself."""
     paper = shown.paper_id
     return Reading(
         label=marker(paper),

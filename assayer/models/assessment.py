@@ -1,4 +1,4 @@
-"""Conventions of the texts of a judgement."""
+"""Conventions for the texts of an assessment."""
 
 import re
 

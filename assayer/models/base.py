@@ -1,4 +1,4 @@
-"""Base class of values that the service and its client do not share."""
+"""Base class of values that are not shared between the service and its client."""
 
 from pydantic import BaseModel, ConfigDict
 

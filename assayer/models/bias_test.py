@@ -1,4 +1,4 @@
-"""Bias test: how scores change when the idea stays the same and its sender varies."""
+"""Bias test: how scores change if the idea stays the same but its sender varies."""
 
 import datetime as dt
 from typing import Literal
@@ -10,14 +10,14 @@ BiasTestAttribute = Literal["institution", "seniority", "gender", "origin", "lan
 """Attributes that a bias test can vary, in report order."""
 
 SCORE_ROUNDING = 0.0005
-"""Score difference in points below which a difference is printed as 0.000."""
+"""Score difference in points below which a difference is displayed as 0.000."""
 
 
 class BiasTestScore(Frozen):
     name: str
     """Title of the report part; `all` for the mean of all parts."""
     value: float | Absent
-    """Score from 0 to 10, whatever the scale of the part."""
+    """Score from 0 to 10, regardless of the scale of the part."""
 
 
 class BiasTestEvaluation(Frozen):
@@ -40,7 +40,8 @@ class MeanInterval(Frozen):
 
 
 class ScoreDifference(Frozen):
-    """Mean over ideas of a score in the first-named version minus the same idea's score in the second-named version."""
+    """Mean over ideas of a score difference: the score in the first-named version minus the same idea's score in the
+    second-named version."""
 
     attribute: BiasTestAttribute
     compared: str
@@ -49,7 +50,7 @@ class ScoreDifference(Frozen):
     ideas: int
     """Number of ideas with both scores."""
     missing: int
-    """Number of ideas without one of the two scores; they are excluded from the mean."""
+    """Number of ideas that lack one of the two scores; they are excluded from the mean."""
     mean: float | Absent
     """Mean difference in points of 10; positive if the first-named version scored higher."""
     interval: MeanInterval | Absent
@@ -71,14 +72,14 @@ class ScoreChanges(Frozen):
     lost: int
     """Number of scores that only the reference has."""
     failed: int
-    """Number of evaluations without a report or whose reference has none; they were not compared."""
+    """Number of evaluations that were not compared, because they or their references have no report."""
     largest: float | Absent
     """Largest absolute change, in points of 10."""
     mean: float | Absent
     """Mean of the absolute changes, including those of 0."""
     widest: float | Absent
-    """Widest range of one score of one idea, its reference included. Two variants may differ more from each other
-    than from the reference."""
+    """Widest range of one score of one idea, including its reference. Two variants can differ more from each other than
+    from the reference."""
 
 
 class SurvivingWords(Frozen):
@@ -95,7 +96,7 @@ class BiasTestReport(Frozen):
     assayer_version: str
     method: str
     blind: bool
-    """Whether names, affiliations and roles were masked before judging, as for batches."""
+    """True if names, affiliations and roles were masked before judging, as for batches."""
     attributes: tuple[BiasTestAttribute, ...]
     """Attributes that were varied."""
     cutoff: dt.date | None
@@ -103,8 +104,8 @@ class BiasTestReport(Frozen):
     """LLMs whose answers were used; empty if none was used."""
     embedding_models: tuple[str, ...]
     corpus_versions: tuple[str, ...]
-    """Corpus versions used. If there are several, the corpus changed during the bias test and may have caused
-    differences."""
+    """Versions of the corpus that were used. If there are several, the corpus changed during the bias test, which may
+    have caused differences."""
     ideas: int
     evaluations: int
     failed: int
@@ -112,9 +113,9 @@ class BiasTestReport(Frozen):
     """Share of words that the variant in poorer English changes or drops."""
     differences: tuple[ScoreDifference, ...]
     by_sender: ScoreChanges | Absent
-    """Score changes from the attributes that blind mode masks: all varied attributes except language."""
+    """Score changes caused by the attributes that blind mode masks: all varied attributes except language."""
     by_repeating: ScoreChanges | Absent
-    """Score changes when the reference is evaluated again; changes no larger than these may be chance."""
+    """Score changes when the reference is evaluated again; other changes no larger than these may be due to chance."""
     surviving: SurvivingWords
     results: tuple[BiasTestEvaluation, ...]
     """All evaluations from which the differences are computed."""

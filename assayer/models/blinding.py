@@ -5,13 +5,13 @@ from typing import Literal
 from assayer.models.base import Frozen
 
 BlindDefault = Literal["always", "several", "never"]
-"""Default for which ideas are judged blind if the request does not specify it. `several` means ideas submitted
+"""Default rule for which ideas are judged blind if the request does not specify it. `several` means ideas submitted
 together: batches, rankings, comparisons, and several ideas or a folder on the command line."""
 
 
 def judged_blind(said: bool | None, default: BlindDefault, *, several: bool) -> bool:
-    """Return whether ideas are judged blind: as the request states, or by `default` if it states nothing (None).
-    `several` is whether the ideas were submitted together, however many of them could be read."""
+    """Return whether ideas are judged blind: as the request states, or by `default` if the request states nothing
+    (None). `several` is true if the ideas were submitted together, regardless of how many of them could be read."""
     return said if said is not None else default == "always" or (several and default == "several")
 
 

@@ -1,4 +1,4 @@
-"""Review board of a report: its members, what each member could see, and their joint verdict."""
+"""Review board of a report: its members, the evidence that each member could see, and their joint verdict."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -10,19 +10,19 @@ from assayer_client.points import Point, Score
 from assayer_client.resources import Absent, PaperId
 
 Level = Annotated[int, Field(ge=1, le=10, strict=True)]
-"""Familiarity level from 1 to 10. Level 10 sees all relevant evidence; lower levels hide a share of it: 8 hides a
+"""Familiarity level from 1 to 10. Level 10 sees all relevant evidence; lower levels hide a share of it: level 8 hides a
 fifth."""
 
 
 class Familiarity(Frozen):
-    """Familiarity of a reviewer with kinds of knowledge, which decides what the reviewer can see."""
+    """Familiarity of a reviewer with several kinds of knowledge, which decides what evidence the reviewer sees."""
 
     literature: Level
     """Familiarity with papers: decides how many of the papers found stay visible."""
     methods: Level
-    """Familiarity with theory and methodology; affects only the wording of the prompt."""
+    """Familiarity with theory and methodology. It affects only the wording of the prompt."""
     applications: Level
-    """Familiarity with building and running things: decides the visibility of repositories."""
+    """Familiarity with building and running systems: decides the visibility of repositories."""
     frontier: Level
     """Familiarity with current discussions and releases: decides the visibility of web pages."""
 
@@ -70,8 +70,8 @@ class JudgedDimension(Frozen):
     scale_min: float
     scale_max: float
     masked: bool = True
-    """Whether evidence that a reviewer is not familiar with was hidden; if not, each reviewer saw all that was
-    found."""
+    """True if evidence that a reviewer is not familiar with was hidden; if false, each reviewer saw all evidence found.
+    """
     sections: tuple[str, ...] | None
     """Headings of the sections on which the dimension was judged; None if it was judged on the whole idea."""
 
@@ -83,8 +83,8 @@ class PoolUsed(Frozen):
 
 
 class ScoreInterval(Frozen):
-    """Interval in which the final score would lie with other reviewers from the same pool. It does not tell whether
-    the reviewers are right."""
+    """Interval in which the final score would lie with other reviewers from the same pool. It does not show whether the
+    reviewers are right."""
 
     low: float
     high: float
@@ -109,11 +109,11 @@ class Decision(Frozen):
     stability: float
     """Share of refits on resampled papers that reach the same decision, from 0 to 1."""
     calibration: str
-    """Its name."""
+    """Name of the calibration."""
     made_on: dt.date
     provenance: str
     outcomes: tuple[str, ...]
-    """From worst to best."""
+    """Outcomes, from worst to best."""
     thresholds: tuple[float, ...]
     """Minimum final score for each next better outcome."""
 
@@ -122,7 +122,7 @@ class Dispute(Frozen):
     """Disagreement between reviewers, and which side the evidence supports."""
 
     dimension: str
-    """Title."""
+    """Title of the dimension."""
     positions: str
     weighing: str
 
@@ -133,7 +133,7 @@ class MetaReview(Frozen):
 
 
 class BoardRecord(Frozen):
-    """Record of the board beyond the reviews themselves; sufficient to draw the same board again."""
+    """Record of the board in addition to the reviews themselves; sufficient to draw the same board again."""
 
     seed: int
     pool: PoolUsed | None

@@ -4,7 +4,7 @@ from assayer.models.base import Frozen
 
 
 class CitedWork(Frozen):
-    """Entry of a reference list, split into fields as far as its parser could."""
+    """Entry of a reference list, divided into the fields that its parser could recognise."""
 
     title: str = ""
     authors: tuple[str, ...] = ()

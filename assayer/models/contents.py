@@ -12,9 +12,9 @@ class NamedContent(Frozen):
     name: str
     """Name as written by the paper, or by the first paper of its segment that mentions it."""
     introduced: bool = False
-    """Whether the paper says that it proposes this concept or method."""
+    """True if the paper says that it proposes this concept or method."""
     built_on: bool = False
-    """Whether the paper says that it builds on this concept or method."""
+    """True if the paper says that it builds on this concept or method."""
     sentence: str
     """Sentence of the title or abstract in which the name first appears."""
 

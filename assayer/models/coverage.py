@@ -26,7 +26,7 @@ UnreadableCause = Literal[
     "too_many_pages",
     "too_much_text",
 ]
-"""Why no parser could read a document."""
+"""Reason why no parser could read a document."""
 
 
 class SourceTrouble(Frozen):
@@ -48,7 +48,7 @@ class ClaimCounts(Frozen):
     not_supported: int
     contradicted: int
     unchecked: int
-    """Number of claims for which the check gave no answer or that say nothing checkable about the paper."""
+    """Number of claims for which the check gave no answer, or that say nothing checkable about the paper."""
 
 
 class Coverage(Frozen):
@@ -60,12 +60,12 @@ class Coverage(Frozen):
     sources: tuple[SourceUse, ...]
     troubles: tuple[SourceTrouble, ...] = ()
     papers_found: int
-    """Number of distinct papers that any search returned, after removing papers past the cutoff and the idea's own
-    paper."""
+    """Number of distinct papers returned by any search, after removing papers published after the cutoff and the idea's
+    own paper."""
     papers_read: int
     """Number of distinct papers whose text reached a prompt."""
     papers_cited: int
-    """Number of distinct papers among the references. Papers listed only near a comparison that the plan lacks were
+    """Number of distinct papers among the references. Papers listed only near a comparison missing from the plan were
     not read."""
     full_texts: int
     """Number of distinct papers read beyond their abstract."""

@@ -1,4 +1,4 @@
-"""A call's own criteria."""
+"""Criteria of a call for proposals."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ class Criterion(Frozen):
     anchors: dict[Annotated[int, Field(ge=1, le=10)], Annotated[Line, Field(min_length=2, max_length=300)]] = Field(
         default_factory=dict
     )
-    """Meaning of some scores; a score between two of them lies between their meanings."""
+    """Meaning of some scores; the meaning of any other score lies between those of its neighbours."""
     weight: float = Field(default=1.0, gt=0, le=100, allow_inf_nan=False)
     """Weight in the mean of all criteria."""
 

@@ -1,4 +1,4 @@
-"""Sanitised papers and research questions, from which questions and candidate ideas are made."""
+"""Sanitised papers and research questions, from which questions and candidate ideas are generated."""
 
 from assayer.models.base import Frozen
 from assayer_client.curation import PaperKind

@@ -1,8 +1,7 @@
-"""Document as its reader understood it, and the record of the parts that were read.
+"""Document as parsed by its reader, and the record of the parts that were read.
 
-Every reader returns a `Document`; `assayer.ideas.parsing.idea_of_document` turns it into an `Idea`. Nothing behind that
-looks at the document again.
-"""
+Every reader returns a `Document`, which `assayer.ideas.parsing.idea_of_document` converts to an `Idea`. Later steps do
+not look at the document again."""
 
 from typing import Literal
 
@@ -11,7 +10,8 @@ from assayer.models.cited_work import CitedWork
 from assayer.models.section import Section
 
 ReferencesReader = Literal["grobid", "bibtex", "text"]
-"""Reader that told the entries of a list apart: GROBID, the fields of a BibTeX file, or assayer from printed text."""
+"""Reader that separated the entries of a list: GROBID, the fields of a BibTeX file, or assayer itself from printed
+text."""
 
 
 class FrontMatterField(Frozen):
@@ -22,36 +22,36 @@ class FrontMatterField(Frozen):
 
 
 class Note(Frozen):
-    """Footnote or endnote. The text refers to it by `[^mark]`, where it is put after the paragraph that refers to it;
-    a note that no paragraph refers to is put at the end of the text."""
+    """Footnote or endnote, to which the text refers by `[^mark]`. It is placed after the paragraph that refers to it,
+    or at the end of the text if no paragraph does."""
 
     mark: str
     text: str
 
 
 class LeftOut(Frozen):
-    """Part of a document that was not read, and why."""
+    """Part of a document that was not read, with the reason."""
 
     part: str
-    """The part in a few words: `the field "Risk Factors"`, `2 of 9 pages`."""
+    """Description of the part in a few words: `the field "Risk Factors"`, `2 of 9 pages`."""
     why: str
 
 
 class Document(Frozen):
-    """A document in reading order, as its reader understood it; not yet sanitised."""
+    """Document in reading order, as parsed by its reader; not yet sanitised."""
 
     title: str = ""
-    """Title that the format itself names; empty if it names none."""
+    """Title specified by the format itself; empty if there is none."""
     front_matter: tuple[FrontMatterField, ...] = ()
     sections: tuple[Section, ...] = ()
-    """Sections in order, paragraphs separated by blank lines. The rows of a table are lines, its cells are separated by
-    ` | `. A section titled `assayer.ideas.parsing.UNTITLED` has no heading of its own."""
+    """Sections in order, with paragraphs separated by blank lines. Each row of a table is a line with cells separated
+    by ` | `. A section titled `assayer.ideas.parsing.UNTITLED` has no heading of its own."""
     notes: tuple[Note, ...] = ()
     tables: int = 0
     """Number of tables among the paragraphs."""
     references: tuple[CitedWork, ...] = ()
-    """Entries that the format itself tells apart, such as those of a `.bib` file. If there are none, the list is looked
-    for in the sections, and taken out of them."""
+    """Entries that the format itself separates, such as those of a `.bib` file. If there are none, the list is searched
+    for in the sections and removed from them."""
     references_reader: ReferencesReader = "text"
     left_out: tuple[LeftOut, ...] = ()
 
@@ -61,7 +61,7 @@ class ReadSection(Frozen):
 
     title: str
     kind: str
-    """Part of a paper or proposal that the title names, such as `methods`; empty if it names none."""
+    """Part of a paper or proposal that the title indicates, such as `methods`; empty if it indicates none."""
     words: int
 
 
@@ -70,13 +70,13 @@ class ReadingRecord(Frozen):
 
     title: str
     front_matter: tuple[str, ...] = ()
-    """Names of the fields above the text."""
+    """Names of the front matter fields above the text."""
     sections: tuple[ReadSection, ...] = ()
     notes: int = 0
     tables: int = 0
     references: int = 0
-    """Entries of the reference list."""
+    """Number of entries in the reference list."""
     citation_marks: int = 0
-    """Marks in the text that refer to a reference list, such as `[3]` or `(Lee, 2019)`."""
+    """Number of marks in the text that refer to a reference list, such as `[3]` or `(Lee, 2019)`."""
     languages: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()

@@ -1,4 +1,5 @@
-"""Evidence graph of a report: papers with their contents, how they are linked, and how the graph was built."""
+"""Evidence graph of a report: papers with their contents, the links between them, and the history of how the graph was
+built."""
 
 from typing import Literal, NewType
 
@@ -10,7 +11,7 @@ from assayer_client.points import Label
 NodeKey = NewType("NodeKey", str)
 """Key of a node, such as `N3`; `N0` is the idea. A key is never reused within a graph, even after deletions."""
 EdgeKey = NewType("EdgeKey", str)
-"""`E5`, likewise."""
+"""Key of an edge, such as `E5`; like a node's key, it is never reused."""
 
 NodeKind = Literal["idea", "paper", "concept", "method", "claim"]
 EdgeKind = Literal[
@@ -25,10 +26,10 @@ EdgeKind = Literal[
     "supports",
     "contradicts",
 ]
-"""Kinds of edges. The first three come only from records and searches; the others express what texts say."""
+"""Kinds of edges. The first three come only from records and searches; the others express statements in texts."""
 EdgeBasis = Literal["record", "quoted", "unverified", "stated"]
 """Basis of an edge. `record`: a reference list or a search. `quoted`: words found in the paper. `unverified`: quoted
-words that were not found in the paper. `stated`: an interpretation without words of a paper."""
+words that were not found in the paper. `stated`: an interpretation without quoted words from a paper."""
 
 
 class EvidenceNode(Frozen):
@@ -55,7 +56,7 @@ class EvidenceEdge(Frozen):
     statement: str = ""
     """Basis of the edge, in one sentence."""
     quote: str = ""
-    """Words of the paper in `label`, copied from it if the basis is `quoted`."""
+    """Words from the paper in `label`, copied from it if the basis is `quoted`."""
     label: Label | None = None
     step: int = Field(ge=0)
 
@@ -67,9 +68,9 @@ class GraphEdit(Frozen):
     subject: str
     """Subject of the edit, in words that make sense without the graph."""
     reason: str = ""
-    """Why it was proposed."""
+    """Reason why the edit was proposed."""
     refused: str | None = None
-    """Why the edit was refused; None if it was applied."""
+    """Reason why the edit was refused; None if it was applied."""
 
 
 class GraphStep(Frozen):
@@ -85,7 +86,7 @@ class GraphStep(Frozen):
     trace: str
     """Notebook entry with labels; empty if none was written."""
     lost: str | None = None
-    """Why the step made no edits and no notebook entry; None if it did."""
+    """Reason why the step made no edits and no notebook entry; None if it made them."""
     nodes: tuple[NodeKey, ...]
     """Nodes of the graph at the end of the step."""
     edges: tuple[EdgeKey, ...]
@@ -117,4 +118,4 @@ class GraphRecord(Frozen):
     """All edges that were ever in the graph, in their last state."""
     steps: tuple[GraphStep, ...]
     recommended: tuple[RecommendedReference, ...]
-    """Best first."""
+    """Recommended references, best first."""

@@ -1,4 +1,4 @@
-"""Evidence collected for the readers of a plan, without a language model and without a judgement."""
+"""Evidence collected for the readers of a plan, without a language model and without judgement."""
 
 from assayer.models.base import Frozen
 from assayer.models.plan_review import ChecklistRow
@@ -12,21 +12,21 @@ class NearPassage(Frozen):
     part: str
     """Part of the plan: its heading, or its first words."""
     plan: str
-    """Sentence of the plan."""
+    """Sentence from the plan."""
     similarity: float
     """Cosine similarity of the two sentences. Similar words are not similar claims."""
     paper: Citation
-    """Sentence of the paper."""
+    """Sentence from the paper."""
     in_references: bool | None
-    """Whether the plan's own references include the paper; None if the plan lists none that could be checked."""
+    """True if the plan's own references include the paper; None if the plan lists none that could be checked."""
 
 
 class OftenCited(Frozen):
-    """Work that several of the closest papers cite and the plan does not name."""
+    """Work that several of the closest papers cite but the plan does not name."""
 
     label: Label
     cited_by: tuple[Citation, ...]
-    """Closest papers that cite it, as a whole."""
+    """Closest papers that cite the work; each citation refers to the paper as a whole."""
 
 
 class EvidenceReport(Frozen):
@@ -40,4 +40,4 @@ class EvidenceReport(Frozen):
     """Comparisons that these papers make, in their own words."""
     often_cited: tuple[OftenCited, ...]
     not_stated: tuple[ChecklistRow, ...] | Absent | None = None
-    """Items for which no wording was recognised in the plan; None if nothing was looked for."""
+    """Checklist items for which no wording was recognised in the plan; None if the plan was not searched for them."""

@@ -20,7 +20,7 @@ def suspicious_kinds(flags: Iterable[TextFlag]) -> tuple[FlagKind, ...]:
 
 
 def with_reference_list(text: str, reference_list: str) -> str:
-    """Return a text with the reference list under it, as people read it."""
+    """Return a text followed by its reference list, as people read it."""
     return f"{text}\n\n## References\n\n{reference_list}" if reference_list else text
 
 
@@ -33,23 +33,23 @@ class Idea(Frozen):
     text: str
     """Text that is judged, including headings, without front matter and reference lists."""
     sections: tuple[Section, ...]
-    """Sections of that text."""
+    """Sections of the judged text."""
     source: str
     """Human-readable origin of the idea: a file name, or `file.jsonl:12`."""
     cutoff: dt.date | None = None
-    """Last publication date of literature that may be used to judge the idea."""
+    """Latest publication date of literature that may be used to judge the idea."""
     flags: tuple[TextFlag, ...] = ()
     reference_list: str = ""
     """Reference lists as printed, without their headings; empty if the document had none."""
     references: tuple[CitedWork, ...] = ()
-    """Entries of the reference lists. They count towards nothing but the reference check."""
+    """Entries of the reference lists. They are used only for the reference check."""
     references_reader: ReferencesReader = "text"
     reading: ReadingRecord | None = None
-    """Record of the parts of the document that were read; None for an idea that did not come as a document."""
+    """Record of the parts of the document that were read; None if the idea did not come from a document."""
     named_above: tuple[str, ...] = ()
     """Fields above the text that name people, such as `author`. Used to mask them, and never shown to a model."""
     blinding: Blinding | None = None
-    """Record of what was masked in title, text and sections; None for an idea judged as submitted."""
+    """Record of what was masked in title, text and sections; None if the idea was judged as submitted."""
     unblinded: UnblindedWords | None = None
     """Title and text before masking; None if nothing was masked."""
 
@@ -60,8 +60,8 @@ class Idea(Frozen):
 
     @property
     def own_words(self) -> UnblindedWords:
-        """Title and text of the idea as submitted, masked or not. Used to recognise its own paper and
-        references, and never shown to a model."""
+        """Title and text of the idea as submitted, before any masking. Used to recognise its own paper and references,
+        and never shown to a model."""
         return self.unblinded or UnblindedWords(title=self.title, text=self.text)
 
     @property

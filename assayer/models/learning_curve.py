@@ -24,7 +24,8 @@ class LearningPoint(Frozen):
     entropy: float
     """Entropy under the policy, in nats per token."""
     divergence: float | None = None
-    """KL divergence from the initial policy, in nats per token; None if it has no weight and is not computed."""
+    """KL divergence from the initial policy, in nats per token; None if it has no weight and is therefore not computed.
+    """
     accuracy: float | None = None
     """Accuracy of scores, if scores are rewarded; 1 is best."""
     structure: float | None = None
@@ -39,8 +40,8 @@ class LearningPoint(Frozen):
 class LearningCurve(Frozen):
     title: str
     steps: int
-    """Asked for."""
+    """Number of steps requested."""
     loss: str
-    """Loss and its scaling by the trainer's names, such as `dr_grpo` scaled by `none`."""
+    """Loss and its scaling, in the trainer's terms, such as `dr_grpo` scaled by `none`."""
     judge: str
     points: tuple[LearningPoint, ...]

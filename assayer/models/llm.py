@@ -12,8 +12,8 @@ models."""
 
 
 class CallRecord(Frozen):
-    """Cost and faults of one answered task call. Stored with the cached answer, so that a resumed run reports the
-    same faults as the run that paid for it."""
+    """Cost and faults of one answered task call. It is stored with the cached answer, so that a resumed run reports the
+    same faults as the run that paid for the answer."""
 
     task: str
     version: int
@@ -40,11 +40,11 @@ class CachedAnswer(Frozen):
     """Validated output as JSON."""
     record: CallRecord
     messages: tuple[Message, ...] = ()
-    """Messages sent first, stored with the answer for people to read; not part of its key."""
+    """Messages of the first request, stored with the answer for people to read; not part of its key."""
 
 
 class LedgerRow(Frozen):
-    """Row of the ledger. Every task call writes one row, whether it was paid or answered or not."""
+    """Row of the ledger. Every task call writes one row, even if it was not paid for or not answered."""
 
     run_id: str
     key: str

@@ -1,4 +1,4 @@
-"""LLM calls queued for a batch, and batches in flight, as a store keeps them."""
+"""LLM calls queued for a batch, and batches in flight, as they are stored."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from assayer.models.base import Frozen
 
 
 class BatchCall(Frozen):
-    """LLM request that may wait for a batch."""
+    """LLM request that can wait for a batch."""
 
     key: str
     """Digest of the complete request; callers with the same request wait for the same answer."""
@@ -15,7 +15,7 @@ class BatchCall(Frozen):
     """Id of the run that made the request first."""
     model: str
     body: str
-    """JSON body as the endpoint expects it. Bodies begin with the text that the calls of a task share."""
+    """JSON body as the endpoint expects it. Bodies begin with the text that is common to all calls of a task."""
     until: dt.datetime
     """Deadline after which the live endpoint is called instead."""
 
@@ -24,8 +24,8 @@ class OutgoingBatch(Frozen):
     """Batch of calls to one model that was sent or is about to be sent."""
 
     id: str
-    """Our id of the batch. It is written into the endpoint's record, so the batch can be found there without the
-    endpoint's id."""
+    """Id that assayer assigns to the batch. It is written into the endpoint's record, so that the batch can be found
+    there without the endpoint's id."""
     model: str
     created_at: dt.datetime
     until: dt.datetime
@@ -45,7 +45,7 @@ class GatherRules(NamedTuple):
     """Maximum seconds that the first call waits before the batch is sent."""
     most_requests: int
     most_bytes: int
-    """Maximum bytes of a batch file; a batch that reaches this limit or `most_requests` is sent."""
+    """Maximum size of a batch file in bytes; a batch that reaches this limit or `most_requests` is sent."""
 
 
 class LineResult(NamedTuple):

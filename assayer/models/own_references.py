@@ -11,12 +11,12 @@ from assayer_client.resources import Absent, PaperId
 
 OwnReferenceOutcome = Literal["found", "differs", "retracted", "not_found"]
 """Outcome of checking a reference. `differs`: the record exists, but the idea describes it differently. `retracted`:
-found, but it no longer stands as published. `not_found`: the queried sources have no such record, although it may
-exist."""
+the record was found, but the work no longer stands as published. `not_found`: the queried sources have no such record,
+although one may exist."""
 
 
 class ReferenceRecord(Frozen):
-    """Record that a source holds of a work referenced by an idea."""
+    """Record held by a source for a work that an idea references."""
 
     id: PaperId
     title: str
@@ -33,17 +33,17 @@ class OwnReference(Frozen):
     number: int
     """Number of the entry from 1, in the idea's order."""
     text: str
-    """Text of the entry as written, or assembled from its fields if the parser did not keep it."""
+    """Text of the entry as printed, or assembled from its fields if the parser did not keep it."""
     outcome: OwnReferenceOutcome | Absent
     differences: tuple[str, ...] = ()
     """Differences between the entry and the record, one sentence each."""
     record: ReferenceRecord | None = None
     retraction: Retraction | None = None
-    """Notice about the record found. An expression of concern alone does not change the outcome."""
+    """Notice about the record that was found. An expression of concern alone does not change the outcome."""
     retraction_unanswered: tuple[str, ...] = ()
     """Sources that provide retraction notices but gave no answer about the record found."""
     after_cutoff: bool = False
-    """Whether the record is dated after the cutoff. It is looked up anyway, because the idea itself cites it."""
+    """True if the record is dated after the cutoff. The work is looked up anyway, because the idea itself cites it."""
     asked: tuple[str, ...] = ()
     """Sources that answered when queried for the entry."""
     unanswered: tuple[str, ...] = ()
@@ -51,14 +51,15 @@ class OwnReference(Frozen):
     passage: str = ""
     """Passage in which the idea first refers to the entry; empty if no such passage was recognised."""
     borne_out: ClaimSupport | Absent = Absent(reason="not checked.")
-    """Whether the abstract supports the passage. The paper itself may contain more than its abstract."""
+    """Result of checking whether the abstract supports the passage. The paper itself may contain more than its
+    abstract."""
 
 
 class OwnReferences(Frozen):
     """All references of an idea, in its order."""
 
     read_by: ReferencesReader
-    """Reader that told the entries apart."""
+    """Reader that separated the entries."""
     entries: tuple[OwnReference, ...]
     beyond: int = 0
-    """Number of entries that were not checked because the idea has more than the limit."""
+    """Number of entries that were not checked because they exceed the limit per idea."""

@@ -15,15 +15,15 @@ FindingSeverity = Literal["fatal", "major", "minor"]
 EvidenceRelation = Literal[
     "supports", "weakens", "contradicts", "already_has", "has_part", "missing_comparison", "background"
 ]
-"""Relation of a passage to the point it was read for.
+"""Relation of a passage to the point for which it was read.
 
-`already_has`, `has_part`: the paper has all or one part of what the plan claims as new. `missing_comparison`: it
+`already_has`, `has_part`: the paper has all or one part of what the plan claims as new. `missing_comparison`: the paper
 describes something that the plan should be compared with."""
 
 
 NamedRole = Literal["already_does", "contradicts", "baseline", "method"]
-"""Why a work named from memory matters. It already does what is planned, or a part of it; it found the opposite; it is
-the expected comparison; or it has a method that the plan needs."""
+"""Reason why a work named from memory matters: it already does all or part of what is planned; it found the opposite;
+it is the expected comparison; or it has a method that the plan needs."""
 
 
 class PanelEvidence(Frozen):
@@ -34,7 +34,8 @@ class PanelEvidence(Frozen):
     shows: str
     """Conclusion that the passage supports, in the reader's words; the support check compares it with the passage."""
     quote: Citation
-    """Verified quotes from the paper: the first states what was done, further ones the result and conditions."""
+    """Verified quotes from the paper. The first quote states what was done; further quotes state the result and
+    conditions."""
 
 
 class PanelFinding(Frozen):
@@ -43,20 +44,20 @@ class PanelFinding(Frozen):
     kind: FindingKind
     axis: Axis
     severity: FindingSeverity | None
-    """None for a strength."""
+    """Severity of the finding; None for a strength."""
     topic: FindingTopic | None = None
-    """None for strengths and major weaknesses."""
+    """Topic of the finding; None for strengths and major weaknesses."""
     lead: str
     """Headline of the finding; empty for further points."""
     text: str
     fix: str
     """Smallest change that fixes the weakness; empty if none was named."""
     plan: PlanQuote
-    """Words of the plan that the finding is about; the quote is empty if none was verified."""
+    """Words from the plan that the finding is about; the quote is empty if none was verified."""
     evidence: tuple[int, ...] = ()
     """Indexes into the review's `evidence`. If empty, the finding is the panel's own judgement."""
     named: tuple[int, ...] = ()
-    """Indexes into the review's `named`. They are no evidence."""
+    """Indexes into the review's `named`. These works are not evidence."""
 
 
 class NamedWork(Frozen):
@@ -68,11 +69,11 @@ class NamedWork(Frozen):
     year: int | None
     role: NamedRole
     why: str
-    """Why it matters for the plan, as the panel remembers it."""
+    """Reason why the work matters for the plan, as the panel remembers it."""
     label: Label | None = None
-    """Label of its record in the references; None if none was found."""
+    """Label of the work's record in the references; None if no record was found."""
     looked_up: bool
-    """Whether all sources that could search for it gave an answer."""
+    """True if all sources that could search for the work gave an answer."""
 
 
 class ClosestWork(Frozen):

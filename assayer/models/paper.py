@@ -24,10 +24,10 @@ class Identifiers(Frozen):
     s2: str = ""
     """Paper id of Semantic Scholar, 40 hex digits."""
     openalex: str = ""
-    """`W2741809807`."""
+    """OpenAlex id: `W2741809807`."""
     pubmed: str = ""
     pmc: str = ""
-    """`PMC1234567`."""
+    """PubMed Central id: `PMC1234567`."""
     acl: str = ""
     """ACL Anthology id: `2020.acl-main.1`, `P18-1001`."""
     openreview: str = ""
@@ -80,12 +80,13 @@ class Paper(Frozen):
     citation_count: int | None = None
     """Number of citations; None if the source does not know it."""
     source: str
-    """Source of the record: `corpus`, `semantic_scholar`, …; for a merged record, the source that named it."""
+    """Source of the record: `corpus`, `semantic_scholar`, …; for a merged record, the source from which its id comes.
+    """
     identifiers: Identifiers = Identifiers()
     retraction: Retraction | None = None
     pdf_urls: tuple[str, ...] = ()
-    """Locations of free copies according to the sources. Not checked yet: only the guarded downloader may follow
-    them."""
+    """Locations of free copies according to the sources. The addresses are not checked yet: only the guarded downloader
+    may open them."""
     other_records: tuple[str, ...] = ()
     """Other records of the same work that a search returned, each as kind, venue, year and id."""
     versions: PreprintVersions | None = None
@@ -116,8 +117,8 @@ class Passage(Frozen):
     similarity: float
     """Cosine similarity of query and passage, −1 to 1."""
     near_beyond_corpus: bool = False
-    """Whether the passage is similar enough to be an answer and only a source beyond the corpus returned its paper.
-    Same meaning as in Hit."""
+    """True if the passage is similar enough to be an answer and its paper was returned only by a source beyond the
+    corpus. It has the same meaning as in Hit."""
     cites: tuple[PaperId, ...] = ()
     """Papers that the passage cites, if the source knows them."""
 
@@ -129,8 +130,8 @@ class Hit(Frozen):
     similarity: float
     """Cosine similarity of query and paper, −1 to 1."""
     near_beyond_corpus: bool = False
-    """Whether the paper is similar enough to be an answer and only a source beyond the local corpus returned it for
-    this query."""
+    """True if the paper is similar enough to be an answer and, for this query, was returned only by a source beyond the
+    local corpus."""
 
 
 class FullText(Frozen):
@@ -145,11 +146,11 @@ class FullText(Frozen):
     flags: tuple[TextFlag, ...] = ()
     """Invisible text that the parser left out. Sections are not sanitised yet."""
     within_window: bool = False
-    """Whether the paper is known to have had this text within the requested window of days."""
+    """True if the paper is known to have had this text within the requested window of days."""
 
 
 class Filters(Frozen):
-    """Search filters that must all match; names are compared ignoring case."""
+    """Search filters that must all match; names are compared case-insensitively."""
 
     window: Window = OPEN
     """Publication window. Undated papers match unless the window has a last day."""
@@ -157,10 +158,10 @@ class Filters(Frozen):
     fields: frozenset[str] = frozenset()
     """Fields of study; a paper in any of them matches."""
     retracted: bool | None = None
-    """None: both kinds count."""
+    """Required retraction status; None admits both retracted and other papers."""
     without: frozenset[PaperId] = frozenset()
 
     @property
     def only_before(self) -> bool:
-        """Whether a cutoff is the only filter, if any is set."""
+        """True if no filter other than a cutoff is set."""
         return self == Filters(window=Window.until(self.window.before))

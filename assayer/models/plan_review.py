@@ -1,4 +1,5 @@
-"""Review of a plan based on its text alone: what a careful reader doubts, and what its wording does not state."""
+"""Review of a plan based on its text alone: the doubts of a careful reader, and the items that its wording does not
+state."""
 
 from typing import Literal
 
@@ -19,32 +20,33 @@ ChecklistItem = Literal[
 ]
 FlawAspect = Literal["scope", "controls", "baselines", "statistics", "measurement", "feasibility", "claim"]
 Certainty = Literal["certain", "likely", "possible"]
-"""Certainty of a flaw. `certain`: the plan's own text shows it. `likely`: common in plans of this kind. `possible`:
-depends on facts that the plan does not state."""
+"""Certainty of a flaw. `certain`: the plan's own text shows it. `likely`: it is common in plans of this kind.
+`possible`: it depends on facts that the plan does not state."""
 
 
 class ChecklistRow(Frozen):
-    """Whether a plan states an item that plans of its kind should state. The content of the statement is not judged."""
+    """Result of checking whether a plan states an item that plans of its kind should state. The content of the
+    statement is not judged."""
 
     item: ChecklistItem
     outcome: Literal["stated", "not_stated", "not_applicable"]
-    """Outcome of the check. `not_stated`: no wording for the item was recognised, although the plan may still mean
-    it."""
+    """Outcome of the check. `not_stated`: no wording for the item was recognised, although the plan may still state it
+    in other words."""
     quote: str = ""
     """Words of the plan that were taken as the statement; empty unless stated."""
     reason: str = ""
-    """Why the item does not apply; empty if it does."""
+    """Reason why the item does not apply; empty if it applies."""
 
 
 class PlanQuote(Frozen):
-    """Quote of the plan that a point is about."""
+    """Quote from the plan that a point is about."""
 
     quote: str
     state: Literal["verified", "not_found"]
-    """State of the quote. `verified`: cut from the plan. `not_found`: not in the plan, or `objection` says why the
-    words do not count as a quote."""
+    """State of the quote. `verified`: cut from the plan. `not_found`: not in the plan, or not counted as a quote for
+    the reason given in `objection`."""
     objection: str | None = None
-    """Why words that appear in the plan are not verified: cut out of a negation, joined from separate places, or
+    """Reason why words that appear in the plan are not verified: cut out of a negation, joined from separate places, or
     too short."""
 
 
@@ -53,7 +55,7 @@ class PlanFlaw(Frozen):
 
     aspect: FlawAspect
     text: str
-    """Description of the flaw, and of what cannot be concluded because of it."""
+    """Description of the flaw and of the conclusions that it makes impossible."""
     change: str
     """Smallest change to the plan that would fix the flaw; empty if none was named."""
     certainty: Certainty
@@ -63,7 +65,7 @@ class PlanFlaw(Frozen):
 
 
 class NearPaper(Frozen):
-    """Paper that may contain a comparison that the plan lacks. It was not read for this purpose."""
+    """Paper that may contain a comparison missing from the plan. It was not read for this purpose."""
 
     label: Label
     similarity: float
@@ -79,12 +81,12 @@ class MissingComparator(Frozen):
     """Question that the comparison would settle."""
     quote: PlanQuote
     papers: tuple[NearPaper, ...] | Absent
-    """The nearest first."""
+    """Papers near the comparator's description, nearest first."""
 
 
 class PlanReview(Frozen):
     """Review of a plan without literature; it affects no score and does not count as evidence."""
 
     flaws: tuple[PlanFlaw, ...] | Absent
-    """The most harmful first."""
+    """Flaws, most harmful first."""
     comparators: tuple[MissingComparator, ...] = ()

@@ -76,9 +76,9 @@ class IdeaCard(Frozen):
     blinding: Blinding | None = None
     """Record of what was masked before judging; None if the idea was judged as submitted."""
     reference_list: str = ""
-    """Reference lists as printed, masked like the text."""
+    """Reference lists as printed, masked in the same way as the text."""
     reading: ReadingRecord | None = None
-    """Record of the parts of the document that were read; None for an idea that did not come as a document."""
+    """Record of the parts of the document that were read; None if the idea did not come from a document."""
 
     @property
     def whole_text(self) -> str:
@@ -95,12 +95,13 @@ class Report(Frozen):
     idea: IdeaCard
     cutoff: dt.date | None
     release: ReportRelease | None = None
-    """Whether the report shows a total, and the minima that decided it; None without minima."""
+    """Release state, which determines whether the report shows a total, and the minima that decided it; None if no
+    minima apply."""
     notices: tuple[Notice, ...]
     summary: Summary
     parts: tuple[Part, ...]
     verdict: Verdict | Absent | None = None
-    """Verdict from a graph of labelled ideas; None if the method has no such verdict."""
+    """Verdict from a graph of labelled ideas; None if the method produces no such verdict."""
     board: BoardRecord | None = None
     """Record of the reviewers whose assessments the parts hold; None if the method has no board."""
     graph: GraphRecord | None = None
@@ -111,9 +112,9 @@ class Report(Frozen):
     plan_review: PlanReview | None = None
     """Review of the plan without literature; None if the method does not review plans."""
     panel_review: PanelReview | None = None
-    """Review by a panel, if a panel wrote one; summary and parts then repeat its points for programs."""
+    """Review by a panel, if a panel wrote one; summary and parts then repeat its points in machine-readable form."""
     evidence: EvidenceReport | None = None
-    """Evidence without any judgement, if the report was made without a language model."""
+    """Evidence without judgement, if the report was made without a language model."""
     coverage: Coverage
     provenance: Provenance
     usage: RunUsage = Field(description="Of this execution only; excluded when two reports are compared.")

@@ -1,21 +1,21 @@
-"""References by which senders identify their proposals, as opposed to the position in the submitted file."""
+"""References by which senders identify their proposals, in contrast to positions in the submitted file."""
 
 import re
 
 _NAMED_ROW = re.compile(r"(?:.*:\d+|row \d+) \((?P<reference>.+)\)", re.DOTALL)
-"""Pattern of the name of a table row that has its own id: `call.csv:14 (A-2026-0007)`."""
+"""Pattern for the name of a table row that has its own id: `call.csv:14 (A-2026-0007)`."""
 _ROW = re.compile(r"(?:.*:\d+|row \d+)", re.DOTALL)
 
 
 def reference_of_row(source: str) -> str | None:
-    """Return the id in a table row as its sender wrote it; None if the name is not that of a row."""
+    """Return the id in a table row as its sender wrote it; None if `source` is not the name of such a row."""
     found = _NAMED_ROW.fullmatch(source)
     return found["reference"] if found else None
 
 
 def reference_in(source: str) -> str:
-    """Return the id in the row, the file name, or the name under which an idea was sent. Empty for a row without an
-    id, which has only a position."""
+    """Return the id in the row, the file name, or the name under which an idea was sent. Returns an empty string for a
+    row without an id, which has only a position."""
     found = reference_of_row(source)
     if found is not None:
         return found
@@ -23,6 +23,6 @@ def reference_in(source: str) -> str:
 
 
 def own_reference(source: str, row: int | None) -> str:
-    """Return the sender's reference like `reference_in`. A `row` of None means that the source is not part of a
-    batch; its whole name is then the reference."""
+    """Return the sender's reference as `reference_in` does. If `row` is None, the source is not part of a batch, and
+    its whole name is the reference."""
     return source if row is None else reference_in(source)

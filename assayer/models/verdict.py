@@ -16,7 +16,7 @@ class ClassProbability(Frozen):
     high: float
     """Upper end of the 90 % interval of the calibration, not of the outcome."""
     rate: float
-    """Share of this outcome in the calibration data: the probability to state without further knowledge."""
+    """Share of this outcome in the calibration data: the probability to state if nothing else is known."""
 
 
 class NeighbourViewpoint(Frozen):
@@ -30,7 +30,7 @@ class NeighbourViewpoint(Frozen):
     date: dt.date | None
     label: str | None
     similarity: float
-    """Cosine, above 0 to 1."""
+    """Cosine similarity, greater than 0 and at most 1."""
 
 
 class ViewpointEvidence(Frozen):
@@ -45,7 +45,7 @@ class ViewpointEvidence(Frozen):
     influence: float
     """Size of the effect as a share of the score before calibration, 0 to 1."""
     neighbours: tuple[NeighbourViewpoint, ...]
-    """The most similar first."""
+    """Nearest viewpoints of other ideas, most similar first."""
 
 
 class GraphUsed(Frozen):
@@ -56,10 +56,10 @@ class GraphUsed(Frozen):
     viewpoints: int
     embedding_model: str
     maker: str
-    """Name of what produced the viewpoints of the graph's ideas."""
+    """Name of the extractor of the viewpoints of the graph's ideas."""
     outcomes: tuple[str, ...]
     ordered: bool
-    """Whether the outcomes are ordered from worst to best."""
+    """True if the outcomes are ordered from worst to best."""
 
 
 class RepeatedViewpoint(Frozen):
@@ -68,27 +68,27 @@ class RepeatedViewpoint(Frozen):
     text: str
     other_text: str
     similarity: float
-    """Cosine, above 0 to 1."""
+    """Cosine similarity, greater than 0 and at most 1."""
 
 
 class RepeatedIdea(Frozen):
     """Idea in the graph that this idea repeats: a reason to look at both, not a proof."""
 
     kind: Literal["same", "copy", "recombination", "paraphrase"]
-    """Kind of repetition. `same`: its own words or title. `copy`: most statements taken from the other idea.
-    `recombination`: statements taken from several ideas, most of them from this one. `paraphrase`: the same
-    statements reworded."""
+    """Kind of repetition. `same`: identical words or title. `copy`: most statements taken from the other idea.
+    `recombination`: statements taken from several ideas, most of them from the other idea named here. `paraphrase`: the
+    same statements reworded."""
     idea: IdeaId
     title: str
     url: str
     share: float
-    """Share of the idea's viewpoints that are repeated, 0 to 1."""
+    """Share of the idea's viewpoints that repeat others, 0 to 1."""
     pairs: tuple[RepeatedViewpoint, ...]
     """Repeated pairs in the order of the idea; empty if the words are identical."""
 
 
 class MeasuredScorer(Frozen):
-    """Accuracy with which a scorer separates outcomes, on ideas whose outcomes it had not seen."""
+    """Accuracy with which a scorer separates outcomes, measured on ideas whose outcomes it had not seen."""
 
     name: str
     auroc: float
@@ -102,14 +102,14 @@ class ScorerChoice(Frozen):
 
     chosen: str
     held_out: MeasuredScorer
-    """Accuracy of the choice procedure as a whole. It is repeated without each held-out part, so it may have chosen
-    different scorers."""
+    """Accuracy of the choice procedure as a whole. The procedure is repeated without each held-out part, and can choose
+    a different scorer each time."""
     compared: tuple[MeasuredScorer, ...]
     """Accuracy of each scorer by itself; those too simple to be chosen (label rates, length of the text) come last."""
     unbeaten: tuple[str, ...]
     """Baselines among length and TF-IDF that the chosen scorer does not beat by more than chance."""
     ideas: int
-    """Held out."""
+    """Number of held-out ideas."""
     split: str
 
 
@@ -122,14 +122,14 @@ class Verdict(Frozen):
     """Probabilities in the graph's order; empty if none could be calculated, and in an incomplete report."""
     scorer: str
     calibration: str | Absent
-    """Its name, data and size."""
+    """Name, data and size of the calibration, or the reason why there is none."""
     choice: ScorerChoice | Absent
     graph: GraphUsed
     maker: str
-    """Name of what produced this idea's viewpoints."""
+    """Name of the extractor of this idea's viewpoints."""
     viewpoints: int
     """Number of viewpoints of this idea, all of them used."""
     evidence: tuple[ViewpointEvidence, ...]
-    """Viewpoints that moved the score most, strongest first."""
+    """Viewpoints that changed the score most, strongest first."""
     repeats: RepeatedIdea | Absent | None
     """Idea in the graph that this idea repeats; None if there is none; absent if it was not checked."""

@@ -8,21 +8,21 @@ from assayer_client.reports import TextFlag
 
 
 class WebResult(Frozen):
-    """Search result page as shown by a search engine."""
+    """Result page as shown by a search engine."""
 
     title: str
     url: str
-    """Address of the page. Not checked yet: only the guarded downloader may follow it."""
+    """Address of the page. It is not checked yet: only the guarded downloader may open it."""
     snippet: str
     published: dt.date | None = None
-    """Publication date; None if undated. If only a month or year is known, its last day."""
+    """Publication date, or the last day of the period if only a month or year is known; None if undated."""
 
 
 class WebPage(Frozen):
     """Article extracted from a web page, sanitised."""
 
     url: str
-    """After redirects."""
+    """Address after redirects."""
     title: str
     site: str
     text: str
@@ -36,7 +36,7 @@ class Repository(Frozen):
     """Repository as described by its host."""
 
     name: str
-    """`owner/name`."""
+    """Name of the repository: `owner/name`."""
     url: str
     """Address of the repository page, from the host's own record."""
     description: str
@@ -44,7 +44,7 @@ class Repository(Frozen):
     language: str = ""
     topics: tuple[str, ...] = ()
     created: dt.date | None = None
-    """None: undated."""
+    """Creation date; None if undated."""
     pushed: dt.date | None = None
     """Date of the last change on any branch; None if undated."""
 
@@ -81,7 +81,7 @@ class Definition(Frozen):
 
 
 class SourceFile(Frozen):
-    """A file that was read."""
+    """File that was read."""
 
     path: str
     text: str
@@ -91,16 +91,16 @@ class Codebase(Frozen):
     """Snapshot of a repository, read and not executed; all texts are sanitised."""
 
     name: str
-    """`owner/name`."""
+    """Name of the repository: `owner/name`."""
     commit: str
-    """40 hex digits."""
+    """Commit hash of 40 hex digits."""
     committed: dt.date | None = None
     tree: tuple[str, ...]
-    """Sorted paths of files; truncated if there are too many."""
+    """Sorted file paths, truncated if there are too many."""
     files: int
     """Total number of files."""
     readme: str
-    """Text of the README; empty if there is none that may be read."""
+    """Text of the README; empty if there is no README that is allowed to be read."""
     sources: tuple[SourceFile, ...] = ()
     """Files that were requested."""
     definitions: tuple[Definition, ...] = ()

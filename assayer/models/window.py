@@ -32,4 +32,4 @@ class Window(Frozen):
 
 
 OPEN = Window()
-"""All of time."""
+"""Window without limits."""

@@ -1,8 +1,7 @@
-"""Check with a language model whether abstracts of an idea's references support the passages that cite them.
+"""Use a language model to check whether abstracts of an idea's references support the passages that cite them.
 
 The full paper may support a passage that its abstract does not. Passages are taken from the judged text, which is
-masked in blind mode.
-"""
+masked in blind mode."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -22,7 +21,7 @@ class CitingPassage(NamedTuple):
     number: int
     """Number of the reference."""
     claim: str
-    """Passage with the mark of this reference replaced by `[this source]`."""
+    """Passage with the citation mark of this reference replaced by `[this source]`."""
     paper: Paper
 
 
@@ -42,8 +41,8 @@ def not_asked(passage: str, match: RecordMatch | None, llm: Llm) -> Absent | Non
 async def passages_borne_out(
     passages: Sequence[CitingPassage], llm: Llm, run: Run
 ) -> Mapping[int, ClaimSupport | Absent]:
-    """Return the support for each passage, keyed by the number of its reference. Raises errors that make continuing
-    pointless for all passages."""
+    """Return the support for each passage, keyed by the number of its reference. Raises errors that make it pointless
+    to continue with any passage."""
     items = [
         SupportItem(
             label="", claim=passage.claim, passage=passage.paper.abstract[:_LONGEST_ABSTRACT], title=passage.paper.title

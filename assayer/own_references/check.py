@@ -1,10 +1,9 @@
 """Look up every reference of an idea in the corpus and in remote sources, and report the outcome.
 
-The corpus is asked first; then remote sources by identifiers, in one batch per source; then by the words of each entry
-that is still missing or differs from its record. For an idea judged blind, authors are read from the list and compared
-with the records, but masked people are never sent to a source, and a language model sees only passages of the masked
-text.
-"""
+The corpus is queried first; then remote sources by identifiers, in one batch per source; then remote sources by the
+words of each entry that is still missing or differs from its record. If an idea is judged blind, authors are read from
+its reference list and compared with the records, but masked people are never sent to a source, and a language model
+sees only passages of the masked text."""
 
 import asyncio
 import datetime as dt
@@ -32,7 +31,7 @@ from assayer.reference_lists.entry_shape import is_web_page
 from assayer.run.run import Run
 
 _FOR_RETRACTIONS = 0.25
-"""Minimum share of the time reserved for retraction checks."""
+"""Minimum share of the time that is reserved for retraction checks."""
 
 
 async def check_own_references(
@@ -61,7 +60,7 @@ async def check_own_references(
 
 
 async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch], run: Run, seconds: float) -> None:
-    """Look up references within `seconds` in total. A share of the time is reserved for retraction notices, so a
+    """Look up references within `seconds` in total. A share of the time is reserved for retraction notices, so that a
     hanging search does not prevent them."""
     end = asyncio.get_running_loop().time() + seconds
     reason = f"time ran out after {seconds:g} s"
@@ -131,7 +130,7 @@ def _outcome(search: ReferenceSearch, unanswered: tuple[str, ...]) -> OwnReferen
 
 
 def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
-    """Return why an entry without a record does not count as not found; empty if it does."""
+    """Return why an entry without a record does not count as not found; an empty string if it does."""
     if not search.work.title and search.identifiers == Identifiers():
         return "neither a title nor an identifier could be read from it."
     if not search.asked:

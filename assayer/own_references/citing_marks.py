@@ -1,7 +1,6 @@
-"""Find the marks by which a text cites its references: `[3, 5–7]`, `(Lee et al., 2019a)`, an identifier.
+"""Find the marks by which a text cites its references: `[3, 5–7]`, `(Lee et al., 2019a)`, or an identifier.
 
-Each function returns the first mark of each work. A mark that fits several works equally is ignored.
-"""
+Each function returns the first mark of each work. A mark that fits several works equally well is ignored."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -30,7 +29,7 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _OTHERS = ("others", "colleagues", "coworkers")
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _FINDS = 20
-"""Maximum occurrences of an identifier that are examined, since it may be a prefix of other identifiers."""
+"""Maximum number of occurrences of an identifier that are examined, because it can be a prefix of other identifiers."""
 
 
 class Mark(NamedTuple):
@@ -41,7 +40,7 @@ class Mark(NamedTuple):
 
 
 class _Names(NamedTuple):
-    """Names by which a mark cites a work or a work can be cited; family names are in normal form."""
+    """Names by which a mark cites a work, or by which a work can be cited; family names are in normal form."""
 
     first: str
     year: str
@@ -52,8 +51,8 @@ class _Names(NamedTuple):
 
 
 def numbers_in(brackets: str, greatest: int) -> list[tuple[int, int]] | None:
-    """Return the first and last number of each range. None if the brackets contain a number without an entry, as
-    intervals in formulas do."""
+    """Return the first and last number of each range. Returns None if the brackets contain a number for which there is
+    no entry, as intervals in formulas do."""
     found = [(int(part["first"]), int(part["last"] or part["first"])) for part in _RANGE.finditer(brackets)]
     return found if all(0 < first <= last <= greatest for first, last in found) else None
 
@@ -137,7 +136,7 @@ def _names_of(work: CitedWork) -> _Names:
 
 
 def _key(name: str) -> str:
-    """Return the key of the last word of a name: `van der Linden` is also found as `Linden`."""
+    """Return the key of the last word of a name, so that `van der Linden` is also found as `Linden`."""
     return title_key(_POSSESSIVE.sub("", name.rsplit(maxsplit=1)[-1])) if name.split() else ""
 
 
@@ -152,7 +151,7 @@ def _may_be_called(work: _Names, cited: _Names) -> bool:
 
 
 def _with_brackets(mark: Mark, body: str) -> Mark:
-    """Extend a mark to include the bracket that closes after it and its own opening bracket."""
+    """Extend a mark to include the bracket that closes after it, together with the matching opening bracket."""
     start, end = mark
     if body[end : end + 1] not in (")", "]"):
         return mark

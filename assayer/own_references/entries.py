@@ -1,4 +1,4 @@
-"""Find the references of an idea: its reference list, and works linked or identified in its text."""
+"""Find the references of an idea: the entries of its reference list, and works linked or identified in its text."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _TITLE_WORDS = 4
 
 
 _LIST = 3
-"""Entries."""
+"""Minimum number of entries of a list."""
 
 
 class IdeaReferences(NamedTuple):
@@ -25,8 +25,8 @@ class IdeaReferences(NamedTuple):
 
 
 def read_references(idea: Idea) -> IdeaReferences:
-    """Return the references of an idea in its order; works mentioned only in the text follow those of the list. In an
-    idea judged blind, nothing is read from text that was cut."""
+    """Return the references of an idea in its order; works mentioned only in the text follow those in the list. If the
+    idea is judged blind, nothing is read from text that was cut."""
     kept = kept_words(idea)
     entries = list(idea.references)
     known = {name for work in entries for name in (work.doi, work.arxiv) if name}
@@ -39,7 +39,7 @@ def read_references(idea: Idea) -> IdeaReferences:
 
 
 def _linked(body: str) -> Iterator[CitedWork]:
-    """Yield the works that the text links to by DOI or arXiv id."""
+    """Yield the works to which the text links by DOI or arXiv id."""
     for match in _LINK.finditer(body):
         words, address = match["words"], match["address"]
         work = CitedWork(doi=doi(address), arxiv=arxiv_id(address), raw=match[0])
@@ -48,7 +48,7 @@ def _linked(body: str) -> Iterator[CitedWork]:
 
 
 def _identified(body: str) -> Iterator[CitedWork]:
-    """Yield the works that the text names by DOI or arXiv id."""
+    """Yield the works that the text mentions by DOI or arXiv id."""
     for name in arxiv_ids_in(body):
         yield CitedWork(arxiv=name, raw=f"arXiv:{name}")
     for name in dois_in(body):

@@ -1,4 +1,4 @@
-"""Text from which the references of an idea are read when it is judged blind, and the names not used in lookups."""
+"""Text from which the references of an idea are read if it is judged blind, and the names not used in lookups."""
 
 import re
 from collections.abc import Set
@@ -16,14 +16,14 @@ _MOST_WORDS = 6
 
 class KeptWords(NamedTuple):
     text: str
-    """Text without the lines and sections that are cut, but with the names in the rest, because authors distinguish
-    works."""
+    """Text without the lines and sections that are cut. Names in the rest are kept, because authors distinguish works.
+    """
     masked_names: MaskedNames
 
 
 def kept_words(idea: Idea) -> KeptWords:
-    """Return the words kept for reading references: for an idea judged as submitted, the whole text and no masked
-    names."""
+    """Return the words kept for reading references. For an idea judged as submitted, these are the whole text, with no
+    masked names."""
     if idea.unblinded is None:
         return KeptWords(idea.text, frozenset())
     text = idea.unblinded.text
@@ -35,8 +35,8 @@ def kept_words(idea: Idea) -> KeptWords:
 
 
 def without_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
-    """Return the words without the names, on one line. Names with fewer than `fewest` words stay, because a surname
-    may be a word of a title."""
+    """Return the words without the names, on one line. Names with fewer than `fewest` words stay, because a surname can
+    be a word in a title."""
     tokens = list(_WORD.finditer(words)) if names else []
     kept, place, number = list[str](), 0, 0
     while number < len(tokens):

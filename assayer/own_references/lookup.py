@@ -1,4 +1,4 @@
-"""Look up the references of an idea in the sources, and ask the sources whether the records found were retracted."""
+"""Look up the references of an idea in the sources, and ask the sources whether the works found were retracted."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +15,8 @@ from assayer.run.run import Run
 from assayer.text.scripts import unspaced_letters
 
 _FEWEST_UNSPACED = 4
-"""Minimum letters of a title in a script without spaces for a search, about two words of other scripts."""
+"""Minimum number of letters for a title in a script without spaces to be searched; this is about two words in other
+scripts."""
 
 
 class ReferenceSearch:
@@ -27,7 +28,7 @@ class ReferenceSearch:
         self.match: RecordMatch | None = None
         self.asked: dict[str, None] = {}
         self.notices: dict[str, Retraction | None] = {}
-        """Retraction notices, by the source that answered whether the record found was retracted."""
+        """Retraction notices, keyed by the source that answered; None if the source knows of no retraction."""
 
     @property
     def settled(self) -> bool:
@@ -39,8 +40,8 @@ class ReferenceSearch:
 
     @property
     def found_identifiers(self) -> Identifiers:
-        """Identifiers of the record found, and of the entry if the two agree. An arXiv DOI is expressed by its
-        arXiv id, so that it does not take precedence over a publisher's DOI."""
+        """Identifiers of the record found, and of the entry if the two agree. An arXiv DOI is represented by its arXiv
+        id, so that it does not take precedence over a publisher's DOI."""
         if self.match is None:
             return Identifiers()
         own = [] if self.match.differences else [self.identifiers]
@@ -57,8 +58,8 @@ class ReferenceSearch:
 
     @property
     def words(self) -> str:
-        """Search words: the title, otherwise the whole entry, without the names masked in the idea. Empty if
-        nothing but an identifier remains."""
+        """Search words: the title, or else the whole entry, without the names masked in the idea. Empty if only an
+        identifier remains."""
         if self.work.title:
             words = without_names(self.work.title, self._masked_names, fewest=2)
         else:
@@ -72,8 +73,8 @@ class ReferenceSearch:
 
 
 class ReferenceLookup:
-    """Lookup of references in the sources. If a source fails, only its own answer is lost, and the entry records
-    that."""
+    """Lookup of references in the sources. If a source fails, only its own answer is lost, and the entry records the
+    failure."""
 
     def __init__(self, sources: Sequence[ReferenceSource], run: Run) -> None:
         self._sources = sources
@@ -86,8 +87,8 @@ class ReferenceLookup:
         await gather_all(self._search_beyond(search) for search in searches if not search.settled)
 
     async def ask_for_retractions(self, searches: Sequence[ReferenceSearch]) -> None:
-        """Fetch retraction notices. Those of each source are kept as soon as it answers, so a hanging source
-        does not discard them."""
+        """Fetch retraction notices. The notices of each source are stored as soon as it answers, so that a hanging
+        source does not discard them."""
         found = [search for search in searches if search.match]
         await gather_all(self._ask_for_retractions(source, found) for source in self._sources)
 
@@ -102,7 +103,7 @@ class ReferenceLookup:
 
     @contextmanager
     def _recorded(self, source: ReferenceSource) -> Iterator[None]:
-        """Record a failure of the source and go on."""
+        """Record a failure of the source and continue."""
         try:
             yield
         except AssayerError as error:

@@ -1,9 +1,8 @@
 """Decide whether a record is the work that an entry refers to, and list their differences.
 
-A common identifier decides. Otherwise the titles must be the same, or the entry must contain the record's title beside
-its first author. If titles are only similar (a missing subtitle, a misspelt word, added words), the year must also
-agree. Anything that may mean another work is reported: added words, other names, another identifier.
-"""
+A common identifier decides. Otherwise the titles must be the same, or the entry must contain the record's title and its
+first author. If titles are only similar (a missing subtitle, a misspelt word, added words), the year must also agree.
+Every sign of a different work is reported: added words, other names, another identifier."""
 
 import re
 from collections.abc import Sequence
@@ -17,9 +16,9 @@ from assayer.own_references.titles import TELLING, is_other_title, title_agreeme
 _VERSIONS = 1
 """Maximum years between a preprint and its publication that do not count as a difference."""
 _CUT_OFF = 100
-"""Number of authors from which a source may have truncated a record's author list."""
+"""Number of authors at or above which a source may have truncated a record's author list."""
 _TOLD = 3
-"""Maximum names listed of authors that the record lacks."""
+"""Maximum number of names listed for authors that the record lacks."""
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|10\.\d{4,9}/|arxiv:)\S*|\d{4}\.\d{4,5}", re.IGNORECASE)
 
 
@@ -28,7 +27,7 @@ class RecordMatch(NamedTuple):
     differences: tuple[str, ...]
     """Differences between the entry and the record, one sentence each."""
     other_title: bool = False
-    """Whether the record has another title and may be another work."""
+    """True if the record has a different title and may be a different work."""
 
 
 _Likeness = Literal["identifier", "same", "alike"]
@@ -36,7 +35,7 @@ _PREFERENCE: dict[_Likeness, int] = {"identifier": 2, "same": 1, "alike": 0}
 
 
 def best_match(work: CitedWork, records: Sequence[Paper]) -> RecordMatch | None:
-    """Return the record of the same work with the fewest differences; None if no record is of that work."""
+    """Return the record of the same work with the fewest differences; None if no record belongs to that work."""
     matches = [(likeness, paper) for paper in records if (likeness := _likeness(work, paper))]
     if not matches:
         return None
@@ -64,7 +63,7 @@ def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
 
 
 def _shared_identifiers(work: CitedWork, paper: Paper) -> set[str]:
-    """Return the schemes of the identifiers that both have."""
+    """Return the schemes of the identifiers that the entry and the record share."""
     ours, theirs = _named(work), identifiers_by_scheme(paper.identifiers)
     return {scheme for scheme, value in ours.items() if theirs.get(scheme) == value}
 
@@ -74,7 +73,8 @@ def _named(work: CitedWork) -> dict[str, str]:
 
 
 def _shares_author(work: CitedWork, paper: Paper) -> bool | None:
-    """Return whether the first author of either is named by the other; None if either names no authors."""
+    """Return whether the first author of the entry or of the record is named by the other; None if either names no
+    authors."""
     if not paper.authors or (work.authors and not are_comparable(work.authors[0], paper.authors[0])):
         return None
     if work.authors:
@@ -123,8 +123,8 @@ def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str
 
 
 def _names_differ(work: CitedWork, paper: Paper) -> str:
-    """Return how the authors differ, or an empty string. Compares the first authors, then lists authors that the
-    record lacks, unless the record does not name all."""
+    """Return how the authors differ, or an empty string. The first authors are compared; then authors missing from the
+    record are listed, unless the record is known to be incomplete."""
     named, known = _compared(work.authors), _compared(paper.authors)
     if not named or not known or not are_comparable(named[0], known[0]) or is_group(named[0]) != is_group(known[0]):
         return ""
@@ -139,8 +139,8 @@ def _names_differ(work: CitedWork, paper: Paper) -> str:
 
 
 def _compared(authors: Sequence[str]) -> list[str]:
-    """Return the people among authors, or the organisations if there are no people. For the same work, collaborations
-    are named first, last or not at all."""
+    """Return the people among the authors, or the organisations if there are no people. For the same work, some records
+    name a collaboration first, others last or not at all."""
     named = [author for author in authors if not _is_placeholder(author)]
     return [author for author in named if not is_group(author)] or named
 
@@ -157,8 +157,8 @@ def _years_differ(work: CitedWork, paper: Paper) -> str:
 
 
 def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
-    """Return the differences in DOI and arXiv id, for the kinds of identifier that the record has. Identifiers of a
-    preprint and of its publication may differ."""
+    """Return the differences in DOI and arXiv id, for the kinds of identifier that the record has. A preprint and its
+    publication are allowed to have different identifiers."""
     ours, theirs = _named(work), identifiers_by_scheme(paper.identifiers)
     return [
         f"The entry gives the {name} {ours[scheme]}, the record {theirs[scheme]}."

@@ -1,4 +1,4 @@
-"""Decide whether names in a reference list and names in a record may belong to the same person or organisation."""
+"""Decide whether names in a reference list and in a record could belong to the same person or organisation."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,8 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _PARTS = 4
 """Maximum words in a family name: `Van der Linden`."""
 _LONG = 6
-"""Minimum letters in a family name for tolerating a misprint or another spelling (`Müller`, `Mueller`)."""
+"""Minimum number of letters in a family name for a misprint or variant spelling (`Müller`, `Mueller`) to be tolerated.
+"""
 _MISSPELT = 85.0
 """Ratio (0 to 100) at or above which two long family names count as the same: `Hinton` and `Linton` have 83."""
 _ACRONYM = re.compile(r"[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*|[A-Z]{2,10}")
@@ -30,7 +31,8 @@ def is_group(author: str) -> bool:
 
 
 def are_comparable(author: str, other: str) -> bool:
-    """Return whether both names are in Latin letters or both are not; one name in two scripts has no common letter."""
+    """Return whether both names are in Latin letters or both are not. The same name in two scripts would share no
+    letters."""
     return bool(_LATIN.search(author)) == bool(_LATIN.search(other))
 
 
@@ -40,8 +42,8 @@ def is_named_in(author: str, text: str) -> bool:
 
 
 def may_be_same(author: str, other: str) -> bool:
-    """Return whether either family name appears in the other name, the family names differ by a misprint, or both name
-    the same organisation."""
+    """Return whether either family name appears in the other name, the family names differ only by a misprint, or both
+    names denote the same organisation."""
     if is_named_in(author, other) or is_named_in(other, author) or _same_group(author, other):
         return True
     ours, theirs = _key(family_name(author)), _key(family_name(other))
@@ -60,7 +62,7 @@ def _same_group(author: str, other: str) -> bool:
 
 
 def _families(author: str) -> set[str]:
-    """Return the keys of the family name, without its particles as well, and of the last word if capitals do not
+    """Return the keys of the family name with and without its particles, and also of the last word if capitals do not
     distinguish it from initials: `RUI GAO`. Umlauts are folded in both ways."""
     family = family_name(author)
     last = [word for word in author.split()[-1:] if len(word.rstrip(".")) > 2]

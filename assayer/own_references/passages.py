@@ -28,14 +28,13 @@ class CitingSentence(NamedTuple):
     text: str = ""
     """Sentence that cites the work; empty if no citation of it was recognised."""
     marked: str = ""
-    """The same sentence with `[this source]` for the work's own citation mark and `[another source]` for other
-    numbers."""
+    """Same sentence with `[this source]` for the work's own citation mark and `[another source]` for other numbers."""
 
 
 def passages_citing(body: str, works: Sequence[CitedWork]) -> tuple[CitingSentence, ...]:
-    """Return the passage that cites each work. Passages are found by the number in the list, otherwise by names and
-    year, otherwise by an identifier. If the list has no numbers, works are numbered by position, unless the text
-    cites most of them by name."""
+    """Return the passage that cites each work. Passages are found by the number in the list, or else by names and year,
+    or else by an identifier. If the list has no numbers, works are numbered by position, unless the text cites most of
+    them by name."""
     by_name, by_identifier = name_marks(body, works), identifier_marks(body, works)
     numbers = _numbers(works, counted=len(by_name) * 2 < len(works))
     by_number = number_marks(body, numbers)
@@ -50,7 +49,7 @@ def passages_citing(body: str, works: Sequence[CitedWork]) -> tuple[CitingSenten
 
 
 def _numbers(works: Sequence[CitedWork], *, counted: bool) -> dict[int, int]:
-    """Return positions keyed by number. A number used by two entries is left out."""
+    """Return list positions keyed by number. A number used by two entries is left out."""
     given = Counter(work.number for work in works if work.number)
     if given or not counted:
         return {work.number: place for place, work in enumerate(works) if work.number and given[work.number] == 1}

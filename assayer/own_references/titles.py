@@ -12,25 +12,25 @@ from assayer.models import CitedWork
 from assayer.text.folding import german_folded
 
 TELLING = 24
-"""Minimum letters in a title for a match that two different works hardly share by chance."""
+"""Minimum number of letters in a title for a match that is unlikely to occur by chance between two different works."""
 _ALIKE = 90.0
-"""Ratio (0 to 100) at or above which titles may be the same title with a misprint."""
+"""Ratio (0 to 100) at or above which two titles may be the same title with a misprint."""
 _UNLIKE = 60.0
-"""Ratio (0 to 100) below which the record behind an identifier has another title."""
+"""Ratio (0 to 100) below which the record behind an identifier counts as having a different title."""
 _MOST_OF_IT = 0.6
-"""Minimum length of a record's title, as a share of the entry's title, for it to be looked for inside the entry."""
+"""Minimum length of a record's title, as a share of the entry's title, for it to be searched for within the entry."""
 _LONG_WORD = 4
-"""Minimum letters in a word for tolerating a wrong letter; `in` and `on` are different words."""
+"""Minimum number of letters in a word for a wrong letter to be tolerated; `in` and `on` are different words."""
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]+")
 _SUBTITLE = re.compile(r"[:?!.]\s|\s[-–—]\s")
 _TITLE_ENDS = re.compile(r"\s{0,3}(?:[^\w\s:—–-]|[–—-]?\s?(?:19|20)\d\d\b|$)")
-"""Pattern of what may follow a title. After a colon, a dash or a word, the title continues."""
+"""Pattern for text that can follow a title. After a colon, a dash or a word, the title continues."""
 
 TitleAgreement = Literal["same", "written otherwise", "alike"]
-"""Agreement of two titles. `written otherwise`: a misspelt letter in a word, or a missing subtitle. `alike`: the same
-beginning, a few different letters, or an entry with more words than the record; titles of different works may also be
-alike."""
+"""Agreement of two titles. `written otherwise`: one wrong letter in a word, or a missing subtitle. `alike`: the same
+beginning, a few different letters, or an entry with more words than the record; the titles of different works can also
+be alike."""
 
 
 def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
@@ -53,7 +53,8 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
 
 
 def is_other_title(work: CitedWork, title: str) -> bool:
-    """Return whether an entry with a title can hardly mean a record with this title, although an identifier matches."""
+    """Return whether an entry with a title is unlikely to refer to a record with this title, although an identifier
+    matches."""
     ours, theirs = title_key(work.title), title_key(title)
     if not ours or ours in theirs or theirs in ours or theirs in title_key(work.raw):
         return False
@@ -70,8 +71,8 @@ def _written_out(title: str) -> str:
 
 
 def _is_misprint(ours: str, theirs: str) -> bool:
-    """Return whether the titles differ by one letter, or by one letter in a word (`optimisation of generalised …`).
-    Different numbers mean different works."""
+    """Return whether the titles differ by one letter, or by at most one letter per word (`optimisation of generalised
+    …`). Different numbers mean different works."""
     if _NUMBER.findall(ours) != _NUMBER.findall(theirs):
         return False
     some, others = _words(ours).split(), _words(theirs).split()

@@ -1,8 +1,7 @@
-"""A checklist of what a plan does not state, by wordings and without a language model.
+"""Checklist of what a plan does not state, based on wording and without a language model.
 
-It says that no wording was recognised, never that something is missing, and it makes no score: a plan of two pages
-need not name its budget, and a plan that names one may be poor. How often it is wrong: docs/evidence/plans.md.
-"""
+It reports that no wording was recognised, never that something is missing, and it gives no score: a plan of two pages
+need not name its budget, and a plan that names one may still be poor. Error rates: docs/evidence/plans.md."""
 
 import re
 from bisect import bisect_right
@@ -39,19 +38,19 @@ GAP_ERRORS: Mapping[ChecklistItem, tuple[int, int]] = {
     "timeline": (5, 53),
     "risks": (1, 35),
 }
-"""Number of wrong statements "not stated", and of all such statements, in the 60 labelled plans of
-docs/evidence/plans.md. Wrong: the plan stated the item, or the item was out of place."""
+"""Number of wrong "not stated" results, and number of all such results, in the 60 labelled plans of
+docs/evidence/plans.md. A result is wrong if the plan stated the item, or if the item did not apply."""
 _MOST_WRONG = 0.2
-"""Maximum share of wrong statements for an item to be reported as not stated."""
+"""Maximum share of wrong results for an item to be reported as not stated."""
 
 
 class _Kind(NamedTuple):
-    """Kind of plan, as far as its wording shows."""
+    """Kind of plan, as indicated by its wording."""
 
     meeting: bool
     empirical: bool
     living: bool
-    """Whether the plan involves people, animals, or what belongs to them."""
+    """True if the plan involves people, animals, or what belongs to them."""
 
 
 _NEEDS_DATA: frozenset[ChecklistItem] = frozenset(("sample_size", "comparator", "measure", "uncertainty", "sharing"))
@@ -71,7 +70,7 @@ def checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
 
 
 def reliable_gaps(text: str) -> tuple[ChecklistRow, ...] | Absent:
-    """Return the rows not stated, only for items about which this is seldom wrong."""
+    """Return the rows with outcome "not stated", only for items for which this result is seldom wrong."""
     rows = checklist(text)
     if isinstance(rows, Absent):
         return rows
@@ -99,7 +98,8 @@ def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: li
 
 
 def _telling_sentence(found: list[re.Match[str]], text: str, spans: list[tuple[int, int]]) -> str:
-    """Return the sentence with the most matches, the first in a tie; a heading only if nothing else matches."""
+    """Return the sentence with the most matches; in a tie, the first. A heading is returned only if nothing else
+    matches."""
     by_sentence: dict[int, list[re.Match[str]]] = {}
     for match in found:
         place = max(0, bisect_right(spans, (match.start(), len(text))) - 1)

@@ -1,7 +1,6 @@
-"""A plan reviewed from its own text: flaws and missing comparators, by a language model.
+"""Review of a plan based on its own text: flaws and missing comparators, found by a language model.
 
-One request, made concurrently with everything else that a method asks.
-"""
+It needs a single request, which runs concurrently with all other requests of a method."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from assayer.run.concurrency import Failed, as_result, gather_settled
 
 _HITS = 20
 _NEAR = 0.5
-"""Minimum cosine similarity between a paper and the description of a comparator for the paper to be named."""
+"""Minimum cosine similarity between a paper and the description of a comparator for the paper to be listed."""
 _MOST_NAMED = 3
 _PLAN = PaperId("plan")
 """Placeholder id for the plan when numbers are checked against a source."""
@@ -36,7 +35,7 @@ _NOTHING_NEAR = Absent(reason="no paper near enough was found.")
 
 @dataclass(frozen=True)
 class ReviewedPlan:
-    """Reviewed plan; its texts refer to papers by markers until the report is numbered."""
+    """Result of a plan review; its texts refer to papers by markers until the report is numbered."""
 
     review: PlanReview
     papers: dict[PaperId, Paper] = field(default_factory=dict)
@@ -44,7 +43,7 @@ class ReviewedPlan:
 
 
 async def review_plan(context: EvaluationContext[Any]) -> ReviewedPlan:
-    """Review the plan; parts that failed are absent with a reason. Raises errors that make continuing pointless."""
+    """Review the plan; parts that failed are absent with a reason. Raises errors that make it pointless to continue."""
     text = context.text
     answer = await context.try_to_ask(FLAWS, DoubtedPlan(idea=text), "review of the plan")
     if isinstance(answer, Failed):

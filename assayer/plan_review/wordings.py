@@ -1,8 +1,7 @@
-"""The wordings by which the checklist recognises what a plan states, and what kind of plan it is: `wordings.toml`.
+"""Wording by which the checklist recognises what a plan states and what kind of plan it is: `wordings.toml`.
 
-A wording too many hides a gap from the reader; one too few accuses a plan of a gap that it does not have. Where there
-is a choice, the former is preferred.
-"""
+A superfluous pattern hides a gap from the reader; a missing pattern reports a gap that the plan does not have. If in
+doubt, a pattern is included."""
 
 import re
 import tomllib

@@ -1,1 +1,2 @@
-"""Many ideas in order: pairwise comparisons by a language model, Bradley–Terry strengths, intervals, bands at a cut."""
+"""Ranking of many ideas: pairwise comparisons by a language model, Bradley–Terry strengths, intervals, and bands at a
+cut."""

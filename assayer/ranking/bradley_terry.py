@@ -1,11 +1,10 @@
 """Posterior of the Bradley–Terry strengths of ideas, estimated from pairwise verdicts.
 
-logit P(first wins) = s_first − s_second + b (Bradley and Terry, 1952): a logistic regression with one column an idea,
-and one for b, a judge's bias to what is shown first. A tie counts as half a win each way. Strengths are
-s = u + β · seed with normal priors: u ~ N(0, width²), β ~ N(1, τ²) and b. Without a prior, ideas that won or lost
-everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at the mode, computed with
-sparse matrices only. The width of the prior is chosen by cross-validation.
-"""
+logit P(first wins) = s_first − s_second + b (Bradley and Terry, 1952): a logistic regression with one column per idea
+and one for b, a judge's bias towards the idea shown first. A tie counts as half a win each way. Strengths are s = u + β
+· seed with normal priors: u ~ N(0, width²), β ~ N(1, τ²) and a normal prior for b. Without a prior, ideas that won or
+lost everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at the mode, computed
+with sparse matrices only. The width of the prior is chosen by cross-validation."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,14 +17,14 @@ from scipy.special import expit
 from assayer.ranking.verdicts import Floats, PairwiseVerdicts
 
 _BIAS_WIDTH = 1.0
-"""Prior standard deviation of the judge's bias to the idea shown first, in logits."""
+"""Prior standard deviation, in logits, of the judge's bias towards the idea shown first."""
 _SEED_SPREAD = 0.75
-"""Prior standard deviation τ of β, the value of a unit of seed, around 1."""
+"""Prior standard deviation τ, around 1, of β, the strength in logits that one unit of seed is worth."""
 _WIDTHS = tuple(0.3 * 1.6**step for step in range(5))
 """Candidate standard deviations of strengths around their seeds, in logits: 0.3 to 2.0."""
 _USUAL_WIDTH, _WIDTH_SPREAD = 1.0, 0.5
-"""Centre and spread of the lognormal prior over the width. With the usual width, an average pair is judged right in
-about 7 of 10 cases."""
+"""Centre and spread of the lognormal prior over the width. With the usual width, the judge is right about an average
+pair in about 7 of 10 cases."""
 _FOLDS = 4
 _MAX_STEPS = 50
 _CONVERGED, _NEARLY_CONVERGED = 1e-6, 1e-2
@@ -42,7 +41,7 @@ class StrengthPosterior:
     width: float
     """Prior standard deviation of a strength around its seed."""
     state: Floats
-    """Posterior mode: u of each idea, then β and b."""
+    """Posterior mode: u of each idea, followed by β and b."""
 
     @property
     def mean(self) -> Floats:
@@ -57,7 +56,7 @@ class StrengthPosterior:
 
     @cached_property
     def variance(self) -> Floats:
-        """Variance of each strength with the others held fixed, which bounds what another verdict can add."""
+        """Variance of each strength with the others held fixed; an upper bound on what another verdict can add."""
         variances: Floats = 1 / self._diagonal[:-2]
         return variances
 
@@ -106,8 +105,8 @@ class StrengthPosterior:
 def fit_strengths(
     verdicts: PairwiseVerdicts, seeds: Floats | None = None, width: float | None = None
 ) -> StrengthPosterior:
-    """Fit strengths to verdicts, with prior means `seeds` (0 by default); without verdicts return the prior.
-    By default, the width is chosen by how well each candidate predicts held-out verdicts."""
+    """Fit strengths to verdicts, with prior means `seeds` (0 by default); without verdicts, return the prior. By
+    default, the width is chosen by how well each candidate width predicts held-out verdicts."""
     centre = np.zeros(verdicts.ideas) if seeds is None else np.asarray(seeds, dtype=np.float64)
     if width is None:
         width = _chosen_width(verdicts, centre) if len(verdicts) else _USUAL_WIDTH
@@ -131,7 +130,8 @@ def _precision(ideas: int, width: float) -> Floats:
 def _mode(
     design: csr_array, won: Floats, width: float, start: Floats | None = None, tolerance: float = _CONVERGED
 ) -> Floats:
-    """Return the posterior mode by Newton's method from `start` or the prior's centre; each step takes O(n + m)."""
+    """Return the posterior mode by Newton's method, starting from `start` or, if it is None, from the prior's centre.
+    Each step takes O(n + m)."""
     precision = _precision(design.shape[1] - 2, width)
     centre = np.append(np.zeros(design.shape[1] - 2), [1.0, 0.0])
     state = centre if start is None else start
@@ -156,7 +156,8 @@ def _solve(design: csr_array, weights: Floats, precision: Floats, right: Floats)
 
 
 def _chosen_width(verdicts: PairwiseVerdicts, seeds: Floats) -> float:
-    """Return the mean of the candidate widths, weighted by the likelihood of held-out verdicts times their prior."""
+    """Return the mean of the candidate widths, each weighted by the likelihood of held-out verdicts times the width's
+    prior."""
     design, won = _design(verdicts, seeds), verdicts.won
     folds = np.random.default_rng(0).permutation(len(verdicts)) % _FOLDS
     scores = [-0.5 * (np.log(width / _USUAL_WIDTH) / _WIDTH_SPREAD) ** 2 for width in _WIDTHS]

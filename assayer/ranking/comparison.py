@@ -94,7 +94,7 @@ async def compare_ideas(
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> Comparison:
     """Compare two ideas in this order, using `shown_text` and, if `evidence` is provided, the findings of reports.
-    Raises as `ask` does, and InputError if only one of the ideas is masked."""
+    Raises the errors of `ask`, and InputError if only one of the ideas is masked."""
     rules = blinding_rules((first, second))
     question = PairQuestion(
         dimensions=options.dimensions,
@@ -125,7 +125,7 @@ async def compare_ideas(
 
 
 def question_digest(options: RankingOptions) -> str:
-    """Return the digest of the prompt with all dimensions that it asks about."""
+    """Return the digest of the prompt, including all dimensions that it asks about."""
     respects = [(dimension.name, dimension.question) for dimension in options.dimensions]
     return _digest(COMPARISON.version, COMPARISON.digest, respects)
 
@@ -133,8 +133,8 @@ def question_digest(options: RankingOptions) -> str:
 def shown_digests(
     ideas: Iterable[Idea], options: RankingOptions, evidence: Mapping[IdeaId, str] | None
 ) -> dict[str, str]:
-    """Return the digests of what the judge is shown of each idea; texts that differ only in white space have the
-    same digest."""
+    """Return the digest of the text that the judge is shown for each idea; texts that differ only in white space have
+    the same digest."""
     return {
         idea.id: _text_digest(shown_text(idea, options), None if evidence is None else evidence.get(idea.id, ""))
         for idea in ideas
@@ -142,7 +142,7 @@ def shown_digests(
 
 
 def judging_now(options: RankingOptions, model: str | None, rules: int | None, with_evidence: bool = False) -> Judging:
-    """Return the judging conditions of a ranking with these options, as far as they are known without its ideas."""
+    """Return the judging conditions of a ranking with these options, as far as they are known before its ideas are."""
     return Judging(rules, with_evidence, model, question_digest(options))
 
 
@@ -155,7 +155,7 @@ def _digest(*parts: object) -> str:
 
 
 def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[IdeaId, str]) -> str:
-    """Return the comparisons as JSON lines, with the senders' own names of their ideas."""
+    """Return the comparisons as JSON lines, with the submitters' own names for their ideas."""
     named = (
         NamedComparison(
             **dict(item),

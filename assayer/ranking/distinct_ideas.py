@@ -1,4 +1,4 @@
-"""Refusal of rankings that hold the same idea twice."""
+"""Rejection of rankings that contain the same idea twice."""
 
 from collections import Counter
 from collections.abc import Sequence

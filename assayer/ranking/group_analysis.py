@@ -1,9 +1,8 @@
 """Analysis of a small ranked group: what distinguishes the ideas in each dimension, what decided their order, and which
-pairs remain open.
+pairs remain undecided.
 
-It is written from the judge's reasons after the order is final, so it cannot move an idea. Texts name ideas by their
-ranks, `#1` for the best, in prompt, answer and report.
-"""
+It is written from the judge's reasons after the order is final, so it cannot change an idea's rank. The prompt, the
+answer and the report name ideas by their ranks: `#1` is the best."""
 
 import re
 from collections import Counter
@@ -26,9 +25,9 @@ from assayer_client.comparisons import Comparison
 from assayer_client.rankings import CloseCall, Dimension, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, RankedIdea
 
 _MOST_REASONS = 60
-"""Maximum pairs whose judge's reasons are shown, closest in rank first."""
+"""Maximum number of pairs for which the judge's reasons are shown, closest in rank first."""
 _IDEA_CHARS = 2_500
-"""Maximum characters of each idea, shown beside the judge's reasons."""
+"""Maximum characters shown of each idea, beside the judge's reasons."""
 _NAME = re.compile(r"#\d+")
 _MOST_CLOSE_CALLS = 5
 
@@ -37,11 +36,11 @@ _Prose = Annotated[str, Field(min_length=1, max_length=1_500), TextRole.RESTATES
 
 class ShownIdea(Frozen):
     name: str
-    """`#3`, by its rank."""
+    """Name by rank, such as `#3`."""
     title: str
     text: str
     lowest: int
-    """Rank at the lower end of the idea's interval."""
+    """Worst rank in the idea's interval."""
     highest: int
 
 
@@ -53,7 +52,7 @@ class ShownReason(Frozen):
     """Name of the idea shown as A."""
     second: str
     better: str
-    """Name, or `tie`."""
+    """Name of the winner, or `tie`."""
     text: str
 
 
@@ -139,9 +138,9 @@ async def analyse_group(
     run: Run,
     options: RankingOptions,
 ) -> GroupAnalysis | Absent:
-    """Return the group analysis; a failed answer becomes Absent with the reason, because the order is valid without
-    it. Raises errors that make continuing pointless (LlmRejected, LlmUnavailable …): a resumed ranking continues
-    from the stored answers, whereas an Absent analysis would be missing for good."""
+    """Return the group analysis. If the model gives no usable answer, return Absent with the reason, because the order
+    is valid without an analysis. Raises errors that make continuing pointless (LlmRejected, LlmUnavailable …): a
+    resumed ranking continues from the stored answers, whereas an Absent analysis would be missing for good."""
     names = {item.id: f"#{item.rank}" for item in ranked}
     question = GroupQuestion(
         dimensions=options.dimensions,
@@ -192,8 +191,8 @@ def _shown_ideas(ideas: Sequence[Idea], ranked: Sequence[RankedIdea], options: R
 def _shown_pairs(
     ranked: Sequence[RankedIdea], comparisons: Sequence[Comparison], names: Mapping[IdeaId, str]
 ) -> Iterable[ShownPair]:
-    """Yield the pairs with reasons, closest in rank first, because reasons say most where the order is least
-    certain."""
+    """Yield the pairs that have reasons, closest in rank first, because reasons are most informative where the order is
+    least certain."""
     places = {item.id: item for item in ranked}
     met: dict[tuple[IdeaId, IdeaId], list[Comparison]] = {}
     for comparison in comparisons:

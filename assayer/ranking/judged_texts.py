@@ -1,6 +1,6 @@
 """Prepare the texts of ideas for a judge: masked if they are judged blind, cut if they are long.
 
-Ideas for which the judge is shown the same text are not compared and share one standing."""
+Ideas for which the judge would be shown the same text are not compared with each other and share one standing."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from assayer_client.rankings import Unread
 
 
 def masked_idea(idea: Idea) -> Idea:
-    """Mask an idea by the current rules. Earlier masking, as in an idea taken from a report, is kept and stays on
-    record."""
+    """Mask an idea by the current rules. Masking that was already applied, for example in an idea taken from a report,
+    is kept and stays on record."""
     if idea.blinding is None:
         return blinded(idea)
     if idea.blinding.rules == RULES:
@@ -28,8 +28,8 @@ def masked_idea(idea: Idea) -> Idea:
 
 
 def blinding_rules(ideas: Sequence[Idea]) -> int | None:
-    """Return the version of the rules that masked all of the ideas; None if none is masked. Raises InputError if
-    versions differ, because names would be compared with placeholders."""
+    """Return the version of the rules that masked all of the ideas; None if no idea is masked. Raises InputError if the
+    versions differ, because names would then be compared with placeholders."""
     versions = {idea.blinding.rules if idea.blinding else None for idea in ideas}
     if len(versions) > 1:
         raise InputError(
@@ -53,7 +53,7 @@ class JudgedTexts(NamedTuple):
     distinct: tuple[Idea, ...]
     """First idea for each distinct text that the judge is shown."""
     rows: dict[IdeaId, int]
-    """Position in `distinct` of the text of every idea."""
+    """Position in `distinct` of each idea's text."""
 
     def alike(self) -> dict[IdeaId, tuple[IdeaId, ...]]:
         """Return, for every idea, the other ideas with the same text."""

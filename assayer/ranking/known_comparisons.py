@@ -18,7 +18,7 @@ class HandedInJudge(JudgedBy, extra="forbid"):
 
 
 class HandedInComparison(NamedComparison, extra="forbid"):
-    """Comparison handed in for a ranking; unlike in a response, unknown fields are refused."""
+    """Comparison submitted for a ranking; unlike in a response, unknown fields are refused."""
 
     verdicts: tuple[HandedInVerdict, ...]
     judged_by: HandedInJudge | None = None
@@ -26,7 +26,7 @@ class HandedInComparison(NamedComparison, extra="forbid"):
     second_reference: str = Field(default="", max_length=1_000)
 
     def without_names(self) -> Comparison:
-        """Return the comparison alone: the names of its ideas are not stored."""
+        """Return the comparison without the names of its ideas, which are not stored."""
         return Comparison.model_validate(self.model_dump())
 
 
@@ -36,16 +36,16 @@ class Judging(NamedTuple):
     rules: int | None
     """Version of the rules that mask the ideas; None if they are shown as submitted."""
     with_evidence: bool = False
-    """Whether the judge sees the findings of reports."""
+    """True if the judge sees the findings of reports."""
     model: str | None = None
     question: str | None = None
     """Digest of the question, as in `JudgedBy`."""
     texts: Mapping[str, str] | None = None
-    """Digests of the text shown of each idea."""
+    """Digests of the text that the judge is shown for each idea."""
 
     def objection(self, comparison: Comparison) -> str | None:
-        """Return how the conditions of a comparison differ, worded to follow `12 judged …`; None if it can be
-        used. A comparison that does not state its conditions is not rejected for that."""
+        """Return how the conditions of a comparison differ from the current ones, worded to follow `12 judged …`; None
+        if it can be used. A comparison that does not state its conditions is not rejected for that."""
         if comparison.blinding_rules != self.rules:
             return _shown(comparison.blinding_rules, self.rules)
         if comparison.with_evidence != self.with_evidence:
@@ -81,8 +81,8 @@ def of_these_words(given: Sequence[Comparison], ideas: Container[str], judging: 
 
 
 def other_words(refused: Sequence[Comparison], judging: Judging) -> str:
-    """Return a sentence that says why comparisons are not used. Example: `Of the comparisons of these ideas, 12
-    judged … cannot be used, …`."""
+    """Return a sentence stating how many comparisons are not used, and why. Example: `Of the comparisons of these
+    ideas, 12 judged … cannot be used, …`."""
     counts = Counter(judging.objection(item) for item in refused)
     parts = [f"{count:,} judged {objection}" for objection, count in counts.items()]
     blind, reports = "not blind" if judging.rules is None else "blind", " and uses reports" * judging.with_evidence

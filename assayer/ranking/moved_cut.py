@@ -1,4 +1,5 @@
-"""Ranking with a new cut: clearly in, human decision needed, or clearly out, and what the cut would lose."""
+"""Ranking with a new cut: ideas that are clearly in, need a human decision, or are clearly out, and how many good ideas
+the cut would lose."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +15,7 @@ _SEED = 0
 
 
 class StrengthIntervals(NamedTuple):
-    """Input of a cut: the ideas of a ranking in columns, best first."""
+    """Input for applying a cut: the ideas of a ranking in columns, best first."""
 
     strengths: Sequence[float]
     lows: Sequence[float]
@@ -31,18 +32,19 @@ class MovedCut(NamedTuple):
     """Probability that each idea is truly among the best `cut`, if the judge model holds; best first."""
     bands: tuple[Band, ...]
     approximate: bool
-    """Whether chances were drawn from each idea's own interval as if independent, rather than from all comparisons
-    jointly."""
+    """True if chances were drawn from each idea's own interval, as if the ideas were independent, rather than jointly
+    from all comparisons."""
 
     @property
     def lost_by_order(self) -> float:
-        """Expected number of the truly best `cut` ideas that are lost if the first `cut` are taken as ranked."""
+        """Expected number of the truly best `cut` ideas that are lost if the first `cut` ideas are selected as
+        ranked."""
         return float(self.chances[self.cut :].sum())
 
     @property
     def lost_by_bands(self) -> float:
-        """Expected number of the truly best `cut` ideas that are lost if people read every idea in the human
-        band and miss none there."""
+        """Expected number of the truly best `cut` ideas that are lost if people read every idea in the human band and
+        overlook none of the good ones."""
         return float(self.chances[self.of_band("out")].sum())
 
     def of_band(self, band: Band) -> list[int]:
@@ -60,7 +62,8 @@ def at_cut(ranked: StrengthIntervals, cut: int) -> MovedCut:
 
 
 def _drawn(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
-    """Return chances drawn from normal strengths whose spread comes from their intervals."""
+    """Return the chances from random draws of normally distributed strengths, with a spread derived from their
+    intervals."""
     mean = np.array(ranked.strengths)
     spread = (np.array(ranked.highs) - np.array(ranked.lows)) / (2 * ndtri((1 + ranked.confidence) / 2))
     random = np.random.default_rng(_SEED)
@@ -74,7 +77,8 @@ def _drawn(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
 
 def band_of(chance: float, confidence: float) -> Band:
     """Return the band for a chance of being among the best: `confidence` or more is in, 1 − `confidence` or less is
-    out. Values are compared to nine digits, because 1 - 0.9 is slightly less than 0.1."""
+    out, anything between needs a human decision. Values are compared to nine digits, because 1 - 0.9 is slightly less
+    than 0.1."""
     if round(chance, 9) >= round(confidence, 9):
         return "in"
     return "out" if round(chance, 9) <= round(1 - confidence, 9) else "human"

@@ -50,9 +50,10 @@ class RankingOptions(Frozen):
     idea_chars: int = Field(default=6_000, ge=500)
     """Maximum characters of each idea in a prompt."""
     evidence_chars: int = Field(default=3_000, ge=500)
-    """Maximum characters of a report's findings on one idea, if reports are used."""
+    """Maximum characters of a report's findings on one idea, if reports are used as evidence."""
     analysed_ideas: int = Field(default=0, ge=0, le=12)
-    """Maximum number of ideas for which the ranking ends with a group analysis, at one extra call; 0 disables it."""
+    """Maximum number of ideas for which the ranking ends with a group analysis, at the cost of one extra call; 0
+    disables it."""
     seed: int = 0
 
     @model_validator(mode="after")

@@ -19,7 +19,8 @@ _OPENING_VERDICTS = 8
 """Number of verdicts that an idea gets before pairs are chosen by gain, unless seeds are provided."""
 _DRAWS = 200
 _NEAR_CANDIDATES = 8
-"""Number of candidate neighbours of each idea in a drawn order; the same number is drawn at random."""
+"""Number of candidate neighbours of each idea in an order drawn from the posterior; the same number of candidates is
+drawn at random."""
 _ALL_PAIRS_UP_TO = 64
 """Maximum number of ideas for which every pair is a candidate."""
 _OFF_CUT_WEIGHT = 0.15
@@ -27,12 +28,12 @@ _OFF_CUT_WEIGHT = 0.15
 
 
 class Unanswered(NamedTuple):
-    """Pairs that got no answer, and ideas about which nothing more is asked."""
+    """Pairs that got no answer, and ideas about which no further questions are asked."""
 
     first: Ints
     second: Ints
     closed: NDArray[np.bool_]
-    """Whether an idea is closed to further questions, by rows of ideas."""
+    """True for ideas that are closed to further questions, by row."""
 
     @classmethod
     def nothing(cls, n: int) -> "Unanswered":
@@ -42,7 +43,7 @@ class Unanswered(NamedTuple):
 def choose_pairs(
     strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None, unanswered: Unanswered | None = None
 ) -> tuple[Ints, Ints]:
-    """Choose at most `count` pairs of rows, with no idea in more than its share, in random order within each pair.
+    """Choose at most `count` pairs of rows, with a limit on how often an idea occurs, in random order within each pair.
     O(n log n).
 
     The same arguments give the same pairs. Returns no pairs if every candidate has been asked in both orders."""
@@ -67,7 +68,7 @@ def choose_pairs(
 def choose_reversed_pairs(
     strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None, unanswered: Unanswered | None = None
 ) -> tuple[Ints, Ints]:
-    """Return the pairs with the largest gain among those asked in only one order, reversed; at most `count`."""
+    """Return at most `count` reversed pairs: those with the largest gain among the pairs asked in only one order."""
     verdicts = strengths.verdicts
     asked = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
     vain = unanswered or Unanswered.nothing(len(strengths.mean))
@@ -93,8 +94,8 @@ def _random_pairs(
 
 
 def _unasked(strengths: StrengthPosterior, vain: Unanswered, first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs that were not yet asked in both orders, swapped if this order was asked. Unanswered attempts
-    count as asked."""
+    """Return the pairs that have not yet been asked in both orders, swapped if the given order has been asked. Attempts
+    without an answer count as asked."""
     n, verdicts = len(strengths.mean), strengths.verdicts
     asked = np.concatenate([verdicts.first * n + verdicts.second, vain.first * n + vain.second])
     asked_so, asked_reversed = np.isin(first * n + second, asked), np.isin(second * n + first, asked)
@@ -105,8 +106,8 @@ def _unasked(strengths: StrengthPosterior, vain: Unanswered, first: Ints, second
 
 
 def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return candidate pairs in random order, each unordered pair at most once. For few ideas these are all pairs;
-    for many, neighbours in an order drawn from the posterior, and random pairs."""
+    """Return candidate pairs in random order, each unordered pair at most once. For few ideas these are all pairs; for
+    many, they are random pairs and pairs of neighbours in an order drawn from the posterior."""
     n = len(strengths.mean)
     if n <= _ALL_PAIRS_UP_TO:
         pairs = np.stack(np.triu_indices(n, 1)).astype(np.int64)
@@ -142,8 +143,8 @@ def _cut_uncertainty(
 
 
 def _limited_per_idea(first: Ints, second: Ints, n: int, count: int) -> NDArray[np.int64]:
-    """Return positions of pairs chosen greedily with a limit per idea. A batch is asked at once, so a second
-    verdict on the same idea is worth less."""
+    """Return the positions of pairs chosen greedily, with a limit per idea: all pairs of a batch are asked at once, so
+    a second verdict on the same idea adds less."""
     share = max(1, -(-4 * count // n))
     used = [0] * n
     chosen: list[int] = []

@@ -1,4 +1,5 @@
-"""Pipeline from ideas to a ranking, in rounds of comparisons chosen by the uncertainty that earlier rounds left."""
+"""Pipeline from ideas to a ranking, in rounds of comparisons chosen by the uncertainty that remains after earlier
+rounds."""
 
 import asyncio
 from collections import Counter
@@ -32,7 +33,7 @@ from assayer_client.rankings import Ranking
 _OUTCOMES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 _SMALLEST_ROUND = 8
 _MOST_IN_VAIN = 4
-"""Number of failed comparisons of an idea, without any answer, after which it is not compared again."""
+"""Number of failed comparisons after which an idea without any answer is no longer compared."""
 _SEED_TRUST = 0.6
 """Assumed correlation of point scores with the truth: prior means are this many usual widths per standard score."""
 
@@ -43,7 +44,7 @@ class CompletedRanking:
     comparisons: tuple[Comparison, ...]
     """All comparisons that the ranking is based on, to be submitted again when ideas are added."""
     set_aside: tuple[Comparison, ...] = ()
-    """Known comparisons of the ideas that were judged under other conditions."""
+    """Known comparisons of the ideas that are not used because they were judged under other conditions."""
 
 
 @dataclass
@@ -53,9 +54,9 @@ class _ComparisonProgress:
     comparisons: list[Comparison]
     handed_in: int
     finished: int
-    """Number of finished comparisons, answered or not, including submitted ones."""
+    """Number of finished comparisons, with or without an answer, including submitted ones."""
     failed: dict[tuple[int, int], AssayerError] = field(default_factory=dict)
-    """Errors of pairs of rows that got no answer, in the order in which they were asked."""
+    """Errors of the pairs that got no answer, keyed by rows, in the order in which the pairs were asked."""
     budget_error: BudgetExhausted | None = None
 
     def unanswered(self, texts: JudgedTexts) -> Unanswered:
@@ -67,7 +68,7 @@ class _ComparisonProgress:
         return Unanswered(first, second, (in_vain >= _MOST_IN_VAIN) & ~self._answered(texts))
 
     def unjudged(self, texts: JudgedTexts) -> dict[int, Absent]:
-        """Return, keyed by row, why all questions about a text went unanswered."""
+        """Return, keyed by row, the reason why no question about a text was answered."""
         answered, closed = self._answered(texts), self.unanswered(texts).closed
         errors: dict[int, list[AssayerError]] = {}
         for pair, error in self.failed.items():
@@ -100,15 +101,14 @@ async def rank_ideas(
     known: Sequence[Comparison] = (),
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> CompletedRanking:
-    """Rank ideas by at most `options.calls_per_idea` comparisons per idea, known ones included, with each pair compared
-    at most once in each order. Ideas with the same shown text count as one. Known comparisons are used if they were
-    judged under the same conditions, as far as they state them: masking rules, model, question and texts. The others
-    are recorded as dropped.
+    """Rank ideas by at most `options.calls_per_idea` comparisons per idea, including known ones, with each pair
+    compared at most once in each order. Ideas with the same shown text count as one. Known comparisons are used if they
+    were judged under the same conditions, as far as they state them: masking rules, model, question and texts. The
+    others are recorded as dropped.
 
     If `evidence` is passed, the judge sees the findings of reports on the ideas. `scores` are the starting points that
     comparisons adjust. Raises InputError for ideas that cannot be ranked, LlmRejected and LlmUnavailable; an exhausted
-    budget only ends the comparisons.
-    """
+    budget raises no error and only ends the comparisons."""
     started = Started.now(run.clock)
     _check_ideas(ideas, cut)
     rules = blinding_rules(ideas)
@@ -223,8 +223,8 @@ def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:
 
 
 def _seeds(texts: JudgedTexts, scores: Mapping[IdeaId, float] | None) -> Floats | None:
-    """Return prior means in logits. A text without a score starts in the middle; a text shared by several ideas
-    starts from their mean."""
+    """Return prior means in logits. A text without a score starts in the middle; a text shared by several ideas starts
+    from the mean of their scores."""
     if not scores:
         return None
     found: list[list[float]] = [[] for _ in texts.distinct]

@@ -1,7 +1,7 @@
-"""Evidence from an idea's report for a judge who compares ideas: points for and against, each with its quotes.
+"""Evidence from an idea's report, for a judge who compares ideas: points for and against, each with its quotes.
 
-Scores are left out, so that the judge compares findings and not two numbers. Labels become titles, since each report
-has its own labels."""
+Scores are left out, so that the judge compares findings rather than two numbers. Reference labels are replaced by
+titles, because each report has its own labels."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, zip_longest
@@ -12,12 +12,12 @@ from assayer.models.assessment import LABEL
 
 _SIDES = {"support": "For", "strength": "For", "contradiction": "Against", "weakness": "Against"}
 _MOST_QUOTES = 2
-"""Maximum quotes of one point."""
+"""Maximum quotes per point."""
 
 
 def evidence_of(report: Report, chars: int) -> str:
-    """Return the evidence of a report in at most `chars` characters. Only whole points are included, the report's
-    own points before those of its parts; empty if the report has none."""
+    """Return the evidence from a report in at most `chars` characters; empty if the report has none. Only whole points
+    are included, the report's own points before those of its parts."""
     titles = {
         paper.label: f"{paper.title} ({paper.publication_date.year if paper.publication_date else 'no date'})"
         for paper in report.references
@@ -33,9 +33,9 @@ def evidence_of(report: Report, chars: int) -> str:
 
 
 def require_blind_evidence(ideas: Iterable[Idea], blind: Mapping[IdeaId, bool]) -> None:
-    """Check that reports of ideas that are compared blind are blind too. `blind` states, for every idea with a
-    report, whether the report was made from the masked idea. Raises InputError otherwise, because a report may
-    reveal who wrote the idea."""
+    """Check that the reports of ideas that are compared blind are blind too. `blind` states, for every idea with a
+    report, whether the report was made from the masked idea. Raises InputError if any was not, because such a report
+    may reveal who wrote the idea."""
     seen = [idea.source for idea in ideas if not blind.get(idea.id, True)]
     if seen:
         raise InputError(

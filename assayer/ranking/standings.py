@@ -17,7 +17,7 @@ from assayer_client.rankings import Interval, Judge, RankedIdea
 
 _DRAWS = 1_000
 _LEAST = 1e-9
-"""Minimum difference in logits between two different texts."""
+"""Minimum difference in strength between two different texts, in logits."""
 
 
 def standings(
@@ -28,9 +28,9 @@ def standings(
     cut: int | None,
     unjudged: Mapping[int, Absent] = MappingProxyType({}),
 ) -> tuple[RankedIdea, ...]:
-    """Return the ranked ideas, best first. Ranks, intervals and chances come from joint draws of the strengths of
-    the deciding dimension. Strengths belong to texts: ideas with the same text are ordered at random, anew in each
-    draw. `unjudged` states, by row, why nothing was answered about a text."""
+    """Return the ranked ideas, best first. Ranks, intervals and chances come from joint draws of the strengths in the
+    deciding dimension. Strengths belong to texts: ideas with the same text are put in a new random order in each draw.
+    `unjudged` states, by row, why no question about a text was answered."""
     deciding, alike = by_dimension[options.order_by], texts.alike()
     own = np.array([texts.rows[idea.id] for idea in ideas], np.int64)
     drawn = deciding.draws(_DRAWS, options.seed)[:, own]
@@ -73,7 +73,7 @@ def standings(
 def judge_record(
     strengths: StrengthPosterior, confidence: float, handed_in: int, of_unknown_judge: int, failed: int
 ) -> Judge:
-    """Return the judge's record over all comparisons, including those handed in."""
+    """Return the judge's record over all comparisons, including submitted ones."""
     verdicts = strengths.verdicts
     half_width = float(ndtri((1 + confidence) / 2)) * strengths.bias_error
     return Judge(

@@ -1,4 +1,4 @@
-"""Baselines for triage: scores of the ranked ideas, learned from words and embeddings of labelled ideas."""
+"""Baselines for triage: scores of the ranked ideas, predicted from words and embeddings learned on labelled ideas."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -28,14 +28,14 @@ _ROUNDS = 200
 class TriageBaselines(NamedTuple):
     baselines: tuple[Baseline, ...]
     values: dict[IdeaId, dict[str, float]]
-    """Values of each idea, keyed by baseline name."""
+    """Scores of each idea, keyed by baseline name."""
 
 
 async def measure_triage_baselines(
     ideas: Sequence[Idea], labelled: Sequence[LabelledIdea], outcomes: Sequence[str], embedder: Embedder
 ) -> TriageBaselines:
-    """Measure the baselines and score the ranked ideas. Labelled ideas that are also ranked are set aside, because they
-    would predict themselves. Raises InputError if the rest are too few or all have the same outcome."""
+    """Measure the baselines and score the ranked ideas. Labelled ideas that are also ranked are excluded, because they
+    would predict themselves. Raises InputError if the remaining ideas are too few or all have the same outcome."""
     ranked_texts = {_normalised_words(text) for idea in ideas for text in (idea.title, idea.text)}
     known = [
         item
@@ -88,7 +88,8 @@ def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: in
 
 
 def _graph(vectors: NDArray[np.float32], labels: Sequence[int], outcomes: tuple[str, ...]) -> GraphArrays:
-    """Return the graph with every idea as one viewpoint and no edges, as used by the scorers of whole ideas."""
+    """Return the graph in which every idea is one viewpoint and there are no edges, as used by the scorers of whole
+    ideas."""
     count = len(vectors)
     return GraphArrays(
         vectors=vectors,

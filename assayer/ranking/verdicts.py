@@ -33,14 +33,14 @@ class PairwiseVerdicts:
 
     @property
     def counts(self) -> Ints:
-        """Verdicts on each idea."""
+        """Number of verdicts on each idea."""
         shown = np.concatenate([self.first, self.second])
         return np.bincount(shown, minlength=self.ideas)
 
 
 def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
-    """Return the consistency over pairs asked in both orders and over triangles of compared pairs. Of a pair asked
-    twice in the same order the first verdict counts. Ties form no triangles."""
+    """Return the judge's consistency over pairs asked in both orders and over triangles of compared pairs. If a pair
+    was asked twice in the same order, only the first verdict counts. Ties form no triangles."""
     pairs, rows = np.unique(np.column_stack([verdicts.first, verdicts.second]), axis=0, return_index=True)
     won = csr_array((verdicts.won[rows] - 0.5, pairs.T), shape=(verdicts.ideas, verdicts.ideas))
     asked = csr_array((np.ones(len(pairs), np.int64), pairs.T), shape=won.shape)

@@ -1,1 +1,1 @@
-"""Reference lists: found in a text, split into entries, and entries split into fields."""
+"""Reference lists: finding them in a text, splitting them into entries, and splitting entries into fields."""

@@ -1,5 +1,5 @@
-"""Bibliographies as reference managers export them: BibTeX, RIS, CSL-JSON and the CSV of Zotero. A file's format is
-known by its content."""
+"""Bibliographies as exported by reference managers: BibTeX, RIS, CSL-JSON and Zotero's CSV. The format of a file is
+recognised from its content."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ _ZOTERO_COLUMNS = {"Item Type", "Title", "Author"}
 
 class BibliographyEntry(NamedTuple):
     key: str
-    """Key with which a text cites it; empty if the format has none."""
+    """Citation key used in texts; empty if the format has none."""
     work: CitedWork
     abstract: str = ""
     venue: str = ""
@@ -40,7 +40,7 @@ class BibliographyFile(NamedTuple):
 
 
 def read_bibliography(text: str, source: str) -> BibliographyFile:
-    """Read a bibliography. Raises InputError for a format that is not known, or a file without entries."""
+    """Read a bibliography. Raises InputError for an unknown format, or for a file without entries."""
     start = text.lstrip("\ufeff \t\r\n")
     unread: Sequence[str] = ()
     if start.startswith(("[", "{")) and not _BIBTEX.match(start):
@@ -63,7 +63,7 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
 
 
 def _entry(key: str, fields: Mapping[str, Any], authors: Sequence[str], date: str, venue: str) -> BibliographyEntry:
-    """Create an entry of fields with common names: title, abstract, doi, url, arxiv."""
+    """Create an entry from fields with common names: title, abstract, doi, url, arxiv."""
     year = _YEAR.search(date)
     day = _DAY.search(date)
     url = str(fields.get("url") or "")
@@ -156,7 +156,7 @@ def _csl_date(item: Mapping[str, Any]) -> str:
 
 
 def _zotero_entries(text: str) -> Iterator[BibliographyEntry]:
-    """Yield the entries of the CSV that Zotero exports."""
+    """Yield the entries of a CSV exported from Zotero."""
     for row in csv.DictReader(io.StringIO(text, newline="")):
         if row.get("Title"):
             authors = [_given_first(name.strip()) for name in (row.get("Author") or "").split(";") if name.strip()]

@@ -1,4 +1,4 @@
-"""References in BibTeX: the entries of a `.bib` file, of an export of Zotero or Mendeley, or of a block in a text."""
+"""References in BibTeX: the entries of a `.bib` file, of an export from Zotero or Mendeley, or of a block in a text."""
 
 import logging
 import re
@@ -25,21 +25,21 @@ _SHOWN = 80
 
 class BibtexEntries(NamedTuple):
     works: Mapping[str, CitedWork]
-    """Works by the key with which a text cites them, in the order of the file."""
+    """Works keyed by citation key, in file order."""
     fields: Mapping[str, Mapping[str, str]]
-    """Fields of each entry as plain text, by name in small letters; `entrytype` is its kind."""
+    """Fields of each entry as plain text, keyed by lower-case name; `entrytype` is the kind of the entry."""
     unread: tuple[str, ...]
     """Beginnings of entries that are broken."""
 
 
 def holds_bibtex(text: str) -> bool:
-    """Return whether a text holds an entry in BibTeX."""
+    """Return whether a text contains a BibTeX entry."""
     return _ENTRY.search(text) is not None
 
 
 def read_bibtex(text: str) -> BibtexEntries:
-    """Read the entries of BibTeX. Text around them is ignored; a broken entry does not affect the others. Of entries
-    with the same key the first is kept."""
+    """Read BibTeX entries. Text around them is ignored; a broken entry does not affect the others. If several entries
+    have the same key, the first is kept."""
     works: dict[str, CitedWork] = {}
     fields: dict[str, Mapping[str, str]] = {}
     unread: list[str] = []
@@ -56,7 +56,7 @@ def read_bibtex(text: str) -> BibtexEntries:
 
 
 def _blocks(text: str) -> Iterator["Entry | str"]:
-    """Yield entries, and the text of what should be one and is broken."""
+    """Yield the parsed entries, and the raw text of broken ones."""
     from bibtexparser.entrypoint import parse_string
     from bibtexparser.model import Block, DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
 
@@ -89,7 +89,7 @@ def _work(raw: Mapping[str, str], plain: Mapping[str, str]) -> CitedWork:
 
 
 def printed(work: CitedWork, venue: str) -> str:
-    """Return a work as an entry that people read."""
+    """Return a work as a reference entry for human readers."""
     identifier = f"doi:{work.doi}" if work.doi else f"arXiv:{work.arxiv}" if work.arxiv else ""
     parts = ("; ".join(work.authors), work.title, venue, str(work.year or ""), identifier)
     return ". ".join(part.rstrip(".") for part in parts if part) + "."

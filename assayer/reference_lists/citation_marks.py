@@ -1,4 +1,4 @@
-"""Count the marks by which a text refers to a reference list."""
+"""Count the citation marks in a text, which refer to entries of its reference list."""
 
 import re
 
@@ -13,5 +13,5 @@ _ZERO = re.compile(r"\[\s*0\s*[,\]]")
 
 
 def count_citation_marks(text: str) -> int:
-    """Return the number of citation marks; intervals such as `[0, 1]` are none."""
+    """Return the number of citation marks; intervals such as `[0, 1]` are not counted."""
     return sum(1 for match in _MARK.finditer(text) if not _ZERO.match(match[0]))

@@ -1,4 +1,4 @@
-"""Authors, title and year of an entry, by the forms in which styles print them."""
+"""Authors, title and year of an entry, recognised by the forms in which citation styles print them."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ _DATE_FIRST = re.compile(rf"{DATE}[.,:]\s+(?=[^\W\d_])")
 _DATE_AT_END = re.compile(rf"[\s.,;]*\(?\b{DATE}\)?[.,:]?\s*$")
 _ET_AL = re.compile(rf"\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
 _DOCUMENT_KIND = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］](?://)?")
-"""Kind of document as Chinese standards print it: `[J]`, `[M/OL]`."""
+"""Document type as Chinese standards print it: `[J]`, `[M/OL]`."""
 _ADDED_TO_TITLE = re.compile(
     r"(?:[.,:]?\s*[(\[](?:vols?|version|v|pp?|no|\d{1,2}(?:st|nd|rd|th)|r package|[\w ]{0,20}software|data ?set|online|"
     r"internet|preprint|[\w ’']{0,25}(?:thesis|dissertation)|video|film|poster|abstract|manuscript|conference)\b"
@@ -54,14 +54,14 @@ _INITIALS_FIRST = re.compile(
     rf"(?P<names>(?:(?:,? and |, |,? & )?(?:{UPPER}\.[ -]?){{1,4}}{SURNAME}(?: (?:Jr|Sr)\.?)?)+"
     rf"(?:,? et al\.?)?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.)"
 )
-"""Names with initials before the family names, and the comma after them."""
+"""Names with initials before the family names, and the comma after the last of them."""
 _POINTED = rf"(?:{UPPER}\w?\.(?:[ -]{{0,2}}{UPPER}\w?\.){{0,3}}|{UPPER}{{1,3}}(?=[\s,;:&]))"
 _FAMILY_FIRST = re.compile(
     rf"(?P<names>{SURNAME},? {_POINTED}(?:(?:[,;] |,? & |,? and |,? и |,? und ){SURNAME},? {_POINTED})*)"
     r"(?P<others>,? (?:et al\.?|и др\.|u\. ?a\.))?(?: \([Ee]ds?\.\))?[:.]?\s+"
     rf"(?=[^\W\d_]|[\d])(?!(?:{_PARTICLE_AFTER} ?){{1,3}}[,.;])"
 )
-"""Names with initials after the family names, and the end of their list: `Lee, A., Chen, B.: `."""
+"""Names with initials after the family names, and the end of the list of names: `Lee, A., Chen, B.: `."""
 _MORE_NAMES = re.compile(r"[^\W\d_][\w'’-]{1,30}(?:,| and | & )")
 _AND = re.compile(
     r"\s*(?:[,，、]\s*(?:and|und|et|y|e|och|og|en|&|и)\s+|\s(?:and|und|et|y|och|og|&|и)\s+|[;；]\s*(?:(?:and|&)\s+)?|[,，、]\s*)"
@@ -90,8 +90,8 @@ class EntryFields(NamedTuple):
 
 
 def year_of(entry: str) -> int | None:
-    """Return the year in brackets or between points, else the last year; years in an address or an identifier are
-    ignored."""
+    """Return the year in brackets or between full stops, otherwise the last year; years in an address or an identifier
+    are ignored."""
     found = list(_YEAR.finditer(ADDRESS.sub("", entry)))
     for kind in ("a", "b", "c"):
         years = [match[kind] for match in found if match[kind]]
@@ -112,7 +112,7 @@ def fields_of(entry: str) -> EntryFields:
 
 
 def _bare_title(title: str) -> str:
-    """Return a title without the date, the volume, the kind of the work or the publisher that follow it."""
+    """Return a title without the date, volume, kind of work or publisher that follows it."""
     bare = _DATE_AT_END.sub("", title).strip(" .,;:")
     for added in (_ADDED_TO_TITLE, _PUBLISHER):
         shorter = added.sub("", bare).strip(" .,;:")
@@ -139,7 +139,8 @@ def _date_first(entry: str) -> EntryFields | None:
 
 
 def _initials_first(entry: str) -> EntryFields | None:
-    """Parse an entry of the form `A. Lee and B. Chen, A title. Publisher, 2018.`, as engineers print books."""
+    """Parse an entry of the form `A. Lee and B. Chen, A title. Publisher, 2018.`, which engineering styles use for
+    books."""
     listed = _INITIALS_FIRST.match(entry)
     if listed is None:
         return None
@@ -185,7 +186,7 @@ def _without_authors(entry: str) -> EntryFields | None:
 
 
 def _titled(names: str, rest: str) -> EntryFields | None:
-    """Return the names and the sentence that follows them, or None."""
+    """Return the names and, as the title, the sentence after them; otherwise None."""
     people, title = authors_in(names), _SENTENCE_END.split(rest, maxsplit=1)[0]
     return EntryFields(people, title.rstrip(" .,")) if people and _may_be_title(title) else None
 
@@ -206,7 +207,7 @@ def _title_before_names(entry: str) -> EntryFields | None:
 
 
 def _surnames_first(entry: str) -> EntryFields | None:
-    """Parse an entry of the form `Lee A, Chen B. A title. A journal.`, in which the point after the initials ends
+    """Parse an entry of the form `Lee A, Chen B. A title. A journal.`, in which the full stop after the initials ends
     the list of authors."""
     listed, point, rest = entry.partition(". ")
     names = [name.strip() for name in listed.split(",")]
@@ -232,7 +233,7 @@ def authors_in(text: str) -> tuple[str, ...]:
 
 
 def _reads_like_name(name: str) -> bool:
-    """Return whether a name has at most six words, and words in lower case only as particles."""
+    """Return whether a name has at most six words, of which only particles are in lower case."""
     words = name.split()
     if len(words) > 6:
         return False
@@ -240,7 +241,7 @@ def _reads_like_name(name: str) -> bool:
 
 
 def _is_inverted(parts: list[str]) -> bool:
-    """Return whether the first name is family name first and given name in full: `Lee, Ann, and Bo Chen`."""
+    """Return whether the first name is inverted, with the given name in full: `Lee, Ann, and Bo Chen`."""
     if len(parts) < 2 or (not parts[0].isascii() and _UNSPACED.search(parts[0])):
         return False
     if _INITIALS.fullmatch(parts[1]) or not _ONE_NAME.fullmatch(parts[0]):
@@ -253,7 +254,8 @@ def _is_inverted(parts: list[str]) -> bool:
 
 
 def _inverted(parts: list[str]) -> Iterator[str]:
-    """Yield the names of a list in which the first is inverted, and each further one if all are single words."""
+    """Yield the names of a list in which the first name is inverted; the others are inverted too if all parts are
+    single words."""
     yield f"{parts[0]}, {parts[1]}"
     rest = parts[2:]
     if rest and len(rest) % 2 == 0 and all(" " not in family for family in rest[::2]):
@@ -263,7 +265,7 @@ def _inverted(parts: list[str]) -> Iterator[str]:
 
 
 def _joined(parts: list[str]) -> Iterator[str]:
-    """Join a surname such as `Lee` with the initials that follow it into one name."""
+    """Yield the names, each surname such as `Lee` joined with the initials that follow it."""
     name = ""
     for part in parts:
         if name and _INITIALS.fullmatch(part) and len(part.replace(".", "").replace(" ", "")) <= 5:

@@ -21,15 +21,16 @@ _LINK = re.compile(
 )
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=[^\s_])_{1,3}(?!\w)|`")
 _LINKED_WORDS = 3
-"""Minimum words of a link for it to name the paper; a shorter link only leads to it."""
+"""Minimum number of words in a link text that is taken as the paper's title; a shorter link only points to the paper.
+"""
 _ARXIV_AND_YEAR = re.compile(r"arxiv:\S+\s*\((?:19|20)\d\d\)[.,]?\s*$", re.IGNORECASE)
 _SAME_NAMES = re.compile(r"^[—―–_-]{2,}[.,]?\s*")
-"""Dashes in place of the authors of the entry above."""
+"""Dashes that stand for the authors of the previous entry."""
 
 
 def parse_references(text: str) -> tuple[CitedWork, ...]:
-    """Return a work for each entry that can be separated from its neighbours. `raw` holds the whole entry; other
-    fields are filled if recognisable."""
+    """Return a work for each entry that can be separated from its neighbours. `raw` holds the whole entry; other fields
+    are filled if they are recognised."""
     text = text[:_LONGEST_LIST]
     if holds_bibtex(text) and (works := tuple(read_bibtex(text).works.values())):
         return works
@@ -43,7 +44,8 @@ def parse_references(text: str) -> tuple[CitedWork, ...]:
 
 
 def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
-    """Return the work of an entry; `above` are the authors of the entry above, for which dashes may stand."""
+    """Return the work described by an entry; `above` are the authors of the previous entry, which dashes may
+    replace."""
     linked = _LINK.search(entry)
     entry = _EMPHASIS.sub("", _LINK.sub(r"\g<words> \g<address>", entry))
     same = _SAME_NAMES.match(entry) if above else None
@@ -67,7 +69,7 @@ def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
 
 
 def _with_above(entry: str, above: tuple[str, ...], otherwise: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the authors of an entry that begins with dashes: the first author above and those it adds, else all
-    authors above."""
+    """Return the authors of an entry that begins with dashes: the previous entry's first author and the authors that
+    this entry adds, otherwise all authors of the previous entry."""
     added = re.match(r"(?:and|&) (?P<names>[^\d]{3,200}?)[.,] \(?(?:1[5-9]|20)\d\d", entry)
     return (above[0], *authors_in(added["names"])) if added else (above or otherwise)

@@ -1,4 +1,4 @@
-"""Shape of an entry of a reference list: the marks before it, the names it begins with, its year."""
+"""Shape of an entry in a reference list: the marks before it, the names at its beginning, and its year."""
 
 import re
 
@@ -40,7 +40,7 @@ _NAMES = re.compile(
 )
 """Names at the beginning of an entry: `Lee, A.`, `Lee A`, `A. Lee,`, `Lee, Ann,`, `Ann Lee and`, `李世明,`."""
 _SAME = re.compile(r"[—―–_-]{2,}")
-"""Dashes in place of the names of the entry above."""
+"""Dashes that stand for the names of the previous entry."""
 _DATED_NAMES = re.compile(rf"^(?P<names>[^()]{{2,500}}?)[\s.,;]\(?{DATE}\)?[.,:;]")
 _BRACKETED_DATE = re.compile(rf"^(?P<names>[^()]{{2,300}}?(?: \([^()]{{2,30}}\))?)[\s.,]{{1,3}}\(?\({DATE}\)")
 _CONNECTIVE = r"(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und|y|e|&|team|group|project|contributors)"
@@ -65,11 +65,11 @@ _VISITED = re.compile(
     r"abgerufen|zugriff|consulté|consultado|accesso|дата обращения)\b|\[online\]|访问日期",
     re.IGNORECASE,
 )
-"""Words on when or where a page was read."""
+"""Words that state when or where a page was read."""
 
 
 def begins_with_names(line: str) -> bool:
-    """Return whether a line begins with the name of a person, or with dashes in place of names."""
+    """Return whether a line begins with the name of a person, or with dashes that stand for names."""
     text = line.strip()
     return bool(_SAME.match(text) or (_NAMES.match(text) and not _NO_AUTHOR.match(text)))
 
@@ -83,14 +83,14 @@ def without_mark(line: str) -> str:
 
 
 def begins_entry(line: str) -> bool:
-    """Return whether a line begins with the mark of an item, or like an entry."""
+    """Return whether a line begins with a list item mark, or like an entry."""
     return bool(
         _NUMBER_MARK.match(line) or _ITEM_MARK.match(line) or begins_with_names(line) or line.lstrip()[:1] == "@"
     )
 
 
 def entry_number(line: str) -> tuple[str, int] | None:
-    """Return the style and the number of the mark before an entry; None if there is none."""
+    """Return the style and the number of the mark before an entry; None if there is no number."""
     match = _NUMBER_MARK.match(line)
     if match is None:
         return None
@@ -108,7 +108,8 @@ def is_dated(entry: str) -> bool:
 
 
 def reads_like_entry(line: str) -> bool:
-    """Return whether a line begins with names that a date follows, as an entry does and hardly any other line."""
+    """Return whether a line begins with names followed by a date, which is typical of entries and rare in other
+    lines."""
     text = without_mark(line).strip()[:600]
     if _NO_AUTHOR.match(text):
         return False
@@ -124,5 +125,6 @@ def reads_like_entry(line: str) -> bool:
 
 
 def _holds_only_names(text: str) -> bool:
-    """Return whether a text has no number, and no words in lower case but those that stand in and between names."""
+    """Return whether a text has no numbers, and no lower-case words other than those that occur in and between
+    names."""
     return not re.search(r"\d", text) and all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))

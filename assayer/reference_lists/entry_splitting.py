@@ -1,4 +1,5 @@
-"""Split the text of a reference list into its entries: by their marks, indentation, or the names they begin with."""
+"""Split the text of a reference list into its entries, by their marks, their indentation, or the names at their
+beginning."""
 
 import html
 import re
@@ -14,9 +15,9 @@ from assayer.reference_lists.entry_shape import (
 )
 
 _FEWEST_INLINE = 3
-"""Minimum numbered entries in running text; fewer numbers are chance."""
+"""Minimum number of numbered entries in running text; fewer are taken as coincidence."""
 _LARGEST_GAP = 5
-"""Maximum step between the numbers of neighbouring entries: an entry may have lost its number."""
+"""Maximum difference between the numbers of neighbouring entries, because an entry may have lost its number."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
 _KEY = re.compile(r"^\s{0,8}(?P<mark>[-*+•–·▪◦] +|\[\^?[\w+:.&’' -]{1,40}\]:? +)(?=\S)")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
@@ -27,7 +28,7 @@ _MARKUP = re.compile(
     r"|\{#[^{}]{0,200}\}|(?<=\])\{\.[^{}]{0,100}\}",
     re.IGNORECASE,
 )
-"""Anchors and other markup of HTML and pandoc."""
+"""Anchors and other markup in HTML and from pandoc."""
 _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|https?://\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
 _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
@@ -55,7 +56,8 @@ def split_entries(text: str) -> list[PrintedEntry]:
 
 
 def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
-    """Return the entries of lines that begin with rising numbers of one style; empty if the first line has none."""
+    """Return the entries in lines that begin with increasing numbers of one style; empty if the first line has no
+    number."""
     first = next((line for line in lines if line.strip()), "")
     mark = entry_number(first)
     if mark is None:
@@ -77,7 +79,7 @@ def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
 
 
 def _with_inline(number: int, text: str) -> Iterator[tuple[str, int]]:
-    """Yield an entry and the entries that follow it on the same line with the next numbers."""
+    """Yield an entry and the entries that follow it on the same line, if they have the next numbers."""
     while True:
         following = next(
             (match for match in _INLINE.finditer(text) if int(match["bracket"] or match["dot"]) == number + 1), None
@@ -95,7 +97,7 @@ def _with_inline(number: int, text: str) -> Iterator[tuple[str, int]]:
 
 
 def _inline_numbers(text: str) -> list[PrintedEntry]:
-    """Return the entries of running text that are numbered consecutively from 1, if there are enough."""
+    """Return the entries in running text that are numbered consecutively from 1; empty if there are too few."""
     for style in ("bracket", "dot"):
         cuts: list[re.Match[str]] = []
         for match in _INLINE.finditer(text):
@@ -124,7 +126,7 @@ def _items(lines: Sequence[str]) -> list[PrintedEntry]:
 
 
 def _unmarked(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the entries of a list without marks. A part without a date is joined to the entry before it."""
+    """Yield the entries of a list without marks. A piece without a date is joined to the entry before it."""
     pending: list[str] = []
     complete = False
     for piece in _pieces(lines):
@@ -139,7 +141,7 @@ def _unmarked(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _pieces(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the parts of a list that may be entries, each with its line ends."""
+    """Yield the pieces of a list that may be entries, each with its line ends."""
     places = [place for place, line in enumerate(lines) if line.strip()]
     indented = [bool(_INDENTED.match(lines[place])) for place in places]
     if any(indented) and not all(indented) and not indented[0]:
@@ -157,8 +159,8 @@ def _between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]:
 
 
 def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
-    """Yield the lines that begin an entry: the line above ends one, and this one begins with names. If the dates of the
-    list follow the names, they must do so here."""
+    """Yield the lines that begin an entry: the line above ends an entry, and this line begins with names. If the list
+    has dates directly after the names, the names must be followed by a date."""
     ahead = {place: " ".join(" ".join(lines[place : place + 4]).split())[:_LOOKED_AT] for place in places}
     dated = [place for place in places if reads_like_entry(ahead[place])]
     by_date = len(dated) >= _FEWEST_DATED and reads_like_entry(ahead[places[0]])
@@ -192,12 +194,13 @@ def _is_whole_entry(line: str) -> bool:
 
 
 def _is_broken(paragraphs: Sequence[int], lines: Sequence[str]) -> bool:
-    """Return whether the blank lines of a list are chance: hardly any paragraph begins like an entry."""
+    """Return whether the blank lines in a list are accidental, because hardly any paragraph begins like an entry."""
     return len(paragraphs) > 2 and sum(begins_with_names(lines[place]) for place in paragraphs) < 0.5 * len(paragraphs)
 
 
 def _run_on(piece: str) -> Iterator[str]:
-    """Yield the entries that run on in one piece without line ends: each begins with names that a date follows."""
+    """Yield the entries that follow each other in one piece without line ends; each begins with names followed by a
+    date."""
     text, start = piece, 0
     flat = " ".join(text.split())
     if len(flat) < 160:
@@ -219,6 +222,6 @@ def _run_on(piece: str) -> Iterator[str]:
 
 
 def _may_end(text: str, end: int) -> bool:
-    """Return whether an entry may end here: not after an initial, `et al.` or a list of names."""
+    """Return whether an entry can end here, which it cannot after an initial, `et al.` or `&`."""
     before = text[max(0, end - 12) : end]
     return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.)$", before)

@@ -1,4 +1,4 @@
-"""Identifiers in running text and in entries: DOIs and arXiv ids, read whole."""
+"""Complete identifiers in running text and in entries: DOIs and arXiv ids."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ DOI = (
     rf"10\.\d{{4,9}}/(?:[^{_CLOSING}<>\[\]]|<(?=[\w:./-]{{1,60}}>)|(?<=\w)>(?=[\d.])"
     r"|\[[^\s\[\]]{1,40}\](?=\d)){1,250}"
 )
-"""A DOI, which may hold `<` and `[` as those of older journals do: `10.1002/(SICI)…365:1<113::AID-XNE9>3.0.CO;2-6`."""
+"""Pattern of a DOI. DOIs of older journals contain `<` and `[`: `10.1002/(SICI)…365:1<113::AID-XNE9>3.0.CO;2-6`."""
 _DOI = re.compile(rf"(?<![\w.]){DOI}", re.IGNORECASE)
 _ARCHIVES = (
     "acc-phys|adap-org|alg-geom|ao-sci|astro-ph|atom-ph|bayes-an|chao-dyn|chem-ph|cmp-lg|comp-gas|cond-mat|cs|dg-ga|"
@@ -26,13 +26,13 @@ _ARXIV = re.compile(
     re.IGNORECASE,
 )
 ADDRESS = re.compile(rf"(?:https?://|www\.)\S+|(?:doi:?\s*)?{DOI}|(?:doi|arxiv):\s*\S+|{_ARXIV.pattern}", re.IGNORECASE)
-"""An address or identifier, which is not part of a title or a year."""
+"""Address or identifier, which is not part of a title or a year."""
 _BROKEN_ARXIV = re.compile(r"(?P<start>arxiv:\s?\d{4}\.\d{0,4}) (?P<rest>\d{1,5})(?!\d)", re.IGNORECASE)
 _BROKEN_ADDRESS = re.compile(
     r"(?P<start>(?:https?://|doi:\s?|10\.\d{4,9}/)\S*[/._=-]) "
     r"(?P<rest>[\w(][\w.()/:;-]*[\d/]\S*|[a-z][\w-]*(?:\.[a-z][\w-]*)*\.?$)"
 )
-"""Address or DOI that a line end has broken. Its rest has a digit or a slash, or ends the entry."""
+"""Address or DOI that is broken by a line end. Its second part contains a digit or a slash, or ends the entry."""
 
 
 def dois_in(text: str) -> Iterator[str]:
@@ -51,7 +51,7 @@ def arxiv_ids_in(text: str) -> Iterator[str]:
 
 
 def mended_identifiers(entry: str) -> str:
-    """Return an entry on one line, with identifiers joined that a line end has broken."""
+    """Return an entry on one line, with identifiers rejoined that were broken by a line end."""
 
     def joined(match: "re.Match[str]") -> str:
         digits = len(match["start"].rpartition(".")[2]) + len(match["rest"])

@@ -1,4 +1,5 @@
-"""Find the reference lists in a text: under their headings, or by the shape of their entries where there is none."""
+"""Find the reference lists in a text by their headings or, for lists without a heading, by the shape of their
+entries."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,13 +20,13 @@ from assayer.text.section_titles import is_known_title, part_of
 
 _MARKDOWN_LEVELS = 6
 _PLAIN = 7
-"""Level of a heading without a Markdown mark."""
+"""Level assigned to a heading without a Markdown mark."""
 _FEWEST = 3
-"""Minimum entries of a list without a heading."""
+"""Minimum number of entries in a list without a heading."""
 _MOST_DATED = 0.7
-"""Minimum share of the entries of a list without a heading that have a year or an identifier."""
+"""Minimum share of entries with a year or an identifier in a list without a heading."""
 _MOST_NAMED = 0.6
-"""Minimum share of them that begin with names."""
+"""Minimum share of entries that begin with names in a list without a heading."""
 _LONGEST_ENTRY = 900
 _HASHES = re.compile(r"^ {0,3}(#{1,6})\s")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~|:::)")
@@ -33,7 +34,7 @@ _FOLLOWS = re.compile(
     r"^(?:appendi(?:x|ces)|annex(?:es)?|anhang|annexe|supplement|(?:appendix )?[A-H][.:)] )", re.IGNORECASE
 )
 _TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
-"""A short line without the punctuation that an entry has."""
+"""Short line without the punctuation that an entry has."""
 _TITLE_WORDS = 7
 
 
@@ -41,9 +42,9 @@ class ListSpan(NamedTuple):
     """Half-open range of a reference list in a text."""
 
     start: int
-    """Offset of its heading, or of its first entry."""
+    """Offset of the list's heading or, if it has none, of its first entry."""
     inner: int
-    """Offset of its first entry."""
+    """Offset of the list's first entry."""
     end: int
 
 
@@ -52,7 +53,7 @@ class _Line(NamedTuple):
     text: str
     after_blank: bool
     stands_alone: bool
-    """Whether blank lines are above and below."""
+    """True if there are blank lines above and below."""
 
     @property
     def end(self) -> int:
@@ -60,8 +61,8 @@ class _Line(NamedTuple):
 
 
 def find_lists(text: str) -> list[ListSpan]:
-    """Return the reference lists of a text, in order. A list without a heading is looked for only if no list has
-    one."""
+    """Return the reference lists in a text, in order. Lists without a heading are searched for only if no list with a
+    heading is found."""
     lines = list(_lines(text))
     return list(_titled(text, lines)) or list(_untitled(text, lines))
 
@@ -99,8 +100,8 @@ def _titled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
 
 
 def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[_Line]) -> bool:
-    """Return whether entries follow a line that reads like the title of a list. A certain title with a Markdown mark
-    needs none: its section may also hold prose about the works."""
+    """Return whether a line that reads like the title of a list is followed by entries. A certain title with a Markdown
+    mark needs no entries, because its section may also contain prose about the works."""
     if certainty == "certain" and is_marked:
         return True
     shown = [line.text for line in following if not _FENCE.match(line.text)][:12]
@@ -108,8 +109,8 @@ def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[_Line
 
 
 def _end(level: int, at: Mapping[int, Heading], following: Iterable[_Line], inner: int, text: str) -> int:
-    """Return where the list under a heading of this level ends: at a heading that is not deeper, at a known title, or
-    at a short line that stands alone. An entry may look like a heading."""
+    """Return where the list under a heading of this level ends: at a heading of the same or an outer level, at a known
+    title, or at a short line that stands alone. An entry may look like a heading."""
     outer = min(level, _MARKDOWN_LEVELS)
     for line in following:
         heading = at.get(line.start)
@@ -128,7 +129,7 @@ def _end(level: int, at: Mapping[int, Heading], following: Iterable[_Line], inne
 
 
 def _untitled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
-    """Yield the last run of entries: numbered from 1, or each beginning with its authors and a year."""
+    """Yield the last run of entries that are numbered from 1, or that each begin with authors and a year."""
     run = _numbered_run(lines) or _dated_run(lines)
     if run:
         first, last = run
@@ -151,7 +152,8 @@ def _numbered_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
 
 
 def _accepted(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] | None:
-    """Return the first and last line of the entries that begin at these lines, if most of them are dated."""
+    """Return the first and last line of the entries that begin at these lines; None unless most of them have dates and
+    begin with names."""
     if len(starts) < _FEWEST:
         return None
     last = next((place for place in range(starts[-1] + 1, len(lines)) if lines[place].after_blank), len(lines))
@@ -165,7 +167,7 @@ def _accepted(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] 
 
 
 def _dated_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
-    """Return the last lines of a text if they are paragraphs or lines that begin like entries."""
+    """Return the first and last line of the run of entries at the end of a text; None if it has too few entries."""
     first, entries = len(lines), 0
     for place in range(len(lines) - 1, -1, -1):
         line = lines[place]

@@ -6,7 +6,7 @@ from typing import Literal
 from assayer.text.section_titles import joined_small_capitals, without_number
 
 ListTitle = Literal["certain", "possible"]
-"""`possible`: a title that also heads prose, such as `Literature` or `Sources`."""
+"""Certainty of a title. `possible`: a title that is also used above prose, such as `Literature` or `Sources`."""
 
 _CERTAIN = """
     references; references cited; reference list; list of references; references and notes; references and citations;
@@ -62,7 +62,7 @@ _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九
 
 
 def list_title(line: str) -> ListTitle | None:
-    """Return how certainly a line or heading is the title of a reference list; None if it is not."""
+    """Return how certain it is that a line or heading is the title of a reference list; None if it is not one."""
     if len(line) > _LONGEST:
         return None
     bare = _ATTRIBUTES.sub("", line.lstrip("# "))

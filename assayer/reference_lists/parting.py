@@ -1,4 +1,4 @@
-"""Take the reference lists out of a text."""
+"""Separate a text from its reference lists."""
 
 from typing import NamedTuple
 
@@ -9,15 +9,16 @@ _GAP = "\n\n"
 
 
 class PartedText(NamedTuple):
-    """Text without its reference lists, and those lists without their headings."""
+    """Text without its reference lists, and the removed lists without their headings."""
 
     text: str
     lists: tuple[str, ...] = ()
     cuts: tuple[tuple[int, int, int], ...] = ()
-    """Start and end of each list in the whole text, and where the text after it now begins."""
+    """Start and end of each list in the whole text, and the offset at which the remaining text continues after it."""
 
     def moved(self, offset: int) -> int:
-        """Return where an offset of the whole text is in the text without lists; inside a list, where it was."""
+        """Convert an offset in the whole text to the text without lists. An offset inside a list becomes the position
+        where the list was."""
         place = offset
         for start, end, now in self.cuts:
             if offset >= end:
@@ -28,8 +29,8 @@ class PartedText(NamedTuple):
 
 
 def part_lists(text: str) -> PartedText:
-    """Return the text and its reference lists apart, without the headings of empty lists. A section that is titled like
-    a list but holds prose stays in the text."""
+    """Return the text and its reference lists separately; headings of empty lists are removed too. A section that is
+    titled like a list but contains prose stays in the text."""
     inner = {span: text[span.inner : span.end].strip() for span in find_lists(text)}
     spans = [span for span, listed in inner.items() if not listed or parse_references(listed)]
     if not spans:

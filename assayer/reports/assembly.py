@@ -1,5 +1,4 @@
-"""Assembly of a report from the findings of a method and the journal of its run: coverage, provenance, usage and
-notices."""
+"""Assembly of a report from a method's findings and the journal of its run: coverage, provenance, usage and notices."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -50,16 +49,17 @@ class EvaluationResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """Findings of a method. Texts cite by markers, which are replaced by numbers when the report is assembled."""
+    """Findings of a method. Texts cite papers by markers, which are replaced by numbers when the report is
+    assembled."""
 
     summary: Summary
     parts: tuple[Part, ...]
-    """Parts as judged."""
+    """Judged parts of the report."""
     corpus_fit: CorpusFit | Absent
     papers: Mapping[PaperId, Paper] = field(default_factory=dict)
-    """Papers keyed by the ids in the markers; contains at least the cited papers."""
+    """Papers keyed by the ids used in the markers; contains at least the cited papers."""
     not_papers: Set[PaperId] = frozenset()
-    """Ids of pages and repositories among the papers; they are not checked for retractions."""
+    """Ids of the web pages and repositories among the papers; these are not checked for retractions."""
     board: BoardRecord | None = None
     graph: GraphRecord | None = None
     """Graph of the literature that the method built; its papers appear as markers."""
@@ -67,27 +67,26 @@ class Findings:
     """Parts that were not judged; they follow the others."""
     verdict: Verdict | Absent | None = None
     plan_review: PlanReview | None = None
-    """Review of the plan; it comes last, so its references are numbered after everything that was read."""
+    """Review of the plan; it comes last, so that its references are numbered after everything that was read."""
     panel_review: PanelReview | None = None
     """Review by the panel; it comes first, as page one, and papers are numbered in the order in which it cites them."""
     evidence: EvidenceReport | None = None
-    """Evidence without any judgement; it is the whole report."""
+    """Evidence without any judgement; if present, it is the whole report."""
     claims: ClaimCounts | None = None
     """Outcome of the support check if the method ran it itself; the check is then not repeated."""
     notices: tuple[Notice, ...] = ()
     corpus_version: str | None = None
-    """Version of the data used for comparison in place of the literature."""
+    """Version of the data used for comparison instead of the literature."""
 
 
 async def assemble_report(
     method: str, context: EvaluationContext[Any], findings: Findings, reads_literature: bool = True
 ) -> EvaluationResult:
-    """Put together the report of any method.
+    """Assemble the report of any method.
 
-    Checks claims against their quotes, numbers citations in reading order, marks retracted papers, adds what the run
-    journalled, and withholds totals where the report is below a minimum. Raises LiteratureError, LlmRejected or
-    LlmUnavailable.
-    """
+    Checks claims against their quotes, numbers citations in reading order, marks retracted papers, adds the data
+    recorded in the run's journal, and withholds totals if the report falls below a minimum. Raises LiteratureError,
+    LlmRejected or LlmUnavailable."""
     idea, backends, run, library = context.idea, context.backends, context.run, context.library
     findings, claims = await _with_checked_claims(findings, backends, run)
     if run.criteria and not any(part.name == CRITERIA for part in findings.parts):
@@ -212,8 +211,8 @@ def _evidence_quotes(evidence: EvidenceReport | None) -> list[Citation]:
 
 
 def _edge_quotes(graph: GraphRecord | None) -> list[Literal["verified", "not_found"]]:
-    """Return the verification states of the quotes in the final graph, whether a language model or a pattern quoted
-    them."""
+    """Return the verification states of the quotes in the final graph, both those quoted by a language model and those
+    found by a pattern."""
     states: dict[EdgeBasis, Literal["verified", "not_found"]] = {"quoted": "verified", "unverified": "not_found"}
     return [states[edge.basis] for edge in graph.edges if edge.basis in states] if graph else []
 

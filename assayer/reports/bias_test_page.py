@@ -1,4 +1,4 @@
-"""Bias test as one HTML file and as Markdown, under the same policy as the reports."""
+"""Bias test as one HTML file and as Markdown, under the same content security policy as the reports."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -32,9 +32,9 @@ _SENDERS: tuple[tuple[str, frozenset[BiasTestAttribute]], ...] = (
     ("institutions", frozenset({"institution"})),
     ("seniority", frozenset({"seniority"})),
 )
-"""Attributes that blind mode masks, keyed by their names in a sentence."""
+"""Attributes that blind mode masks, keyed by the words used for them in a sentence."""
 _LEAST_WIDTH = 0.5
-"""Minimum width of the axis in points; a narrower axis would exaggerate negligible differences."""
+"""Minimum width of the axis in points, because a narrower axis would exaggerate negligible differences."""
 
 
 class AttributeGroup(NamedTuple):
@@ -50,7 +50,7 @@ class AttributeGroup(NamedTuple):
 
 
 class BiasTestFinding(NamedTuple):
-    """Main finding for a reader, in sentences."""
+    """Main finding, in sentences for a reader."""
 
     headline: str
     remarks: tuple[str, ...]
@@ -93,7 +93,7 @@ class BiasTestPage:
 
     @classmethod
     def size(cls, value: float | None) -> str:
-        """Without its sign."""
+        """Return the value in points, without its sign."""
         return cls.points(value).lstrip("+−")
 
     @classmethod

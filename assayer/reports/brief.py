@@ -1,6 +1,6 @@
 """Brief of a report: its page one on at most two printed pages, with the papers that it cites.
 
-It only selects and counts; all substantive wording is the report's own. What is left out is counted."""
+The brief only selects and counts; all substantive wording comes from the report. Omitted items are counted."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -34,9 +34,9 @@ class BriefSize(NamedTuple):
     """Limits on how much of a report a brief shows."""
 
     points: int
-    """Maximum points of each kind."""
+    """Maximum number of points of each kind."""
     quotes: int
-    """Maximum quotes of each point."""
+    """Maximum number of quotes per point."""
     characters: int
     """Maximum characters of a text before it is cut."""
     references: int
@@ -56,15 +56,15 @@ class BriefLine(Frozen):
     name: str
     text: str
     share: float | None = None
-    """Position of a score on its scale, 0 to 1, for drawing; None draws nothing."""
+    """Position of a score on its scale, 0 to 1, for drawing; if None, nothing is drawn."""
 
 
 class BriefPoint(Frozen):
     text: str
     warning: str
-    """Why the report should not be relied on; empty if nothing is known against it."""
+    """Reason why the report should not be relied on; empty if no reason is known."""
     quotes: tuple[BriefLine, ...]
-    """Quotes by label, each followed by its verification state."""
+    """Quotes keyed by label, each followed by its verification state."""
 
 
 class BriefGroup(Frozen):
@@ -77,7 +77,7 @@ class BriefReference(Frozen):
     label: str
     text: str
     url: str
-    """Address of the reference; empty if it has none that may be a link."""
+    """Address of the reference; empty if it has none that can be used as a link."""
     warning: str
 
 
@@ -92,13 +92,13 @@ class Brief(Frozen):
     parts: tuple[BriefLine, ...]
     warnings: tuple[BriefLine, ...]
     verdict: str
-    """Verdict of a panel; empty if there is none."""
+    """Verdict of a panel; empty if there was no panel."""
     groups: tuple[BriefGroup, ...]
     references: tuple[BriefReference, ...]
     references_left_out: int
     made_with: tuple[BriefLine, ...]
     day: dt.date
-    """Day of the evaluation, in UTC."""
+    """Date of the evaluation, in UTC."""
 
 
 def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
@@ -123,7 +123,7 @@ def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
 
 
 def _clipped(text: str, most: int) -> str:
-    """Return the text on one line, cut between words."""
+    """Return the text on one line, cut between words if it is too long."""
     line = " ".join(printable(text).split())
     if len(line) <= most:
         return line
@@ -185,7 +185,8 @@ def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
 
 
 def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
-    """Return all findings of a panel and the closest work, as on page one; the evidence is in the full report."""
+    """Return all findings of a panel and the closest work, as on page one; the supporting evidence is only in the full
+    report."""
     titled = (
         ("Strengths", review.strengths),
         ("Major weaknesses", review.major),
@@ -289,7 +290,7 @@ def _quotes(citation: Citation, characters: int) -> str:
 
 
 def _cited(report: Report, size: BriefSize) -> list[Reference]:
-    """Return the references that support the points shown, in the report's order."""
+    """Return the references that support the points shown, in the order of the report."""
     if report.panel_review is not None or report.evidence is not None:
         return list(report.references)
     summary = report.summary
@@ -300,7 +301,7 @@ def _cited(report: Report, size: BriefSize) -> list[Reference]:
 
 
 def brief_reference(reference: Reference) -> BriefReference:
-    """Return a reference in words. Its link never leads to an address other than the address it shows."""
+    """Return a reference in words. Its link always leads to the address that is shown."""
     authors = _clipped(reference_wording.authors(reference), 120)
     title = _clipped(reference.title, 200)
     venue = f" {_clipped(reference.venue, 80)}." if reference.venue else ""

@@ -26,7 +26,7 @@ def place(citation: Citation | FurtherQuote) -> str:
 
 
 def quote_state(citation: Citation) -> str:
-    """Return the state of a quote. A quote found in the source does not show that it supports its claim."""
+    """Return the verification state in words. A quote found in the source is not thereby shown to support its claim."""
     if citation.quote_state == "none":
         return "cited as a whole"
     if citation.quote_state == "not_found":
@@ -35,7 +35,7 @@ def quote_state(citation: Citation) -> str:
 
 
 def further_state(quote: FurtherQuote) -> str:
-    """Return the state of an additional quote. The claim check is shown once for all quotes."""
+    """Return the state of an additional quote. The result of the claim check is shown only once for all quotes."""
     return f"quote found{place(quote)}"
 
 
@@ -50,18 +50,20 @@ def missing_numbers(point: Point | Reading) -> str:
 
 
 def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
-    """Return how many claims had each outcome, in words; outcomes that did not occur are left out."""
+    """Return the number of claims with each outcome, and the outcome in words; outcomes that did not occur are left
+    out."""
     numbers = (counts.supported, counts.partly_supported, counts.not_supported, counts.contradicted, counts.unchecked)
     return [(number, name) for number, name in zip(numbers, _CLAIM_COUNTS, strict=True) if number]
 
 
 def unsupported(point: Point) -> int:
-    """Return the number of a point's quotes that, according to a model, support none of its claim or deny it."""
+    """Return the number of a point's quotes that, according to a model, support no part of its claim or contradict
+    it."""
     return sum(outcome in ("not", "contradicts") for outcome in _outcomes(point))
 
 
 def not_borne_out(point: Point) -> bool:
-    """Return whether a point was checked against quotes and no quote supports even part of it."""
+    """Return whether a point was checked against quotes and none of them supports even part of it."""
     outcomes = _outcomes(point)
     return bool(outcomes) and unsupported(point) == len(outcomes)
 

@@ -1,6 +1,6 @@
-"""Information for contesting an evaluation: what was judged, by what means, from which sources.
+"""Information for contesting an evaluation: what was judged, by what means, and from which sources.
 
-It can be given to the applicant: it contains nothing about other proposals, and no person's opinion."""
+It can be given to the applicant, because it contains no information about other proposals and no opinions of people."""
 
 import hashlib
 

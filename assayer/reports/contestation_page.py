@@ -1,4 +1,4 @@
-"""Contestation in words, for the page and for the PDF that an applicant receives."""
+"""Contestation record in words, for the web page and for the PDF that an applicant receives."""
 
 import datetime as dt
 from collections import defaultdict
@@ -90,7 +90,7 @@ def _sections(what: Contestation) -> Iterator[ContestationSection]:
 
 
 def _opened(text: str) -> str:
-    """Return the text with a capital at its beginning."""
+    """Return the text with its first letter capitalised."""
     return text[:1].upper() + text[1:]
 
 

@@ -1,5 +1,5 @@
-"""Page for one reward: the contributions in each round, votes, whether quotes were found, and when and why it was
-decided."""
+"""Page for one reward: the contributions in each round, the votes, whether quotes were found, and when and why the
+debate was decided."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ class DebateRound(NamedTuple):
     number: int
     turns: Sequence[DebateTurn]
     decided: bool
-    """Whether the verdict was settled in this round."""
+    """True if the verdict was settled in this round."""
 
 
 class SeatVotes(NamedTuple):
-    """Row of the table of votes."""
+    """Row in the table of votes."""
 
     seat: str
     turns: tuple[DebateTurn | None, ...]
@@ -34,7 +34,7 @@ class ShownVote(NamedTuple):
     short: str
     """Vote in the table of votes. Votes differ by sign and words as well as by colour."""
     look: str
-    """CSS class of the vote's badge; empty if the role has no vote."""
+    """CSS class of the vote's badge; empty if the role does not vote."""
 
 
 _VOTES = {

@@ -1,4 +1,4 @@
-"""Dossier of a call for the officer's records: results of its proposals, and opinions of people."""
+"""Dossier of a call for the officer's records: the results of its proposals, and the opinions of people."""
 
 import datetime as dt
 
@@ -8,19 +8,19 @@ from assayer.reports.brief import BriefLine
 
 class DossierRow(Frozen):
     place: str
-    """Rank of the proposal with its interval, or its row."""
+    """Rank of the proposal with its interval; otherwise its row."""
     title: str
     source: str
     share: float | None
     """Score of the proposal, 0 to 1; None if there is none."""
     score: str
-    """Score in words: `52`, `no score: why`."""
+    """Score in words, such as `52` or `no score: why`."""
     certainty: str
     fit: str
     flags: str
-    """Flags that people should review; empty if there are none."""
+    """Flags that a person should review; empty if there are none."""
     people: str
-    """Opinions of reviewers, if the reader may see them."""
+    """Opinions of reviewers, if the reader is allowed to see them."""
 
 
 class Dossier(Frozen):
@@ -32,12 +32,12 @@ class Dossier(Frozen):
     """Criterion by which the rows are ordered."""
     with_people: bool
     with_certainty: bool
-    """Whether any row has one."""
+    """True if any row has a certainty."""
     rows: tuple[DossierRow, ...]
     refused: tuple[BriefLine, ...]
     people: tuple[BriefLine, ...]
     overrides: tuple[BriefLine, ...]
-    """Scores that people set in place of the reviewers' scores."""
+    """Scores set by people that replace the reviewers' scores."""
     call: str
     day: dt.date
     """Day on which the dossier was made, in UTC."""

@@ -8,12 +8,12 @@ from assayer.reports.brief import BriefLine
 
 class ErasurePage(Frozen):
     lead: str
-    """Statement of whether any data is still stored."""
+    """Statement on whether any of the data is still stored."""
     lines: tuple[BriefLine, ...]
     technical: tuple[BriefLine, ...]
-    """Data for finding the erasure in the audit log; placed at the end, with the ids."""
+    """Details for finding the erasure in the audit log; placed at the end, with the ids."""
     things: tuple[str, ...]
-    """Ids."""
+    """Ids of the deleted data."""
     number: int
     """Number of the entry in the audit log."""
     day: dt.date

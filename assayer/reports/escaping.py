@@ -18,8 +18,8 @@ def one_line(text: str) -> str:
 
 
 def web_url(url: str) -> str | None:
-    """Return the URL if it is a plain http(s) address that may become a link; otherwise None. Addresses with a user
-    name are refused, because `https://arxiv.org@other.example` looks like another host."""
+    """Return the URL if it is a plain http(s) address that can safely become a link; otherwise None. Addresses with a
+    user name are refused, because `https://arxiv.org@other.example` looks like another host."""
     if _UNSAFE_IN_URL.search(url) or not url.isprintable():
         return None
     try:
@@ -34,11 +34,12 @@ def web_url(url: str) -> str | None:
 _FORMULA = re.compile(
     r"(\A|;)(?=[\s\"\ufffd\u00ad\u200b-\u200d\u2060\ufeff]*+[=+\-@\u2212\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b])"
 )
-"""Pattern of where a spreadsheet would execute what follows as a formula. This is the start of a cell, and the position
-after a separator at which some programs split a line despite quotes. Covers full-width and small forms of the signs."""
+"""Pattern for positions after which a spreadsheet would execute text as a formula: the start of a cell, and the
+position after a separator at which some programs split a line despite quotes. Covers full-width and small forms of the
+signs."""
 
 
 def cell(text: str) -> str:
-    """Return the text on one line. An apostrophe marks text that would otherwise be a formula, at the start or
-    after a separator."""
+    """Return the text on one line. An apostrophe is inserted before text that would otherwise be a formula, at the
+    start or after a separator."""
     return _FORMULA.sub(r"\1'", one_line(text))

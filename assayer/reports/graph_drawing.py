@@ -17,9 +17,9 @@ _TOP = 74
 _LEFT, _RIGHT, _MIDDLE = 296, 464, 380
 """Horizontal positions of the columns and of the idea, out of 760."""
 _LONGEST = 42
-"""Characters of a name."""
+"""Maximum characters of a name."""
 _BULGE = (26.0, 74.0)
-"""Shortest and longest distance that an edge within a column extends outwards."""
+"""Minimum and maximum distance by which an edge within a column curves outwards."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class DrawnNode:
 
 @dataclass(frozen=True)
 class Tie:
-    """An edge as drawn."""
+    """Edge as drawn."""
 
     edge: EvidenceEdge
     path: str
     frames: str
     source: str
     target: str
-    """Names of the edge's ends, as in the drawing."""
+    """Names of the edge's ends, as shown in the drawing."""
 
     @property
     def mood(self) -> Literal["record", "plus", "minus", "stated"]:
@@ -67,7 +67,7 @@ class GraphDrawing:
 
     @cached_property
     def told(self) -> tuple[Tie, ...]:
-        """Edges that express more than a record does, including deleted ones."""
+        """Edges with a basis other than a record, including deleted ones."""
         return tuple(tie for tie in self.ties if tie.edge.basis != "record")
 
 
@@ -86,8 +86,8 @@ def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
 
 
 def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
-    """Return rows for concepts, methods and claims near the middle of the papers they are linked to. Each has its
-    own row; rows are spread over the height of the papers."""
+    """Return the row of each concept, method and claim, near the middle of the papers it is linked to. Each has its own
+    row; rows are spread over the height of the papers."""
     contents = [node.key for node in graph.nodes if node.kind not in ("idea", "paper")]
     joined: dict[NodeKey, list[float]] = {key: [] for key in contents}
     for edge in graph.edges:

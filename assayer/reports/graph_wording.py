@@ -40,7 +40,7 @@ _WAYS: Mapping[str, str] = {
 
 
 def way(reason: ReasonFound) -> str:
-    """Return how a paper was reached, with the label of the paper that led to it in brackets."""
+    """Return how a paper was found, with the label of the paper that led to it in brackets."""
     if reason.label is None:
         return f"step {reason.step}: {'near' if reason.kind == 'dense' else 'by words of'} {_named(reason.query)}"
     return f"step {reason.step}: {_WAYS.get(reason.kind, 'by')} [{reason.label}]"

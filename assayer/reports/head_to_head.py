@@ -49,7 +49,7 @@ class Encounter:
 
     @property
     def contradicted(self) -> bool:
-        """Whether both ideas won against each other."""
+        """True if each idea won against the other."""
         decided = (said for said in self.verdicts if said.winner != "tie")
         return len({said.first.id if said.winner == "first" else said.second.id for said in decided}) > 1
 
@@ -63,8 +63,8 @@ class HeadToHeadTable:
     order: tuple[RankedIdea, ...]
     """Ideas by strength in this dimension, best first."""
     encounters: tuple[Encounter, ...]
-    """Encounters, most informative first: between ideas closest in strength in this dimension, where a verdict
-    decides most."""
+    """Encounters, most informative first: those between the ideas closest in strength in this dimension, for which a
+    verdict decides most."""
 
     def outcome(self, ranked_idea: RankedIdea, other: RankedIdea) -> Outcome | None:
         """Return the outcome for `ranked_idea` against `other`; None if the two were not compared."""
@@ -81,8 +81,8 @@ class HeadToHeadTable:
 
 
 def head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> tuple[HeadToHeadTable, ...]:
-    """Return a table for each dimension, beginning with the dimension that orders the ranking; empty for groups of
-    more than twelve."""
+    """Return a table for each dimension, beginning with the dimension that orders the ranking; empty for groups of more
+    than twelve ideas."""
     if len(ranking.ideas) > MOST_IDEAS:
         return ()
     dimensions = sorted(ranking.dimensions, key=lambda dimension: dimension.name != ranking.dimension)

@@ -1,4 +1,4 @@
-"""Report as one HTML file, without scripts or network requests, and with all external text escaped."""
+"""Report as one HTML file that contains no scripts, makes no network requests, and escapes all external text."""
 
 import base64
 import hashlib
@@ -32,7 +32,8 @@ def _cited(text: str, page: ReportPage) -> Markup:
 
 
 def chip(label: Any, page: ReportPage) -> Markup:
-    """Return a link to the reference; plain text if the reference is missing, which happens only in a broken report."""
+    """Return a link to the reference; plain text if the reference is missing, which happens only in an invalid
+    report."""
     reference = page.references.get(label)
     if reference is None:
         return Markup("[{}]").format(label)
@@ -54,7 +55,8 @@ def _environment() -> Environment:
 
 @cache
 def stylesheet(*names: str) -> tuple[Markup, str]:
-    """Return the combined style sheet, and the hash by which the page's policy allows this style and no other."""
+    """Return the combined style sheet, and the hash with which the page's content security policy allows only this
+    style."""
     folder = files("assayer.reports") / "templates"
     css = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
@@ -62,7 +64,7 @@ def stylesheet(*names: str) -> tuple[Markup, str]:
 
 
 def render_page(template: str, *styles: str, **values: object) -> str:
-    """Render a page from a template; the page's policy allows only the styles in `styles`."""
+    """Render a page from a template; the page's content security policy allows only the styles named in `styles`."""
     css, css_hash = stylesheet(*styles)
     return _environment().get_template(template).render(css=css, css_hash=css_hash, **values) + "\n"
 

@@ -20,7 +20,8 @@ def as_json(result: Report | Ranking | BiasTestReport) -> str:
 
 
 class _ClosedObjects(GenerateJsonSchema):
-    """Schema of objects that have no further fields: a reader may ignore unknown fields, the program writes none."""
+    """Schema in which objects have no further fields: a reader can ignore unknown fields, but the program never writes
+    any."""
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
         return {**super().model_schema(schema), "additionalProperties": False}
@@ -41,8 +42,8 @@ def as_graph_json(report: Report, graph: GraphRecord) -> str:
 
 
 def as_csv(ranking: Ranking) -> str:
-    """Return the ranking as CSV, one line per idea, best first; strengths are in logits. External text cannot
-    become a formula."""
+    """Return the ranking as CSV, one line per idea, best first; strengths are in logits. External text is escaped so
+    that it cannot become a formula."""
     rows = [_row(idea, ranking) for idea in ranking.ideas]
     text = io.StringIO()
     table = csv.DictWriter(text, list(next(iter(rows), {})), lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Learning curve as one HTML file, under the same policy as the reports, and as CSV."""
+"""Learning curve as one HTML file, under the same content security policy as the reports, and as CSV."""
 
 import csv
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ class CurvePanel:
         )
 
     def strokes(self, line: CurveLine) -> tuple[str, ...]:
-        """Return the points of each unbroken piece of a line; a step without a value leaves a gap."""
+        """Return the points of each unbroken segment of a line; a step without a value leaves a gap."""
         pieces: list[list[str]] = [[]]
         for step, value in zip(self.steps, line.values, strict=True):
             if value is None:
@@ -96,11 +96,11 @@ _PANELS: tuple[tuple[str, float | None, tuple[tuple[str, str], ...]], ...] = (
     ),
     ("Entropy, nats a token", None, (("entropy", "entropy"),)),
 )
-"""Panels in their order: title, top of the scale, and the name of each line with the field of a point that it draws."""
+"""Panels in display order: title, top of the scale, and the name of each line with the point field that it draws."""
 
 
 def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
-    """Yield the panels; that of the parts of a reward only if any step has them."""
+    """Yield the panels; the panel for the parts of a reward only if any step has such parts."""
     steps = tuple(point.step for point in curve.points)
     for title, top, named in _PANELS:
         lines = tuple(
@@ -112,6 +112,6 @@ def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
 
 
 def _shown(curve: LearningCurve) -> tuple[LearningPoint, ...]:
-    """Return about twenty of the steps in the CSV, including the last."""
+    """Return about twenty of the steps that the CSV contains, including the last."""
     every = max(1, len(curve.points) // 20)
     return curve.points[::-1][::every][::-1]

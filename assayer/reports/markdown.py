@@ -1,8 +1,7 @@
-"""The report as Markdown that reads well raw and rendered (CommonMark with GitHub's tables).
+"""Report as Markdown that is readable both raw and rendered (CommonMark with GitHub's tables).
 
-Every value that a template prints is escaped unless it is Markup, so nothing from outside can become a
-link, a heading, HTML or a table cell of its own.
-"""
+Every value that a template prints is escaped unless it is Markup, so that external text cannot become a link, a
+heading, HTML or a table cell of its own."""
 
 import re
 from functools import cache
@@ -20,23 +19,25 @@ from assayer.reports.scores import share
 from assayer.reports.templating import environment_with
 
 MOST_WORDS = 5_000
-"""Maximum words of a report, unless page one and the evidence behind it alone have more."""
+"""Maximum words of a report; exceeded only if page one and the evidence behind it are longer by themselves."""
 _MOST_POINTS = (5, 1, 0)
-"""Points of each kind under an assessment, from the fullest report down; the first that fits is used."""
+"""Maximum points of each kind under an assessment, from the fullest report down; the first value that fits the word
+limit is used."""
 _ADDRESS = re.compile(
     r"(?:(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # what renderers link unasked
     r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
     r"|(?<![\w.-])\.*+(?:[\w-]++\.++)+(?:com|org|net|edu|gov|info|io|ai|dev|app)\b[^\s`|]*",
     re.IGNORECASE,
 )
-"""Pattern that tries each run of characters only from its start, so that time grows linearly with the text."""
+"""Pattern of a web or email address. It tries each run of characters only from its start, so that time grows linearly
+with the text."""
 _SPECIAL = re.compile(r"[\\`*\[\]<|~$]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _AT_START = re.compile(r"^(?:#{1,6}(?=\s|$)|[+:-](?=\s|$)|[=-]+\s*$|>|(\d+)(?=[.)](?:\s|$)))")
 
 
 def escape(text: str) -> str:
-    """Return one line of Markdown that shows exactly these words. Web and email addresses become code. Renderers that
-    link any `word.tld` may still do so for rare endings; such a link shows its target."""
+    """Return one line of Markdown that shows exactly this text. Web and email addresses become code. Renderers that
+    link any `word.tld` can still do so for rare top-level domains; such a link shows its target."""
     return _defused(_inline(one_line(text)))
 
 
@@ -105,7 +106,7 @@ def render_markdown(template: str, **values: object) -> str:
 
 
 def as_markdown(report: Report) -> str:
-    """Return the report as Markdown. Points under assessments are left out, and counted, as far as it takes to stay
+    """Return the report as Markdown. Points under assessments are left out, and counted, as far as necessary to stay
     within the word limit."""
     text = ""
     for most_points in _MOST_POINTS:

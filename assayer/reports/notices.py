@@ -1,4 +1,4 @@
-"""Notices at the top of a report, which a reader must see before the rest."""
+"""Notices at the top of a report, which a reader must see before everything else."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,10 +11,10 @@ from assayer.reports.wording import count
 from assayer.run.run import Run
 
 _MARKS = 3
-"""Minimum citation marks for a notice that there is no reference list."""
+"""Minimum number of citation marks for a notice about a missing reference list."""
 _SEVERAL = 2
-"""Minimum number of references not found for a notice. A single missing reference is more often a fault of our parsing
-or of the sources than of the idea."""
+"""Minimum number of references not found for a notice. A single missing reference is more often an error in our parsing
+or in the sources than in the idea."""
 
 
 def literature_notices(
@@ -51,7 +51,7 @@ def literature_notices(
 
 
 def own_reference_notices(own: OwnReferences | Absent | None) -> Iterator[Notice]:
-    """Yield a notice if several of the idea's own references were not found, or any of them was retracted."""
+    """Yield a notice if several of the idea's own references were not found, or if any of them has been retracted."""
     if not isinstance(own, OwnReferences):
         return
     missing = [entry for entry in own.entries if entry.outcome == "not_found"]
@@ -73,14 +73,15 @@ def own_reference_notices(own: OwnReferences | Absent | None) -> Iterator[Notice
 
 
 def general_notices(idea: Idea, run: Run) -> Iterator[Notice]:
-    """Yield the notices of a method without literature."""
+    """Yield the notices of a method that reads no literature."""
     yield from _budget(run)
     yield from _injection(idea, run)
     yield from _unread_text(idea, run)
 
 
 def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
-    """Yield notices about a reference list that was not recognised, and about the end of a long idea."""
+    """Yield notices about text that was not read: a reference list that was not recognised, and the end of a long
+    idea."""
     marks = idea.reading.citation_marks if idea.reading else 0
     if marks >= _MARKS and not idea.references:
         text = (
@@ -97,8 +98,8 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
 
 
 def _corpus_fit(fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str]) -> Iterator[Notice]:
-    """Yield the notice about incomplete corpus coverage. A search in remote sources adds papers but does not
-    replace the corpus: it is rate-limited, sees only titles and abstracts, and returns only what was asked for."""
+    """Yield the notice about incomplete corpus coverage. A search in remote sources adds papers but does not replace
+    the corpus: it is rate-limited, sees only titles and abstracts, and returns only what was queried."""
     if isinstance(fit, Absent) or fit.level == "good":
         return
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"
@@ -144,7 +145,7 @@ def _unchecked_retractions(run: Run) -> Iterator[Notice]:
 
 
 def _undated_version(run: Run) -> Iterator[Notice]:
-    """Yield the notice about texts read under a cutoff whose state on that day is unknown."""
+    """Yield the notice about texts read under a cutoff whose state at the cutoff date is unknown."""
     journal = run.journal
     kinds = Counter(journal.undated_texts.values())
     revised = len(journal.revised_later & journal.read)

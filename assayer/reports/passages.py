@@ -1,4 +1,4 @@
-"""Passages behind a report, each once and by paper, for the evidence section of its pages."""
+"""Passages behind a report, each listed once and grouped by paper, for the evidence section of its pages."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -8,22 +8,22 @@ from assayer.reports import citation_wording, wording
 
 
 class ShownPassage(NamedTuple):
-    """Statement about a paper, with the words of the paper that it rests on."""
+    """Statement about a paper, with the paper's words that support it."""
 
     lead: str
-    """Relation to the plan, and what the paper was read for; empty if only a point cites the words."""
+    """Relation to the plan, and the purpose for which the paper was read; empty if only a point cites the words."""
     text: str
     """Statement about the paper; empty if only a point cites the words."""
     quote: Citation | None
     supports: tuple[ClaimSupport | Absent, ...]
-    """Results of checking claims against the quote, one of each outcome."""
+    """Results of checking claims against the quote, one for each outcome that occurred."""
     warning: str = ""
-    """Numbers of the statement that were not found; empty if all were."""
+    """Warning about numbers in the statement that were not found; empty if all were found."""
 
 
 def passages_by_label(report: Report) -> dict[Label, list[ShownPassage]]:
-    """Return the passages of each reference. Words that several points and readings quote are listed once. Readings
-    in which the paper says nothing are left out."""
+    """Return the passages of each reference, keyed by label. Words that are quoted by several points and readings are
+    listed once. Readings in which the paper says nothing relevant are left out."""
     found: dict[Label, list[ShownPassage]] = {reference.label: [] for reference in report.references}
     passages = _panel(report.panel_review) if report.panel_review else _read(report)
     printed: dict[tuple[Label, str | None], int] = {}
@@ -45,7 +45,7 @@ def passages_by_label(report: Report) -> dict[Label, list[ShownPassage]]:
 
 
 def _merged(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
-    """Return the earlier of two passages with the same words, with the further quotes and results of both."""
+    """Return the earlier of two passages with the same words, with the additional quotes and results of both."""
     assert earlier.quote is not None  # noqa: S101 - both have the same words
     assert later.quote is not None  # noqa: S101
     further = tuple(dict.fromkeys((*earlier.quote.further, *later.quote.further)))

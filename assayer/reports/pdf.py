@@ -15,9 +15,9 @@ BRIEF_PAGES = 2
 
 
 def render_pdf(template: str, data: BaseModel, fonts: Sequence[Path] = ()) -> bytes:
-    """Render a file in `templates/`, which receives the data as JSON in its inputs. `fonts` lists folders with more
-    fonts, for scripts covered neither by Typst's own fonts (Latin, Greek, Cyrillic, Hebrew) nor by those of this
-    machine. Raises ConfigurationError."""
+    """Render a file in `templates/`, which receives the data as JSON in its inputs. `fonts` lists folders with
+    additional fonts, for scripts covered neither by Typst's own fonts (Latin, Greek, Cyrillic, Hebrew) nor by the fonts
+    of this machine. Raises ConfigurationError."""
     try:
         import typst
     except ModuleNotFoundError:

@@ -42,6 +42,6 @@ FLAWS_ARE = (
 
 
 def gap_errors(item: ChecklistItem) -> str:
-    """Return how often "not stated" was wrong about an item when this was measured (docs/evidence/plans.md)."""
+    """Return how often “not stated” was measured to be wrong for an item (docs/evidence/plans.md)."""
     wrong, said = GAP_ERRORS[item]
     return f"wrong for {wrong} of {said} plans when measured"

@@ -1,4 +1,4 @@
-"""Wording for the questions asked of a language model, for people who do not know the names of the prompts."""
+"""Wording for the questions asked of a language model, for readers who do not know the names of the prompts."""
 
 QUESTIONS: dict[str, str] = {
     "review.referee": "What would a referee with one speciality say of the proposal?",
@@ -39,7 +39,7 @@ QUESTIONS: dict[str, str] = {
     "bias_test.persuasive_check": "Does the reworded proposal say the same as the original?",
     "support.claims": "Do the quoted passages bear out what is claimed?",
 }
-"""Questions by task name, for all tasks that an evaluation may run."""
+"""Questions keyed by task name, for all tasks that an evaluation can run."""
 
 
 def question(task: str) -> str:

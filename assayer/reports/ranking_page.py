@@ -1,4 +1,4 @@
-"""Ranking as one HTML file and as Markdown, under the same policy as the reports."""
+"""Ranking as one HTML file and as Markdown, under the same content security policy as the reports."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,13 @@ from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Band, Baseline, GroupAnalysis, RankedIdea, Ranking
 
 _MUCH_BIAS = 0.5
-"""Bias in logits above which readers are warned: an even pair is decided 62 to 38 for the idea shown first."""
+"""Bias in logits above which readers are warned: at this bias, the idea shown first wins 62 % of evenly matched pairs.
+"""
 _MANY_CYCLES = 0.2
 _FEW_TRIANGLES = 20
 _FEW_BOTH_WAYS = 10
 _FEW_PER_IDEA = 8
-"""Minimum comparisons of each idea: with fewer, an order mostly reflects its starting point."""
+"""Minimum comparisons per idea: with fewer, the order mostly reflects the starting strengths."""
 _MANY_FAILED = 0.05
 _NAMED = 6
 """Maximum number of ideas named in one caution."""
@@ -32,7 +33,7 @@ class Caution(NamedTuple):
 
 
 class BandGroup(NamedTuple):
-    """Ideas of one band; without a cut, all ideas in a group without a band."""
+    """Ideas in one band; without a cut, a single group without a band holds all ideas."""
 
     band: Band | None
     title: str
@@ -46,7 +47,7 @@ class RankingPage:
 
     @cached_property
     def groups(self) -> tuple[BandGroup, ...]:
-        """Band groups, each in order of ranks; empty bands are included."""
+        """Band groups, each in rank order; empty bands are included."""
         ideas = self.ranking.ideas
         if self.ranking.cut is None:
             return (BandGroup(None, "Ranked ideas", ideas),)
@@ -73,12 +74,12 @@ class RankingPage:
 
     @property
     def per_idea(self) -> float:
-        """Number of verdicts per idea; every comparison is a verdict on two ideas."""
+        """Number of verdicts per idea; every comparison counts as a verdict on both of its ideas."""
         return 2 * self.ranking.judge.comparisons / self.ranking.size
 
     def suspicion(self, idea: RankedIdea) -> str:
-        """Return what people should review in the idea's text before they rely on its rank; empty for nearly
-        all ideas."""
+        """Return what a person should review in the idea's text before relying on its rank; empty for nearly all
+        ideas."""
         found = ", ".join(kind.replace("_", " ") for kind in suspicious_kinds(idea.flags))
         return f"suspicious: {found}" if found else ""
 
@@ -89,14 +90,14 @@ class RankingPage:
 
     @cached_property
     def cut_place(self) -> str | None:
-        """Position of the cut between the last rank that is in and the first that is out, as a percentage; None
-        without a cut."""
+        """Position of the cut as a percentage, between the last rank that is in and the first that is out; None without
+        a cut."""
         return None if self.ranking.cut is None else self.place(self.ranking.cut + 0.5)
 
     @property
     def start(self) -> str:
-        """Description of the starting strengths. Point scores were made elsewhere, so the ranking cannot tell
-        whether they were blind."""
+        """Description of the starting strengths. The point scores were made elsewhere, so the ranking cannot tell
+        whether they were assigned blind."""
         if not self.ranking.seeded:
             return "all equal"
         made = "; whether these were given blind is not recorded here" if self.ranking.blind else ""
@@ -122,7 +123,7 @@ class RankingPage:
 
     @property
     def evidence(self) -> str | None:
-        """Statement for the header on what the judge saw besides the ideas; None if there was nothing else."""
+        """Statement for the header on what the judge saw in addition to the ideas; None if there was nothing else."""
         found, ideas = self.ranking.evidence, self.ranking.size
         if found is None:
             return None
@@ -204,13 +205,13 @@ class RankingPage:
 
 
 def _some(ideas: Sequence[RankedIdea]) -> str:
-    """Return the sources of the first few ideas, and how many more there are."""
+    """Return the sources of the first few ideas, and the number of the others."""
     named = ", ".join(idea.source for idea in ideas[:_NAMED])
     return f"{named} and {len(ideas) - _NAMED:,} more" if len(ideas) > _NAMED else named
 
 
 def as_ranking_html(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
-    """Return the ranking as one HTML page. `comparisons` are those that the ranking is based on; they hold the
+    """Return the ranking as one HTML page. `comparisons` are those on which the ranking is based; they contain the
     reasons shown for small groups."""
     page = RankingPage(ranking, comparisons)
     return render_page("ranking.html", "report.css", "ranking.css", page=page, ranking=ranking)

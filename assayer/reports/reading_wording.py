@@ -1,14 +1,14 @@
-"""Facts on what was read of a document, as reports and the command line show them."""
+"""Facts about how much of a document was read, as reports and the command line show them."""
 
 from assayer.models import ReadingRecord
 from assayer.reports.wording import count
 
 _MOST = 60
-"""Maximum sections or parts that are listed."""
+"""Maximum number of sections or parts listed."""
 
 
 def reading_facts(record: ReadingRecord) -> list[tuple[str, str]]:
-    """Return names and values, in reading order; what the document does not have is stated as none."""
+    """Return names and values, in reading order; parts that the document does not have are stated as none."""
     facts = [
         ("Title", record.title),
         ("Sections", _listed([f"{item.title} ({count(item.words, 'word')})" for item in record.sections]) or "none"),

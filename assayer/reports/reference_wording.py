@@ -19,7 +19,8 @@ RETRACTIONS: dict[str, str] = {
     "withdrawn": "withdrawn",
     "concern": "expression of concern",
 }
-"""Words shown beside the label of a retracted, withdrawn or doubted paper wherever it is cited."""
+"""Words shown beside the label of a paper that is retracted, withdrawn or under an expression of concern, wherever it
+is cited."""
 
 SOURCES: dict[str, str] = {
     "corpus": "the corpus",
@@ -28,7 +29,7 @@ SOURCES: dict[str, str] = {
     "crossref": "Crossref",
     "arxiv": "arXiv",
 }
-"""Names of sources in running text; a source that is not listed appears under its own name."""
+"""Names of sources in running text; an unlisted source appears under its own name."""
 
 _OWN_OUTCOMES: dict[OwnReferenceOutcome, str] = {
     "found": "found",
@@ -50,7 +51,8 @@ def retraction(notice: Retraction) -> str:
 
 
 def origins(reference: Reference) -> str:
-    """Return the sources of the other fields of a merged record: `abstract from arxiv; venue, url from crossref`."""
+    """Return the sources of the fields in a merged record that come from other sources: `abstract from arxiv; venue,
+    url from crossref`."""
     by_source: dict[str, list[str]] = {}
     for origin in reference.origins:
         by_source.setdefault(origin.source, []).append(origin.field.replace("_", " "))
@@ -64,7 +66,7 @@ def listing(items: Iterable[str]) -> str:
 
 
 def own_outcome(entry: OwnReference) -> str:
-    """Return the outcome of checking one of the idea's own references; if it was not found, with the sources that
+    """Return the outcome of checking one of the idea's own references; if it was not found, include the sources that
     were queried."""
     silent = f"; {listing(entry.unanswered)} did not answer" if entry.unanswered else ""
     if isinstance(entry.outcome, Absent):
@@ -91,7 +93,7 @@ _BORNE_OUT: dict[SupportOutcome, str] = {
 
 
 def borne_out(entry: OwnReference) -> str:
-    """Return whether a reference's abstract supports the passage that cites it, in words."""
+    """Return, in words, whether the abstract of a reference supports the passage that cites it."""
     found = entry.borne_out
     if isinstance(found, Absent):
         return found.reason
@@ -99,7 +101,7 @@ def borne_out(entry: OwnReference) -> str:
 
 
 def own_outcomes(own: OwnReferences) -> str:
-    """Return the number of each outcome in words, most usual first: `12 found, 2 not found`."""
+    """Return the number of each outcome in words, most common first: `12 found, 2 not found`."""
     numbers = {words: sum(entry.outcome == kind for entry in own.entries) for kind, words in _OWN_OUTCOMES.items()}
     numbers["not known"] = sum(isinstance(entry.outcome, Absent) for entry in own.entries)
     return ", ".join(f"{count(number)} {words}" for words, number in numbers.items() if number)

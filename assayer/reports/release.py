@@ -1,9 +1,8 @@
-"""Release gate: a report below the configured minima is incomplete and has no total.
+"""Release gate: a report that falls below the configured minima is incomplete and has no total.
 
-Totals are all means, of a part or of a board, and the outcome and probabilities derived from them. Scores of single
-methods, dimensions and reviewers, the editor's two scores of a panel review, points and quotes are kept. Minima are
-shares, not counts: a report without weaknesses or quotes can be complete.
-"""
+Totals are all means, of a part or of a board, and the outcome and probabilities derived from them. The following are
+kept: scores of single methods, dimensions and reviewers, the editor's two scores of a panel review, points and quotes.
+Minima are shares, not counts, so a report without weaknesses or quotes can be complete."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, get_args
@@ -27,7 +26,7 @@ _LEVELS: tuple[FitLevel, ...] = ("poor", "partial", "good")
 
 
 def released(report: Report, minima: ReleaseMinima) -> Report:
-    """Return the report with its release state; totals are removed if it is incomplete."""
+    """Return the report with its release state; if it is incomplete, its totals are removed."""
     release = measure_release(report, minima)
     if release.state == "complete" or report.panel_review is not None:
         return report.model_copy(update={"release": release})
@@ -65,11 +64,11 @@ def measure_release(report: Report, minima: ReleaseMinima) -> ReportRelease:
 
 class _Measure(NamedTuple):
     value: float | FitLevel | Absent
-    """Share or level; absent if there was nothing to measure."""
+    """Share or level; Absent if there was nothing to measure."""
     basis: str = ""
-    """Sentence on what was counted; empty for an absent value, whose reason says it."""
+    """Sentence stating what was counted; empty for an absent value, whose reason states it."""
     needed: bool = False
-    """Whether an absent value fails every minimum above 0."""
+    """True if an absent value fails every minimum above 0."""
 
 
 def _compared(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMinimum:
@@ -89,8 +88,8 @@ def made_without_model(report: Report) -> bool:
 
 
 def judged_parts(report: Report) -> tuple[Part, ...]:
-    """Return the parts that are scored; none without a language model. For a board, these are the parts that it
-    judged, not those that were its input."""
+    """Return the parts that are scored; none if there was no language model. For a board, these are the parts that it
+    judged, not the parts that were its input."""
     if made_without_model(report):
         return ()
     if report.board is None:

@@ -1,4 +1,4 @@
-"""Common base of the HTML and Markdown reports, with lookups and tables."""
+"""Common base of the HTML and Markdown reports: lookups and tables."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _MOST_CLOSEST = 5
 
 
 class AssessmentView(NamedTuple):
-    """Assessment, and its position on the page."""
+    """Assessment with its position on the page."""
 
     assessment: Assessment
     anchor: str
@@ -45,14 +45,14 @@ class PartView(NamedTuple):
 
     @property
     def shared_reasons(self) -> dict[str, int]:
-        """Reasons why scores are absent that several assessments share, with the number of assessments."""
+        """Reasons for absent scores that several assessments share, with the number of assessments."""
         scores = (view.assessment.score for view in self.assessments)
         reasons = Counter(score.reason for score in scores if isinstance(score, Absent))
         return {reason: times for reason, times in reasons.items() if times > 1}
 
 
 class FindingPlace(NamedTuple):
-    """Place on the page that uses a reference."""
+    """Place on the page at which a reference is used."""
 
     name: str
     anchor: str
@@ -93,18 +93,20 @@ class ReportPage:
 
     @cached_property
     def scored(self) -> tuple[PartView, ...]:
-        """Parts whose scores the summary shows; for a board, the parts that it judged and not those that were
-        its input."""
+        """Parts whose scores the summary shows; for a board, the parts that it judged, not the parts that were its
+        input."""
         judged = {part.name for part in judged_parts(self.report)}
         return tuple(view for view in self.parts if view.part.name in judged)
 
     @cached_property
     def passages(self) -> dict[Label, list[ShownPassage]]:
-        """Passages of each reference, each once; none for an evidence report, whose page one quotes them."""
+        """Passages of each reference, each listed once; empty for an evidence report, because its page one already
+        quotes them."""
         return passages_by_label(self.report)
 
     def chief_passages(self, label: Label) -> list[ShownPassage]:
-        """Return the passages that points of the Markdown report rest on, or else the first passage of the paper."""
+        """Return the passages that support points of the Markdown report, or otherwise the first passage of the
+        paper."""
         passages = self.passages[label]
         if self.report.panel_review:
             return passages
@@ -134,7 +136,7 @@ class ReportPage:
 
     @cached_property
     def silent_readings(self) -> int:
-        """Number of readings in which the paper says nothing about what it was read for."""
+        """Number of readings in which the paper says nothing about the subject for which it was read."""
         readings = (reading for part in self.report.parts for item in part.assessments for reading in item.readings)
         return sum(reading.stance is None and reading.quote is None for reading in readings)
 
@@ -149,7 +151,7 @@ class ReportPage:
         return tuple({point.text: point for point in points if point.text not in self.on_page_one}.values())
 
     def further_summary(self, part: Part) -> tuple[Point, ...]:
-        """Return the points of a part's summary that stand neither on page one nor under one of its assessments."""
+        """Return the points of a part's summary that appear neither on page one nor under one of its assessments."""
         if isinstance(part.summary, Absent):
             return ()
         under = {point.text for item in part.assessments for point in item.points}
@@ -158,7 +160,7 @@ class ReportPage:
 
     @cached_property
     def closest(self) -> tuple[Reading, ...]:
-        """Readings of papers that already have what is claimed as new, each paper once, at most five."""
+        """Readings of papers that already contain what the idea claims as new, each paper once, at most five."""
         readings = (
             reading
             for part in self.report.parts
@@ -171,7 +173,7 @@ class ReportPage:
 
     @cached_property
     def evidence_parts(self) -> dict[str, list[NearPassage]]:
-        """Closest passages of an evidence report by part of the plan."""
+        """Closest passages of an evidence report, keyed by part of the plan."""
         found: dict[str, list[NearPassage]] = {}
         for item in self.report.evidence.closest if self.report.evidence else ():
             found.setdefault(item.part, []).append(item)
@@ -179,7 +181,7 @@ class ReportPage:
 
     @cached_property
     def findings_by_label(self) -> dict[Label, list[FindingPlace]]:
-        """Findings of the panel, or assessments, that rest on each reference: name and anchor, in page order."""
+        """Panel findings or assessments that rely on each reference: name and anchor, in page order."""
         places: dict[Label, list[FindingPlace]] = {label: [] for label in self.references}
         review = self.report.panel_review
         for number, finding in review.numbered if review else ():
@@ -222,18 +224,18 @@ class ReportPage:
 
     @property
     def method_name(self) -> str:
-        """Name of what the report is: the method, or evidence if no language model judged for it."""
+        """Name of the kind of report: the method or, if no language model judged the idea, evidence."""
         return METHODS.get("check" if self.report.evidence else self.report.method, self.report.method)
 
     @property
     def flagged(self) -> bool:
-        """Whether the idea has suspicious places, or words that were masked."""
+        """True if the idea has suspicious places or masked words."""
         idea = self.report.idea
         return bool(idea.flags or (idea.blinding and idea.blinding.masked))
 
     @property
     def led_by_verdict(self) -> bool:
-        """Whether page one is a verdict from labelled ideas."""
+        """True if page one is a verdict from labelled ideas."""
         return self.report.verdict is not None
 
     @property

@@ -1,4 +1,4 @@
-"""Scores converted to one scale, and a single score per report for ordering reports."""
+"""Scores converted to one scale, and a single score per report by which reports are ordered."""
 
 from assayer.models import CRITERIA, UNDERSPECIFIED, Absent, Report, Score, Verdict
 from assayer.reports.release import made_without_model
@@ -16,10 +16,10 @@ def share(score: Score | Absent) -> float | None:
 def score_of(report: Report) -> float | Absent:
     """Return the score by which reports are ordered, 0 to 1.
 
-    It is the score by the call's own criteria if it has any, a board's final score, an overall part if the method
-    judges one, or else the lowest part: what would sink a plan is not made up for by its other parts. Without scores,
-    it is the mean position of the outcome predicted from labelled ideas, if outcomes are ordered. Absent if none of
-    these exists, for an incomplete report, and for a plan that a part calls underspecified."""
+    This is the first that exists of: the score by the call's own criteria; a board's final score; the score of an
+    overall part; otherwise the lowest part, because a fatal weakness is not offset by other parts. Without scores, it
+    is the mean position of the outcome predicted from labelled ideas, if outcomes are ordered. Absent if none of these
+    exists, for an incomplete report, and for a plan that a part calls underspecified."""
     if report.release is not None and report.release.failed:
         below = ", ".join(MINIMA[item.name].lower() for item in report.release.failed)
         return Absent(reason=f"Its report is incomplete (below the minimum: {below}).")

@@ -1,4 +1,4 @@
-"""Figures of a timeline for drawing: rows by name, and how many calls ran at once."""
+"""Figures for drawing a timeline: rows by name, and the number of calls running at once."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -42,12 +42,12 @@ class TimelineRow:
 class TimelineChart:
     timeline: Timeline
     seconds: float
-    """Total duration; above zero, so that it can be a divisor."""
+    """Total duration in seconds; above zero, so that it can be a divisor."""
     rows: tuple[TimelineRow, ...]
     """Rows of waits, then stages, then tasks, each in order of start."""
     calls: int
     asked: tuple[Times, ...]
-    """Calls that were actually sent: those that the cache did not answer."""
+    """Calls that were actually sent, because the cache did not answer them."""
 
     @property
     def waited_seconds(self) -> float:
@@ -71,7 +71,7 @@ def chart_of(timeline: Timeline) -> TimelineChart:
 
 
 def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
-    """Return the number of running spans from each time at which it changes; the last number is 0."""
+    """Return the number of running spans at each time at which it changes; the last number is 0."""
     changes: dict[float, int] = {}
     for start, end in spans:
         changes[start] = changes.get(start, 0) + 1
@@ -89,7 +89,7 @@ def most_at_once(spans: Iterable[Times]) -> int:
 
 
 def _seconds(timeline: Timeline, span: Span) -> Times:
-    """Return start and end in seconds. Several machines' clocks wrote the times, so the start is clamped to the
-    timeline and the end to the start."""
+    """Return start and end in seconds. The times come from the clocks of several machines, so the start is clamped to
+    the timeline, and the end is never before the start."""
     start = max(0.0, (span.start - timeline.start).total_seconds())
     return start, max(start, (span.end - timeline.start).total_seconds())

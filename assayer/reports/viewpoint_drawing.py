@@ -47,7 +47,7 @@ class ViewpointDrawing:
 
 
 def side(label: str | None, graph: GraphUsed) -> Side:
-    """Return the side of an outcome: worst, best, or between; always between if outcomes have no order."""
+    """Return the side of an outcome: worst, best, or between; always between if outcomes are not ordered."""
     if label is None:
         return "none"
     if not graph.ordered:
@@ -57,8 +57,8 @@ def side(label: str | None, graph: GraphUsed) -> Side:
 
 
 def drawing_of(verdict: Verdict) -> ViewpointDrawing | None:
-    """Return the drawing of a verdict's evidence; None without evidence. A neighbour of several viewpoints is drawn
-    once."""
+    """Return the drawing of a verdict's evidence; None if there is no evidence. A neighbour of several viewpoints is
+    drawn only once."""
     places: dict[tuple[str, str], tuple[int, NeighbourViewpoint]] = {}
     for evidence in verdict.evidence:
         for neighbour in evidence.neighbours:

@@ -1,4 +1,4 @@
-"""Wording that reports use for the values of the data models."""
+"""Wording that reports use for values in the data models."""
 
 import datetime as dt
 import re
@@ -25,7 +25,7 @@ from assayer_client.rankings import Band, ErasedRank
 _AFTER_NOUN = re.compile(
     r"^(.+?)((?: (?:at|between|beyond|by|for|from|in|left|of|on|read|that|to|with)\b.*)?)$", re.DOTALL
 )
-"""Pattern that separates the noun to be put in the plural from the words after it."""
+"""Pattern that separates the noun to be pluralised from the words after it."""
 _PLURALS = (
     (r"sis$", "ses"),
     (r"([^s])s$", r"\1s"),
@@ -33,7 +33,8 @@ _PLURALS = (
     (r"([^aeiou])y$", r"\1ies"),
     (r"$", "s"),
 )
-"""Singular endings and their plurals; the first match applies. A noun that ends in a single s is already plural."""
+"""Singular endings and their plural forms; the first match applies. A noun that ends in a single s is taken as plural
+already."""
 
 BANDS: dict[Band, str] = {
     "in": "Clearly in",
@@ -72,7 +73,7 @@ NOTICES: dict[str, str] = {
     "repeated_idea": "Repeats another idea",
     "graph": "Little in the graph",
 }
-"""Headings of the notices; the notice itself says what happened."""
+"""Headings of the notices; the text of the notice states what happened."""
 
 KINDS: dict[str, str] = {
     "support": "Support",
@@ -127,7 +128,7 @@ NAMED_ROLES: dict[NamedRole, str] = {
     "baseline": "Expected comparison",
     "method": "Method to use",
 }
-"""Why a work that was named from memory matters for the plan."""
+"""Reason why a work named from memory matters for the plan."""
 
 OPERATIONS: dict[str, str] = {
     "search": "paper search",
@@ -198,14 +199,14 @@ def stance_words(stance: Stance | None, part: str) -> str:
 
 
 def points_by_kind(points: tuple[Point, ...]) -> list[tuple[Kind, list[Point]]]:
-    """Return the points grouped by kind, in the order that readers expect. Kinds without points are left out; the
-    order within a kind is kept."""
+    """Return the points grouped by kind, in the order that readers expect. Kinds without points are left out; points of
+    one kind keep their order."""
     groups = ((kind, [point for point in points if point.kind == kind]) for kind in get_args(Kind))
     return [(kind, group) for kind, group in groups if group]
 
 
 def count(number: int, noun: str = "", plural: str = "") -> str:
-    """Return a number with its noun, in the plural if needed: `30 papers for the methods`."""
+    """Return a number with its noun, pluralised if necessary: `30 papers for the methods`."""
     if not noun:
         return f"{number:,}"
     if number != 1:
@@ -219,7 +220,7 @@ def _plural(noun: str) -> str:
 
 
 def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
-    """Return the notice about erased ideas for a reader of a ranking; empty if none were erased."""
+    """Return the notice about erased ideas, for readers of a ranking; empty if no ideas were erased."""
     if not erased:
         return ""
     days = sorted({item.on for item in erased})
@@ -260,7 +261,7 @@ def masked_counts(blinding: Blinding) -> str:
 
 
 def masked_words(masked: MaskedText) -> str:
-    """Return the masked text in full; for a long section that was removed, its beginning and its length."""
+    """Return the masked text in full; for a long removed section, its beginning and its length."""
     if len(masked.text) <= _LONGEST_MASKED:
         return masked.text
     return f"{masked.text[:_LONGEST_MASKED].rstrip()}… ({count(len(masked.text), 'character')} in all)"
@@ -288,7 +289,7 @@ def moment(at: dt.datetime) -> str:
 
 
 def unseen(reviewer: Reviewer) -> str:
-    """Return what a reviewer of the board did not see: `2 of 10 papers, 4 of 9 web pages`."""
+    """Return how much of the material a reviewer of the board did not see: `2 of 10 papers, 4 of 9 web pages`."""
     hidden = [(len(mask.hidden), mask.shown, FINDS[mask.kind]) for mask in reviewer.masking if mask.hidden]
     return ", ".join(f"{some} of {count(some + rest, *noun)}" for some, rest, noun in hidden) or "nothing"
 
@@ -307,12 +308,12 @@ def by_plan_quote(findings: Sequence[NumberedFinding]) -> list[tuple[str, list[s
 
 
 def named_work(work: NamedWork) -> str:
-    """Return author and year of a work named from memory, as far as they were remembered."""
+    """Return author and year of a work named from memory, as far as the model stated them."""
     return " ".join(filter(None, (work.author, str(work.year or "")))) or "author unknown"
 
 
 def named_groups(review: PanelReview) -> list[tuple[str, list[int]]]:
-    """Return the places of the works named from memory under headings that say what became of them."""
+    """Return the indexes of the works named from memory, under headings that state the outcome of looking for them."""
     check = "check before relying on them"
     groups: dict[str, list[int]] = {
         f"Named by the panel from memory, not found in the sources searched: {check}": [],

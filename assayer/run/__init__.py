@@ -1,1 +1,1 @@
-"""Evaluation in progress: its context, budget and journal, and how its steps run concurrently."""
+"""Evaluation in progress: its context, budget and journal, and the concurrent execution of its steps."""

@@ -10,7 +10,7 @@ from assayer.run.run import Run
 
 
 class Started(NamedTuple):
-    """Start of an evaluation or a ranking, in wall-clock and monotonic time."""
+    """Start time of an evaluation or a ranking, by the wall clock and the monotonic clock."""
 
     at: dt.datetime
     monotonic: float
@@ -21,7 +21,7 @@ class Started(NamedTuple):
 
 
 def cost_of(calls: Iterable[CallRecord]) -> float | Absent:
-    """Return the total cost of calls in US dollars; absent if a model has no price."""
+    """Return the total cost of calls in US dollars; Absent if the price of a model is unknown."""
     costs = [(call.model, call.cost_usd) for call in calls]
     unknown = sorted({model for model, cost in costs if cost is None})
     if unknown:
@@ -41,6 +41,6 @@ def usage(run: Run, started: Started) -> RunUsage:
 
 
 def _paid(run: Run) -> float | Absent:
-    """Return the amount charged to the budget, which includes answers that could not be used."""
+    """Return the amount charged to the budget, including the cost of answers that could not be used."""
     priced = cost_of(call for call in run.journal.calls if not call.cached)
     return priced if isinstance(priced, Absent) else round(run.budget.spent_usd, 6)

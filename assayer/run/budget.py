@@ -1,4 +1,4 @@
-"""Budget of one evaluation over all its attempts. The limit holds even with hundreds of calls in flight."""
+"""Budget of one evaluation across all its attempts. The limit holds even with hundreds of calls in flight."""
 
 import asyncio
 from collections import deque
@@ -9,7 +9,7 @@ from assayer.errors import BudgetExhausted
 
 @dataclass(frozen=True)
 class Reservation:
-    """Budget reserved for one attempt: its expected cost, as far as it can be estimated in advance."""
+    """Budget reserved for one attempt: its expected cost, as far as this can be estimated in advance."""
 
     usd: float
     prompt_tokens: int
@@ -17,27 +17,26 @@ class Reservation:
 
 @dataclass
 class Budget:
-    """Spending limits of one evaluation, earlier attempts included; None is unlimited. Cached answers are free.
+    """Spending limits of one evaluation, including its earlier attempts; None is unlimited. Cached answers are free.
 
-    An attempt reserves its estimate, then settles what it really cost. The limits are passed only by as much as the
-    actual costs of attempts in flight are above their estimates.
-    """
+    An attempt reserves its estimated cost, then settles its actual cost. The limits can be exceeded only by the amount
+    by which the actual costs of attempts in flight exceed their estimates."""
 
     max_usd: float | None = None
     max_prompt_tokens: int | None = None
     earlier_usd: float = 0.0
-    """Cost of earlier attempts, which counts towards the limit but not as spent."""
+    """Cost of earlier attempts in US dollars, which counts towards the limit but not as spent by this attempt."""
     earlier_prompt_tokens: int = 0
     spent_usd: float = 0.0
     spent_prompt_tokens: int = 0
     _held: int = field(default=0, init=False)
-    """Number of reservations that are not settled yet."""
+    """Number of reservations that are not yet settled."""
     _held_usd: float = field(default=0.0, init=False)
     _held_prompt_tokens: int = field(default=0, init=False)
     _queue: deque[tuple[Reservation, asyncio.Future[None]]] = field(default_factory=deque, init=False)
 
     def admit(self) -> None:
-        """Raise BudgetExhausted if nothing more may be sent."""
+        """Raise BudgetExhausted if no further request is allowed."""
         if self.max_usd is not None and self.earlier_usd + self.spent_usd >= self.max_usd:
             raise BudgetExhausted(f"The budget of ${self.max_usd:.2f} for this evaluation is spent.")
         tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens
@@ -49,8 +48,8 @@ class Budget:
         self.spent_prompt_tokens += prompt_tokens
 
     def take(self, wanted: Reservation) -> bool:
-        """Reserve budget if it is available now. Raises BudgetExhausted if the amount already spent leaves too
-        little, whatever the attempts in flight return."""
+        """Reserve budget and return True if it is available now. Raises BudgetExhausted if the amount already spent
+        leaves too little, even if the attempts in flight release all of their reservations."""
         self.admit()
         spent_usd = self.earlier_usd + self.spent_usd
         spent_tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens
@@ -76,7 +75,7 @@ class Budget:
         return True
 
     async def reserve(self, usd: float, prompt_tokens: int) -> Reservation:
-        """Reserve budget in first-come, first-served order, waiting until attempts in flight have returned enough."""
+        """Reserve budget in first-come, first-served order, waiting until attempts in flight have released enough."""
         wanted = Reservation(usd, prompt_tokens)
         if not self._queue and self.take(wanted):
             return wanted
@@ -93,7 +92,7 @@ class Budget:
         return wanted
 
     def settle(self, reservation: Reservation, usd: float | None = 0.0, prompt_tokens: int = 0) -> None:
-        """Release a reservation and charge the cost of the attempt, which defaults to nothing."""
+        """Release a reservation and charge the actual cost of the attempt, by default zero."""
         self._held -= 1
         self._held_prompt_tokens -= reservation.prompt_tokens
         # Set anew when nothing is held, so that rounding errors cannot pile up.

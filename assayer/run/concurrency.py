@@ -1,4 +1,4 @@
-"""Run coroutines concurrently; turn the failure of an item into data, so that the other items continue."""
+"""Run coroutines concurrently, and convert the failure of an item to data, so that the other items continue."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
@@ -19,7 +19,7 @@ Out = TypeVar("Out")
 Other = TypeVar("Other")
 
 _FATAL = (LlmRejected, LlmUnavailable, PartUnavailable, StorageError, ConfigurationError)
-"""Errors that would affect every other item too."""
+"""Errors that would affect every other item as well."""
 
 
 class Failed:
@@ -57,11 +57,10 @@ async def gather_pair(first: Coroutine[Any, Any, Out], second: Coroutine[Any, An
 async def as_result(work: Awaitable[Out]) -> Out | Failed:
     """Return the result, or the failure as data.
 
-    Errors that every other item would meet as well (cancellation, an endpoint that refuses the key or has stopped
-    answering, a database or a part of the service that is out of reach, a wrong setting) are raised: when the
-    evaluation is started again, it continues from its cached answers. A spent budget is one item's own failure: nothing
-    more is sent, and earlier answers are kept. A Defect concerns one request; the report counts and names it.
-    """
+    Errors that would affect every other item as well are raised: cancellation, an endpoint that rejects the key or has
+    stopped responding, an unreachable database or service part, or a wrong setting. When the evaluation is started
+    again, it continues from its cached answers. An exhausted budget is the item's own failure: nothing more is sent,
+    and earlier answers are kept. A Defect affects one request; the report counts and names it."""
     try:
         return await work
     except _FATAL:

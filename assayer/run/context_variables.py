@@ -1,6 +1,6 @@
 """Context that follows a run's asyncio tasks without being passed to them: ids for the log, and urgency.
 
-A call to another process carries the urgency with it, because pools know neither runs nor jobs."""
+A call to another process carries the urgency with it, because process pools have no information about runs or jobs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,13 +22,13 @@ def log_context(**ids: str) -> Iterator[None]:
 
 
 def current_log_context() -> Mapping[str, str]:
-    """Return the ids attached to a log record written now; never texts."""
+    """Return the ids that a log record written now would have; they never contain texts."""
     return _IDS.get()
 
 
 class Urgency:
-    """Whether a person waits for the result of some work. Queued work can become urgent when a person starts to
-    wait for it too."""
+    """Urgency of some work: whether a person is waiting for its result. Queued work can become urgent when a person
+    starts to wait for it as well."""
 
     def __init__(self, urgent: bool = False) -> None:
         self.urgent = urgent
@@ -42,7 +42,7 @@ class Urgency:
 
     @contextmanager
     def watched(self, told: Callable[[], None]) -> Iterator[None]:
-        """Call the callback if the work becomes urgent within this context."""
+        """Call `told` if the work becomes urgent within this context."""
         self._told.append(told)
         try:
             yield
@@ -59,13 +59,13 @@ def current_urgency() -> Urgency:
 
 
 def is_urgent() -> bool:
-    """Return whether a person waits for the result; urgent work goes first in every queue."""
+    """Return whether a person is waiting for the result; urgent work goes first in every queue."""
     return current_urgency().urgent
 
 
 @contextmanager
 def urgency(urgent: bool | Urgency) -> Iterator[None]:
-    """Set whether work in this context, and in tasks started in it, takes priority over work that no person waits
+    """Set whether work in this context, and in tasks started in it, takes priority over work that no person is waiting
     for."""
     token = _URGENCY.set(urgent if isinstance(urgent, Urgency) else Urgency(urgent))
     try:

@@ -1,4 +1,5 @@
-"""Journal of a run: calls, failures, papers found and read, and use of sources. Reports derive coverage from it."""
+"""Journal of a run: calls, failures, papers found and read, and use of sources. Reports derive their coverage from
+it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -23,7 +24,7 @@ from assayer.models import (
 from assayer.text.sanitise import sanitise
 
 _LONGEST_TITLE = 300
-"""Characters."""
+"""Maximum characters of a title."""
 
 
 @dataclass
@@ -36,28 +37,31 @@ class Journal:
     errors: list[AssayerError] = field(default_factory=list)
     """Errors passed to `record_failure`, in order."""
     suspicious_papers: dict[PaperId, str] = field(default_factory=dict)
-    """Titles of papers whose text appears to give instructions to its judge, or whose title or venue contains
-    hidden words."""
+    """Titles of papers whose text appears to give instructions to its judge, or whose title or venue contains hidden
+    words, keyed by paper."""
     found: set[PaperId] = field(default_factory=set)
     read: set[PaperId] = field(default_factory=set)
     full_texts: set[PaperId] = field(default_factory=set)
     near_remote_papers: dict[PaperId, str] = field(default_factory=dict)
-    """Papers near a query that a remote source, but not the corpus, returned, with the source."""
+    """Papers near a query that were returned by a remote source but not by the corpus, each with that source."""
     prompt_digests: dict[str, str] = field(default_factory=dict)
     """Prompt digests of all tasks that were called, keyed by task name."""
     undated_texts: dict[PaperId, Literal["full text", "web page"]] = field(default_factory=dict)
-    """Texts read under a cutoff in their current state, which may be newer than the cutoff."""
+    """Texts read under a cutoff in their current state, which may be newer than the cutoff date."""
     revised_later: set[PaperId] = field(default_factory=set)
-    """Preprints found under a cutoff that have a version after it; title and abstract may belong to that version."""
+    """Preprints found under a cutoff that have a version after the cutoff date; their title and abstract may belong to
+    that version."""
     unchecked_for_retraction: Counter[str] = field(default_factory=Counter)
-    """Number of papers about to be cited for which a source could not be asked about retraction, keyed by source."""
+    """Number of papers about to be cited that could not be checked for retraction, keyed by the source that was
+    unavailable."""
     _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
     _missing_full_texts: dict[PaperId, str] = field(default_factory=dict)
     _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
     _troubles: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
 
     def check_for_suspicion(self, paper: Paper, flags: Iterable[TextFlag] = ()) -> None:
-        """Check the paper's title and venue, and the flags of a text of it that was read, for suspicious content."""
+        """Check the paper's title and venue, and the flags of any of its texts that was read, for suspicious
+        content."""
         title, of_title = sanitise(paper.title)
         in_record = {flag.kind for flag in (*of_title, *sanitise(paper.venue)[1])}
         in_text = {flag.kind for flag in flags}
@@ -76,7 +80,7 @@ class Journal:
     def record_use(
         self, source: str, operation: Operation, requests: int = 0, results: int = 0, cached: int = 0
     ) -> None:
-        """Record requests that a literature source answered, how many of them the shared cache answered, and
+        """Record requests that a literature source answered, how many of them were answered from the shared cache, and
         the number of results."""
         if not (requests or results):
             return
@@ -90,7 +94,7 @@ class Journal:
         self._troubles[source, operation, error.reason] += 1
 
     def remote_sources_searched(self, source: str) -> tuple[str, ...]:
-        """Return the other sources in which a search found something."""
+        """Return the other sources in which a search had results."""
         searched = (item for item, used in self._sources.items() if item[1] in ("search", "snippets") and used[1])
         return tuple(sorted({name for name, _ in searched} - {source}))
 
@@ -99,7 +103,7 @@ class Journal:
         self._missing_full_texts.setdefault(paper, reason)
 
     def take_calls_of(self, part: "Journal") -> None:
-        """Add the calls, lost calls and prompts of a part with its own journal, and the items that it dropped."""
+        """Add the calls, lost calls and prompts from the journal of a part, and the items that the part dropped."""
         self.calls += part.calls
         self.failed_calls += part.failed_calls
         self.prompt_digests |= part.prompt_digests

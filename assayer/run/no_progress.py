@@ -1,10 +1,10 @@
-"""Progress that nobody watches."""
+"""Progress without an observer."""
 
 from assayer.ports import ProgressEvent
 
 
 class NoProgress:
-    """Implements `assayer.ports.Progress` by ignoring every event."""
+    """Implementation of `assayer.ports.Progress` that ignores every event."""
 
     def report(self, event: ProgressEvent) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Context of one evaluation: what it may do, and what happened in it."""
+"""Context of one evaluation: its permissions and limits, and a record of what happened in it."""
 
 import datetime as dt
 from collections.abc import Awaitable, Sequence
@@ -16,7 +16,8 @@ Out = TypeVar("Out")
 
 @dataclass
 class Run:
-    """Evaluation in progress. It is owned by its starter; methods only read it and write to its journal."""
+    """Evaluation in progress. It is owned by the code that started it; methods only read it and write to its
+    journal."""
 
     id: EvaluationId
     cutoff: dt.date | None
@@ -26,8 +27,8 @@ class Run:
     criteria: tuple[Criterion, ...] = ()
     """Criteria of the call, which the report answers one by one."""
     answers_of: str = ""
-    """Cache scope of LLM answers: the run uses and adds to the answers of all runs with the same value. Empty is
-    the scope shared by all."""
+    """Cache scope of LLM answers: the run uses and adds to the answers of all runs with the same value. The empty
+    string is the scope shared by all runs."""
     waits_until: dt.datetime | None = None
     """Time until which LLM requests may wait for a cheaper batch; None if a person is waiting."""
     journal: Journal = field(default_factory=Journal)
@@ -39,7 +40,7 @@ class Run:
     def keep_successes(
         self, outcomes: Sequence[Out | Failed], what: str, sizes: Sequence[int] | None = None
     ) -> list[Out]:
-        """Return the outcomes that succeeded, counting failed ones as dropped with their reason. `sizes` states
+        """Return the outcomes that succeeded, and record the failed ones as dropped, with their reasons. `sizes` states
         how many items each outcome represents, if more than one."""
         kept = []
         for outcome, size in zip(outcomes, sizes or [1] * len(outcomes), strict=True):

@@ -13,7 +13,7 @@ _UNDECODABLE = re.compile("[\udc80-\udcff]")
 
 
 class TooManyLines(InputError):
-    """Raised if there are too many lines; the lines after the limit are not read."""
+    """Error raised if there are too many lines; the lines after the limit are not read."""
 
 
 class BoundedLine(NamedTuple):
@@ -45,7 +45,8 @@ def bounded_lines(
 
 
 def check_readable(text: str, encoding: str, what: str, field: str = "") -> None:
-    """Check that the text is decoded. Raises InputError if it has bytes that are invalid in the file's encoding."""
+    """Check that the text was decoded completely. Raises InputError if it contains bytes that are invalid in the file's
+    encoding."""
     if found := _UNDECODABLE.search(text):
         raise InputError(
             f"{what} holds the byte 0x{ord(found[0]) - 0xDC00:02X} after {found.start():,} characters, which is not "

@@ -8,7 +8,7 @@ _OFFERS = ("available", "release", "open-source")
 
 
 def without_code_links(text: str) -> str:
-    """Return the text without sentences that say where code is; the rest is unchanged."""
+    """Return the text without the sentences that state where code is published; the rest is unchanged."""
     for start, end in reversed(sentence_spans(text)):
         if _tells_of_code(text[start:end].casefold()):
             text = text[:start] + text[end:]

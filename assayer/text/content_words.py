@@ -22,12 +22,12 @@ _GRAMMAR = frozenset(
 
 @lru_cache(maxsize=2_048)
 def content_words(text: str) -> frozenset[str]:
-    """Return the content words in lower case, each once, including numbers. Cached, because the points of a report
-    are compared with the same statements."""
+    """Return the content words in lower case, each once, including numbers. Results are cached, because the points of a
+    report are compared with the same statements."""
     words = _WORD.findall(text.casefold())
     return frozenset(word for word in words if word not in _GRAMMAR and (len(word) > 2 or word[0].isdigit()))
 
 
 def is_grammar(word: str) -> bool:
-    """Return whether an English word in lower case is a grammar word without content."""
+    """Return whether an English word in lower case is a grammar word, which carries no content."""
     return word in _GRAMMAR

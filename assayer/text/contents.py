@@ -1,9 +1,8 @@
 """Find concepts, methods and claims in a title and an abstract by wording alone, without a model.
 
 Phrases are runs of words between words without content, as in RAKE (Rose et al., 2010). An acronym, or a phrase that
-ends like the name of a procedure, is a method; a phrase of the title or a repeated phrase is a concept; a sentence
-that shows or finds something is a claim. Works for English; other languages yield few names.
-"""
+ends like the name of a procedure, is a method; a phrase in the title or a repeated phrase is a concept; a sentence that
+states that something is shown or found is a claim. The rules are for English; other languages yield few names."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ from assayer.text.sentences import sentence_spans
 MOST_NAMES = 16
 MOST_CLAIMS = 3
 _READ_CHARS = 6_000
-"""Maximum characters read of an abstract; a longer abstract is a whole paper stored by mistake."""
+"""Maximum characters read from an abstract; a longer abstract is a whole paper stored by mistake."""
 _LONGEST_NAME = 60
 _FEWEST_WORDS, _MOST_WORDS = 2, 4
 """Minimum and maximum words of a phrase."""
@@ -33,7 +32,8 @@ _INTRODUCES = re.compile(
     re.IGNORECASE,
 )
 _REACH = 90
-"""Maximum characters after an introducing word, such as `propose` or `call`, within which a name belongs to it."""
+"""Maximum distance in characters after an introducing word, such as `propose` or `call`, at which a name belongs to it.
+"""
 _CLAIMS = re.compile(
     r"\b(?:shows?|shown|showed|demonstrat(?:e|es|ed|ing)|prov(?:e|es|ed)|f(?:ind|ound)|observe|observed|reveal(?:s|ed)?"
     r"|suggests?|indicates?|confirm(?:s|ed)?|outperform(?:s|ed|ing)?|achiev(?:e|es|ed|ing)|surpass(?:es|ed)?"
@@ -103,7 +103,7 @@ class Mention(NamedTuple):
 
 class FoundContents(NamedTuple):
     mentions: Sequence[Mention]
-    """Mentions in order of appearance. If there are too many, those of the title and repeated ones take precedence."""
+    """Mentions in order of appearance. If there are too many, those in the title and repeated ones take precedence."""
     claims: Sequence[TextPart]
 
 
@@ -118,8 +118,7 @@ def text_with_title(title: str, abstract: str) -> str:
 
 
 def contents_of(title: str, abstract: str) -> FoundContents:
-    """Return at most `MOST_NAMES` names and `MOST_CLAIMS` claims of a paper, in time linear in the length of the
-    text."""
+    """Return at most `MOST_NAMES` names and `MOST_CLAIMS` claims of a paper, in time linear in the text length."""
     read, after = abstract[:_READ_CHARS], len(title) + 1
     sentences = [TextPart(after + start, after + end) for start, end in sentence_spans(read)]
     text = text_with_title(title, read)
@@ -131,7 +130,7 @@ def contents_of(title: str, abstract: str) -> FoundContents:
 
 
 class _Names:
-    """Names of one text."""
+    """Names found in one text."""
 
     def __init__(self) -> None:
         self._mentions: dict[tuple[ContentKind, str], Mention] = {}
@@ -161,8 +160,8 @@ class _Names:
             self._weights[key] = self._weights.get(key, 0) + (3 if in_title else 1)
 
     def chosen(self) -> list[Mention]:
-        """Return the methods, and the concepts that the title names or that recur; if there are too many, those
-        with the most weight."""
+        """Return the methods, and the concepts that are named in the title or that recur; if there are too many, those
+        with the highest weight."""
         telling = [
             key
             for key, mention in self._mentions.items()
@@ -173,8 +172,8 @@ class _Names:
 
 
 def _phrases(said: str) -> Iterator[_Phrase]:
-    """Yield names in capitals, and runs of words between function words and punctuation; a long run is cut to its
-    end."""
+    """Yield names in capitals, and runs of words between function words and punctuation; of a long run, only the end is
+    kept."""
     run: list[re.Match[str]] = []
     for word in _WORD.finditer(said):
         if word[0][0].isalpha() and word[0].lower() not in _EMPTY:
@@ -188,8 +187,8 @@ def _phrases(said: str) -> Iterator[_Phrase]:
 
 
 def _of_run(said: str, run: Sequence[re.Match[str]]) -> Iterator[_Phrase]:
-    """Yield the end of a run, and its last two words if they name a method: `contrastive learning` is shared by
-    many papers."""
+    """Yield the end of a run, and also its last two words if they name a method: many papers share `contrastive
+    learning`."""
     for length in dict.fromkeys((min(len(run), _MOST_WORDS), _FEWEST_WORDS)):
         words = run[-length:]
         name = said[words[0].start() : words[-1].end()] if words else ""
@@ -202,7 +201,7 @@ def _is_acronym(word: str) -> bool:
 
 
 def _kind(name: str) -> ContentKind:
-    """Return the kind of a name from the name alone, so that all papers agree on it."""
+    """Return the kind of a name, determined from the name alone so that it is the same in all papers."""
     last = normalised_name(name.rsplit(maxsplit=1)[-1]) if " " in name else ""
     return "method" if _is_acronym(name) or last in _OF_METHODS else "concept"
 

@@ -1,11 +1,11 @@
-"""Truncation of texts at a word boundary, or anywhere in scripts without spaces."""
+"""Truncation of texts at a word boundary or, in scripts without spaces, at any character."""
 
 _LONGEST_WORD = 40
-"""Maximum characters of a word. A longer run without a space is Chinese, Japanese, Thai or a similar script."""
+"""Maximum characters of a word. A longer run without a space is text in Chinese, Japanese, Thai or a similar script."""
 
 
 def first_words(text: str, most: int) -> str:
-    """Return the text, or its beginning of at most `most` characters."""
+    """Return the text; if it is longer than `most` characters, only its beginning."""
     if len(text) <= most:
         return text
     whole, _, begun = text[:most].rpartition(" ")
@@ -13,5 +13,5 @@ def first_words(text: str, most: int) -> str:
 
 
 def last_words(text: str, most: int) -> str:
-    """Return the text, or its end of at most `most` characters."""
+    """Return the text; if it is longer than `most` characters, only its end."""
     return first_words(text[::-1], most)[::-1]

@@ -1,5 +1,5 @@
-"""Decoding of the bytes of a text file: Unicode as marked, or an encoding that is recognised. Never a guess in silence:
-what cannot be recognised is refused."""
+"""Decoding of a text file: Unicode if so marked, otherwise an encoding that is recognised. The encoding is never
+guessed silently: files with an unrecognised encoding are refused."""
 
 import codecs
 import re
@@ -15,7 +15,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks, the longer before those that they begin with."""
+"""Byte order marks; a longer mark precedes the shorter mark that it begins with."""
 _KINDS = (
     (b"%PDF-", "a PDF", "Name it .pdf."),
     (b"PK\x03\x04", "a ZIP or Office file", "Save it as plain text, CSV or PDF."),
@@ -36,8 +36,8 @@ _JAPANESE_ESCAPE = re.compile(rb"\x1b\$[@B]")
 
 
 def decode_text(data: bytes, source: str, declared: str = "") -> str:
-    """Decode a text. `declared` is the encoding that the text states about itself, if any. Raises InputError for
-    bytes that are not text or whose encoding cannot be recognised."""
+    """Decode a text. `declared` is the encoding that the text itself declares, if any. Raises InputError for bytes that
+    are not text or whose encoding cannot be recognised."""
     if mark := _marked(data):
         return data.decode(mark, "replace")
     _refuse_other_kinds(data, source)
@@ -55,9 +55,9 @@ def decode_text(data: bytes, source: str, declared: str = "") -> str:
 
 
 def encoding_of(file: BinaryIO, source: str) -> str:
-    """Detect the encoding of a file of many texts that is too large to decode at once. The file is read once and
-    rewound to its start. Raises like `decode_text`, except for a few binary characters, which affect only one of
-    the texts."""
+    """Detect the encoding of a file that contains many texts and is too large to decode at once. The file is read once
+    and rewound to its start. Raises the errors of `decode_text`, but ignores a few binary characters, which affect only
+    one of the texts."""
     file.seek(0)
     start = file.read(_PIECE)
     if mark := _marked(start):
@@ -94,7 +94,7 @@ def _marked(data: bytes) -> str | None:
 
 
 def _strictly(data: bytes, encoding: str) -> str | None:
-    """Return the decoded text; None if the bytes are not of that encoding, or the encoding is not known."""
+    """Return the decoded text; None if the bytes are invalid in that encoding, or the encoding is unknown."""
     try:
         return data.decode(encoding)
     except (UnicodeDecodeError, LookupError):
@@ -134,6 +134,6 @@ def _binary(source: str) -> InputError:
 
 
 def _mostly_whole(special: int, broken: int) -> bool:
-    """Return whether a text that is not valid UTF-8 is UTF-8 with a few broken bytes. It is if most of its special
-    characters are intact. `special` includes the broken characters."""
+    """Return whether a text that is not valid UTF-8 is nevertheless UTF-8 with a few broken bytes, which is so if most
+    of its special characters are intact. `special` includes the broken characters."""
     return special - broken > broken

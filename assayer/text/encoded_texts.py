@@ -1,5 +1,4 @@
-"""Detection of words in a form that models read and people do not read at sight: encoded or spelled letter by
-letter."""
+"""Detection of text that models can read and people cannot read at sight: encoded, or spelled letter by letter."""
 
 import base64
 import binascii
@@ -19,12 +18,12 @@ _SPACED = re.compile(r"(?<!\S)(?:\S {1,4}){15,500}\S?(?!\S)")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NAMES_ROT13 = re.compile(r"\brot[ -]?13\b|\bcaesar (?:cipher|shift)\b", re.IGNORECASE)
 _MOST = 50
-"""Maximum encoded texts of each kind."""
+"""Maximum number of encoded texts of each kind."""
 
 
 def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the decoded text of each encoded text. For rot13, the whole text is decoded if it says
-    that something is to be read that way."""
+    """Yield the offset and the decoded text of each encoded text. If the text says that something is to be read as
+    rot13, the whole text is decoded."""
     for pattern, decode in _FORMS:
         for match in islice(pattern.finditer(text), _MOST):
             if decoded := decode(match[0]):
@@ -60,7 +59,7 @@ def _prose(data: bytes) -> str:
 
 
 def _of_spaced(run: str) -> str:
-    """Return letters joined into words, with word boundaries where gaps are wider than those between letters."""
+    """Return the letters joined into words, with word boundaries at gaps that are wider than those between letters."""
     return " ".join(word.replace(" ", "") for word in re.split(r" {2,}", run))
 
 

@@ -1,9 +1,9 @@
-"""Detection of the encoding of a text without a byte order mark that is not UTF-8.
+"""Detection of the encoding of a text that has no byte order mark and is not UTF-8.
 
-charset-normalizer measures how likely a decoding is text at all, which tells scripts and multi-byte encodings apart.
-It cannot tell apart encodings of one script whose few special letters differ (Windows-1252 and Mac Roman, Windows-1250
-and ISO 8859-2), nor Hebrew from lower-case Cyrillic: these are compared by the letters that languages use.
-"""
+charset-normalizer measures how likely it is that a decoding is text at all, which distinguishes scripts and multi-byte
+encodings. It cannot distinguish encodings of one script that differ in only a few special letters (Windows-1252 and Mac
+Roman, Windows-1250 and ISO 8859-2), nor Hebrew from lower-case Cyrillic: these are compared by the letters that
+languages use."""
 
 import codecs
 import re
@@ -13,7 +13,7 @@ from charset_normalizer import from_bytes
 from charset_normalizer.constant import FREQUENCIES
 
 _LATIN = ("cp1252", "cp1250", "iso8859_2", "mac_roman", "cp1254", "cp1257", "cp850", "mac_latin2")
-"""Encodings of Latin letters; of several that fit equally well the first is taken."""
+"""Encodings of Latin letters; if several fit equally well, the first is used."""
 _OTHERS = (
     "gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u", "mac_cyrillic", "iso8859_5", "cp866",
     "cp1253", "cp1255", "cp1256", "cp874",
@@ -27,36 +27,36 @@ _ALPHABETS = tuple(
         "āčēģīķļņšūž", "äõöüšž", "ëç",
     )
 )  # fmt: skip
-"""Special letters of languages in Latin script."""
+"""Special letters used by languages in Latin script."""
 _NAMES = frozenset("áàâäãåæçéèêëíìîïñóòôöõøœúùûüßÁÀÂÄÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜ")
-"""Letters of names and loan words that may stand in a text of any language."""
+"""Letters in names and loan words that can occur in a text of any language."""
 _PUNCTUATION = frozenset("“”‘’„‚«»‹›–—…•·°±×§€£©®™½¼¾²³µ†‡¿¡ \u00ad")
 _ALONE = _NAMES.difference("ÀÂÄÃÆÇÊËÌÎÏÑÒÔÕØŒÙÛÜÚ") | frozenset("ýąÅÖªº")
-"""Letters that may stand alone, as words or as symbols."""
+"""Letters that can stand alone, as words or as symbols."""
 _AFTER_WORDS = frozenset("®™©¾½¼³²±¶")
 _WITHIN_WORDS = frozenset("’‘·–\u00ad")
 _FOREIGN_LETTER = 0.4
 _IN_NAMES = 0.01
 _DENSE = 0.3
-"""Special letters per word from which on they are those of the language of the text."""
+"""Minimum number of special letters per word at which they are taken as letters of the text's language."""
 _WRONG = 1.0
 _MOST_COST = 0.15
-"""Highest accepted cost per special character."""
+"""Maximum accepted cost per special character."""
 _MOST_CHAOS = 0.1
-"""Highest accepted mess of a decoding, as charset-normalizer measures it (0 is none)."""
+"""Maximum accepted mess ratio of a decoding, as measured by charset-normalizer (0 is none)."""
 _MOSTLY_LATIN = 0.4
-"""Share of special bytes among the bytes of words below which a text is taken as Latin script."""
+"""Share of special bytes among the bytes of words, below which a text is taken as Latin script."""
 _FEWEST = 12
-"""Fewest special bytes among Latin letters from which on they may be of another script."""
+"""Minimum number of special bytes among Latin letters at which they may belong to another script."""
 _ALIKE = 0.05
 _SEVERAL_BYTES = 0.6
-"""Advantage in familiarity that a script with few letters must have over one with thousands."""
+"""Advantage in familiarity that a script with few letters must have over a script with thousands of characters."""
 _SAMPLE = 1 << 16
 
 
 def special_lines(data: bytes, most: int = _SAMPLE) -> bytes:
-    """Return the lines that hold more than ASCII, up to a number of bytes. No encoding that is detected here uses the
-    byte of a line end within a character."""
+    """Return the lines that contain non-ASCII bytes, up to a number of bytes. No encoding that is detected here uses
+    the byte of a line ending within a character."""
     lines, size = [], 0
     for line in data.split(b"\n"):
         if not line.isascii():
@@ -68,7 +68,7 @@ def special_lines(data: bytes, most: int = _SAMPLE) -> bytes:
 
 
 def detect_encoding(data: bytes) -> str | None:
-    """Return the encoding, or None if none of those known reads like text."""
+    """Return the encoding; None if no known encoding produces readable text."""
     sample = special_lines(data)
     special = sum(byte > 0x7F for byte in sample)
     words = sum(byte > 0x7F or chr(byte).isalnum() for byte in sample)
@@ -78,14 +78,15 @@ def detect_encoding(data: bytes) -> str | None:
 
 
 def _latin(sample: bytes) -> str | None:
-    """Return the encoding whose special characters are letters of one language and punctuation at their places."""
+    """Return the encoding in which all special characters are letters of one language, or punctuation in plausible
+    positions."""
     costs = {name: cost for name in _LATIN if (cost := _latin_cost(sample, name)) is not None}
     best = min(costs, key=costs.__getitem__, default=None)
     return best if best and costs[best] <= _MOST_COST else None
 
 
 def _latin_cost(sample: bytes, encoding: str) -> float | None:
-    """Return the cost per special character; None for bytes that the encoding does not have."""
+    """Return the cost per special character; None if the bytes are invalid in the encoding."""
     try:
         text = sample.decode(encoding)
     except UnicodeDecodeError:
@@ -102,15 +103,16 @@ def _latin_cost(sample: bytes, encoding: str) -> float | None:
 
 
 def _letter_cost(character: str, alphabet: frozenset[str], of_names: float) -> float:
-    """Return the cost of a letter that is not of the language. In a text with a special letter in every few words,
-    those of names do not explain it."""
+    """Return the cost of a letter that is not in the language's alphabet. If every few words contain a special letter,
+    letters of names do not explain them."""
     if character in alphabet:
         return 0.0
     return of_names if character in _NAMES else _FOREIGN_LETTER if character.isalpha() else _WRONG
 
 
 def _is_misplaced(text: str, place: int) -> bool:
-    """Return whether the character cannot stand there: a sign within a word, or a capital after a small letter."""
+    """Return whether the character is in an implausible position: a symbol within a word, or a capital after a
+    lower-case letter."""
     character, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
     if unicodedata.category(character) == "Cc":
         return True
@@ -123,8 +125,8 @@ def _is_misplaced(text: str, place: int) -> bool:
 
 
 def _other(sample: bytes) -> str | None:
-    """Return the encoding of a script other than Latin, or None. Of those that are alike the one with the most
-    frequent letters of a language is taken."""
+    """Return the encoding of a non-Latin script; None if none fits. Among similar encodings, the one whose letters are
+    most frequent in a language is chosen."""
     matches = [match for match in from_bytes(sample, cp_isolation=list(_OTHERS)) if match.chaos <= _MOST_CHAOS]
     lowest = min((match.chaos for match in matches), default=0.0)
     alike = [match for match in matches if match.chaos <= lowest + _ALIKE]
@@ -135,7 +137,7 @@ def _other(sample: bytes) -> str | None:
 
 
 def _familiarity(text: str) -> float:
-    """Return how frequent the special letters of a text are in the language that fits best, from 0 to 1."""
+    """Return how frequent the special letters of a text are in the best-matching language, from 0 to 1."""
     letters = [character.lower() for character in text if character.isalpha() and not character.isascii()]
     if not letters:
         return 0.0
@@ -149,8 +151,8 @@ def _familiarity(text: str) -> float:
 
 
 def utf16_without_mark(data: bytes) -> str | None:
-    """Return the byte order of UTF-16 without a mark, or None if the bytes are not UTF-16. Line ends and spaces
-    show it in every script, as each has a zero byte."""
+    """Return the byte order of UTF-16 without a byte order mark; None if the bytes are not UTF-16. Line endings and
+    spaces reveal it in every script, because each has a zero byte."""
     sample = data[: len(data[:_SAMPLE]) // 2 * 2]
     for encoding, marks in (("utf-16-le", (b"\n\0", b" \0")), ("utf-16-be", (b"\0\n", b"\0 "))):
         if all(match.start() % 2 for mark in marks for match in re.finditer(mark, sample)):

@@ -1,4 +1,5 @@
-"""Letters of names and titles without what spellings differ in: accents, case, and letters that others write out."""
+"""Folding of names and titles, which removes differences in spelling: accents, case, and letters that are sometimes
+written out."""
 
 import unicodedata
 
@@ -11,12 +12,13 @@ _LETTERS = str.maketrans(
         "ρ": "rho", "σ": "sigma", "ς": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
     }
 )  # fmt: skip
-"""Letters that Unicode does not decompose, as they are written where they cannot be printed."""
+"""Letters that Unicode does not decompose, with their usual replacements where they cannot be printed."""
 _WRITTEN_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 
 def folded(text: str) -> str:
-    """Return a text in lower case without accents; `Ø` becomes `o`, `ß` becomes `ss`, `β` becomes `beta`."""
+    """Return a text in lower case without accents; for example, `Ø` becomes `o`, `ß` becomes `ss`, `β` becomes
+    `beta`."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())

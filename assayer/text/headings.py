@@ -25,8 +25,8 @@ class Heading(NamedTuple):
     end: int
     """Offset at which the text under the heading begins."""
     level: int
-    """Level of the heading; 1 is outermost. More explicit marks are further out: Markdown 1 to 6, numbers and known
-    titles from 7, bold 11, a known title that opens a line of text 12."""
+    """Level of the heading; 1 is outermost. The more explicit the mark, the further out the level: Markdown 1 to 6,
+    numbers and known titles from 7, bold 11, a known title that begins a line of text 12."""
     title: str
 
 
@@ -61,7 +61,7 @@ def _reads_like_title(title: str) -> bool:
 
 
 def _marked(line: _Line) -> Heading | None:
-    """Return a heading marked by Markdown; None if the line is not one."""
+    """Return the heading marked by Markdown; None if the line is not such a heading."""
     end = line.start + len(line.text)
     if match := _MARKDOWN.match(line.text):
         title = match[2].rstrip("# \t\r\f\v") or match[2][0]
@@ -73,7 +73,7 @@ def _marked(line: _Line) -> Heading | None:
 
 
 def _unmarked(line: _Line) -> Heading | None:
-    """Return a heading recognised by number, bold type or wording; None if the line is not a heading."""
+    """Return the heading recognised by a number, bold type or wording; None if the line is not a heading."""
     end = line.start + len(line.text)
     alone = line.after_blank and line.before_blank
     bare = _plain(line.text)

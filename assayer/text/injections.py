@@ -1,8 +1,7 @@
 """Find instructions to reviewers and language models in texts that are only meant to be judged.
 
-This is a curated list of wordings observed in practice, not a classifier. It does not match papers *about* such attacks
-unless they quote one. A match is a flag for people, never a reason to drop text.
-"""
+Detection uses a curated list of wordings observed in practice, not a classifier. It does not match papers *about* such
+attacks unless they quote one. A match is a flag for people to check, never a reason to drop text."""
 
 import re
 import unicodedata
@@ -14,14 +13,14 @@ from assayer.text.orders_by_language import ORDERS_BY_LANGUAGE
 
 class _Order(NamedTuple):
     needs: tuple[tuple[str, ...], ...]
-    """Word groups that must each have a word in the text before the pattern is tried. Plain search is about fifty
-    times faster."""
+    """Word groups; the pattern is tried only if the text contains a word from each group, because plain search is about
+    fifty times faster."""
     pattern: re.Pattern[str]
 
 
 def _order(*needs: str, pattern: str) -> _Order:
-    """Return an instruction pattern. Each need is a group, `a;b`. In patterns, `~` stands for a bounded run of
-    white space and light mark-up between two words."""
+    """Return an instruction pattern. Each need is a word group such as `a;b`. In patterns, `~` stands for a bounded run
+    of white space and light markup between two words."""
     return _Order(
         tuple(tuple(need.split(";")) for need in needs),
         re.compile(pattern.replace("~", r"[\s*_\"'`>,-]{1,8}"), re.MULTILINE),

@@ -1,4 +1,4 @@
-"""Languages of a text, by its scripts and the commonest words of those in Latin and Cyrillic letters."""
+"""Languages of a text, detected by its scripts and, for Latin and Cyrillic letters, by the most common words."""
 
 import re
 from collections import Counter
@@ -47,8 +47,8 @@ _SHARE = 0.15
 
 
 def languages_of(text: str) -> tuple[str, ...]:
-    """Return the languages of a text, the commonest first; empty if none is recognised. A language that is told by its
-    words is named alone for its script."""
+    """Return the languages of a text, most common first; empty if none is recognised. If a language is recognised by
+    its words, no other language is named for its script."""
     sample = text[:_READ]
     letters = sum(map(str.isalpha, sample))
     if not letters:

@@ -1,4 +1,4 @@
-"""Look-alike characters: folds a text, letter for letter, to what a reader sees, for searching."""
+"""Look-alike characters: folding of a text, character by character, to what a reader sees, for searching."""
 
 import re
 import unicodedata

@@ -1,8 +1,8 @@
-"""Patterns for orders to ignore earlier instructions, or to give the best mark, in many languages.
+"""Patterns of instructions to ignore earlier instructions, or to give the best mark, in many languages.
 
-Each language has words of which at least one must occur before the pattern is tried, and the pattern, in lower case.
-A verb counts only as an imperative beside what is to be ignored, so papers *about* instructions do not match.
-"""
+Each language has a pattern in lower case, and words of which at least one must occur before the pattern is tried. A
+verb counts only as an imperative next to the words for what is to be ignored, so papers *about* instructions do not
+match."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 class OrderInLanguage(NamedTuple):
     needs: str
-    """Alternative words, separated by `;`."""
+    """Alternative words separated by `;`, of which the text must contain at least one."""
     pattern: str
 
 

@@ -24,7 +24,7 @@ from assayer.text.injections import find_instructions
 from assayer.text.lookalikes import LOOKALIKES
 
 MOST_FLAGS = 20
-"""Maximum flags kept of one kind; a text full of tricks needs no longer list."""
+"""Maximum number of flags kept of each kind; more would be of no use to a reader."""
 EXCERPT = 160
 _KEPT_CHARS = 4_000
 """Maximum characters of a text whose result is cached; longer texts are rarely read twice."""
@@ -41,7 +41,7 @@ _NEEDED = (
     f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])|(?<=[{_VIRAMA}])\u200d"
     f"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
 )
-"""Pattern of a joiner that changes how its neighbours are drawn."""
+"""Pattern of a joiner that changes the shape of its neighbours."""
 _INVISIBLE = re.compile(
     f"(?:(?!{_NEEDED})"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -50,8 +50,8 @@ _INVISIBLE = re.compile(
 )
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _PAYLOAD = re.compile("[\U000e0020-\U000e007e\U000e0100-\U000e01ef]|[\u200b-\u200d\u2060-\u2064\ufeff\ufe00-\ufe0f]{4}")
-"""Pattern of invisible payloads. Tag characters spell out hidden words; variation selectors and long zero-width runs
-encode them."""
+"""Pattern of invisible payloads: hidden words spelled in tag characters, or encoded in variation selectors and long
+zero-width runs."""
 _SPLITTER = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _FLAG_EMOJI = "\U0001f3f4"
 
@@ -68,7 +68,7 @@ class _Mark(NamedTuple):
     kind: FlagKind
     offset: int
     hidden: str
-    """Hidden text at this position; empty if the text at the position can be shown."""
+    """Hidden text at this position; empty if the text at this position can be displayed."""
 
 
 @dataclass
@@ -85,12 +85,12 @@ class _Draft:
         replacement: Callable[[re.Match[str]], str],
         mark: Callable[[re.Match[str]], tuple[FlagKind, str] | None],
     ) -> None:
-        """Replaces every match."""
+        """Replace every match."""
         self.replace((*match.span(), replacement(match), mark(match)) for match in pattern.finditer(self.text))
 
     def replace(self, changes: Iterable[tuple[int, int, str, tuple[FlagKind, str] | None]]) -> None:
-        """Apply changes of start, end, replacement and mark, in order; earlier marks keep their places, and new
-        ones are added."""
+        """Apply changes (start, end, replacement and mark), in order; earlier marks keep their positions, and new marks
+        are added."""
         pieces, ends, shifts, found = [], [0], [0], list[_Mark]()
         done = length = 0
         for start, end, replacement, kind in changes:
@@ -108,7 +108,7 @@ class _Draft:
             self.marks += found
 
     def compose(self) -> None:
-        """Unicode NFC."""
+        """Normalise the text to Unicode NFC."""
         if not unicodedata.is_normalized("NFC", self.text):
             old = self.text
             self.text = unicodedata.normalize("NFC", old)
@@ -121,8 +121,8 @@ class _Draft:
 
 
 def _invisible_kind(match: re.Match[str]) -> tuple[FlagKind, str] | None:
-    """Return the kind of invisible text, or None. Soft hyphens, joiners in emoji and stray marks, which editors and
-    PDF tools leave behind, are no finding."""
+    """Return the kind of invisible text and the text; None for soft hyphens, joiners in emoji and stray marks, which
+    editors and PDF tools leave behind."""
     run, text = match[0], match.string
     if _BIDI.search(run):
         return "bidi_text", ""
@@ -134,7 +134,8 @@ def _invisible_kind(match: re.Match[str]) -> tuple[FlagKind, str] | None:
 
 
 def _latin(match: re.Match[str]) -> str:
-    """Return the word in Latin letters if every foreign letter in it only imitates a Latin letter."""
+    """Return the word in Latin letters if every foreign letter in it only imitates a Latin letter; otherwise return it
+    unchanged."""
     word = match[0]
     plain = word.translate(_LATIN_LETTERS)
     latin = len(_LATIN.findall(word))
@@ -157,8 +158,8 @@ def _remove_comments(draft: _Draft) -> None:
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each closed HTML comment. A regular expression would search again for every missing
-    end."""
+    """Yield start and end of each closed HTML comment. A regular expression would repeat the search for every comment
+    that is not closed."""
     end = 0
     while (start := text.find("<!--", end)) >= 0 and (close := text.find("-->", start + 4)) >= 0:
         end = close + 3
@@ -174,14 +175,14 @@ def _remove_hidden_markup(draft: _Draft) -> None:
 
 
 def _inside_tag(text: str, place: int) -> bool:
-    """Return whether the place is inside an unclosed tag. There the replacement must end the tag; otherwise the
-    removal would complete it and hide the rest next time."""
+    """Return whether the position is inside an unclosed tag. There, the replacement must end the tag; otherwise the
+    removal would complete the tag, which would hide the rest when the text is sanitised again."""
     return text.rfind("<", 0, place) > text.rfind(">", 0, place)
 
 
 def _rewrite_labels(draft: _Draft) -> None:
-    """Rewrite labels and citation marks so that nothing in the result can be mistaken for ours. This includes a
-    mark that is never closed."""
+    """Rewrite labels and citation marks so that nothing in the result can be mistaken for our own marks. This includes
+    marks that are never closed."""
     if "[" in draft.text:
         for pattern in (LABEL, _MARKER):
             draft.rewrite(pattern, lambda m: f"({m[0][1:-1]})", lambda m: ("label_lookalike", ""))
@@ -209,7 +210,7 @@ def _seen(text: str) -> _Draft:
 
 
 def _excerpt(mark: _Mark, text: str) -> str:
-    """Return the hidden text, or the visible text around the place, on one line."""
+    """Return the hidden text, or the visible text around the position, on one line."""
     if mark.hidden:
         return " ".join(_clean(mark.hidden).text[:EXCERPT].split())
     left = max(0, mark.offset - EXCERPT // 4)
@@ -217,10 +218,9 @@ def _excerpt(mark: _Mark, text: str) -> str:
 
 
 def _instructions(text: str, marks: list[_Mark]) -> Iterator[_Mark]:
-    """Yield suspected instructions in the visible text, in what is encoded there and in what was hidden.
+    """Yield suspected instructions in the visible text, in text encoded in it, and in hidden text.
 
-    Overlapping ones count once.
-    """
+    Overlapping instructions count only once."""
     reached = -1
     for start, end in sorted(find_instructions(text)):
         if start > reached:
@@ -243,25 +243,25 @@ def _first_of_each_kind(marks: list[_Mark]) -> Iterator[_Mark]:
 
 
 def clean_text(text: str) -> str:
-    """Return only the clean text; several times faster if the flags are not needed."""
+    """Return only the clean text; several times faster than `sanitise`, for callers that do not need the flags."""
     return _clean(text).text
 
 
 def clean_answer(text: str) -> str:
-    """Return cleaned text that a model wrote. Cleaning is the same, but labels stay, because the model was asked to
-    cite by them."""
+    """Return cleaned text written by a model. Cleaning is the same, except that labels are kept, because the model was
+    asked to cite with them."""
     return _seen(text).text
 
 
 def sanitise(text: str) -> tuple[str, tuple[TextFlag, ...]]:
-    """Return the clean text and its flags, in order of position. Idempotent on the text."""
+    """Return the clean text and its flags, in order of position. Cleaning a clean text does not change it."""
     return _sanitised_once(text) if len(text) <= _KEPT_CHARS else _sanitised(text)
 
 
 @lru_cache(maxsize=4_096)
 def _sanitised_once(text: str) -> tuple[str, tuple[TextFlag, ...]]:
-    """Return the cached result for a short text. Titles and abstracts are read for several parts of an evaluation,
-    and for other ideas of the same field."""
+    """Return the cached result for a short text. Titles and abstracts are read in several parts of an evaluation, and
+    for other ideas in the same field."""
     return _sanitised(text)
 
 
@@ -275,10 +275,9 @@ def _sanitised(text: str) -> tuple[str, tuple[TextFlag, ...]]:
 
 
 def hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
-    """Return flags for text that a reader of PDFs or pages left out because it is invisible: pairs of place and
-    text.
+    """Return flags for text that a PDF or page reader omitted because it is invisible, from pairs of location and text.
 
-    The place is at the start of the excerpt. The offset is 0, because the text is not part of what was read."""
+    The excerpt begins with the location. The offset is 0, because the text is not part of the text that was read."""
     flags: list[TextFlag] = []
     seen: Counter[FlagKind] = Counter()
     for place, text in hidden:

@@ -16,7 +16,7 @@ UNSPACED = (
 
 
 def ranges(codes: Iterator[int]) -> str:
-    """Return the ranges of the codes, in rising order, for a class of a regular expression."""
+    """Return the ranges of the codes, in increasing order, for use in a regular expression class."""
     found: list[list[int]] = []
     for code in codes:
         if found and code == found[-1][1] + 1:
@@ -32,8 +32,8 @@ MARKS = ranges(
     for code in range(first, end)
     if unicodedata.category(chr(code)) in {"Mn", "Mc"}
 )
-"""Vowel signs, tone marks and points that spell a word as its letters do, for a regular expression class. Accents on
-Latin letters are excluded, because they merge with their letter or are dropped."""
+"""Vowel signs, tone marks and points that are part of the spelling like letters, for use in a regular expression class.
+Accents on Latin letters are excluded, because they are merged with their letter or dropped."""
 WORD_LETTER = rf"(?:[^\W_]|[{MARKS}])"
 """Pattern of a letter or digit, or of a mark that is part of the spelling."""
 

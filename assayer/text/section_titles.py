@@ -1,18 +1,18 @@
-"""Interpretation of section titles in papers and proposals. This is the only place that knows the names of sections.
+"""Interpretation of section titles in papers and proposals. This is the only module that knows the names of sections.
 
-Four questions are asked of a title, each with its own vocabulary, because the cost of a wrong answer differs:
+Four questions are asked about a title, each with its own vocabulary, because the cost of a wrong answer differs:
 
 - its number, and the title without it: `number_of`, `without_number`; `split_printed_number` for a line of a PDF;
 
-- the part of a paper that it opens: `part_of` and `opens_part`; more loosely, whether methods or results follow:
+- the part of a paper that it begins: `part_of` and `opens_part`; less strictly, whether methods or results follow:
 `tells_methods_or_results`;
 
 - whether a bare line with these words is a heading at all: `is_known_title`, `is_main_title`, `is_back_title`;
 
 - the part of a proposal: `proposal_part_of`.
 
-`assayer.text.headings` finds the headings of a text by these functions; `workers.documents` finds those of a PDF, with
-its type."""
+`assayer.text.headings` uses these functions to find the headings of a text; `workers.documents` uses them, together
+with the typography, to find those of a PDF."""
 
 import re
 from typing import Literal
@@ -48,7 +48,7 @@ def without_number(title: str) -> str:
 
 
 def split_printed_number(line: str) -> tuple[str, str]:
-    """Return number and title of a heading printed on a line of its own; the number may be empty."""
+    """Return the number and the title of a heading printed on a line of its own; the number can be empty."""
     match = _PRINTED_NUMBER.match(line)
     return (match["number"].rstrip("."), match["title"]) if match else ("", line)
 
@@ -57,7 +57,7 @@ _SMALL_CAPITALS = re.compile(r"\b([A-ZÀ-Þ]) ([A-ZÀ-Þ]{2,})\b")
 
 
 def joined_small_capitals(title: str) -> str:
-    """Return a title whose words in small capitals are whole: a PDF holds `REFERENCES` as `R EFERENCES`."""
+    """Return a title with words in small capitals rejoined: a PDF contains `REFERENCES` as `R EFERENCES`."""
     return _SMALL_CAPITALS.sub(r"\1\2", title) if title.isupper() else title
 
 
@@ -183,7 +183,7 @@ _WITHIN: tuple[tuple[PaperPart, re.Pattern[str]], ...] = (
 )
 """Words within a title that identify its part, in order of precedence."""
 _LONGEST = 9
-"""Maximum words of a title whose part a single word may decide; a longer title states a finding."""
+"""Maximum number of words in a title whose part can be decided by a single word; a longer title states a finding."""
 
 
 def _plain(title: str) -> str:
@@ -197,7 +197,7 @@ def opens_part(title: str) -> PaperPart | None:
 
 
 def part_of(title: str) -> PaperPart | None:
-    """Return the part of a title; None for a title that names its subject and not its part."""
+    """Return the part that a title belongs to; None for a title that names its subject rather than its part."""
     whole = opens_part(title)
     plain = _plain(title)
     if whole or len(plain.split()) > _LONGEST:
@@ -252,7 +252,7 @@ _KNOWN_TITLES = frozenset(
     step-by-step experiment plan; study design; summary; test case examples; timeline; validation; work plan
     """.replace("\n", " ").strip().replace("    ", "").split("; ")
 )  # fmt: skip
-"""Titles in lower case that make a line a heading by themselves."""
+"""Titles in lower case that by themselves identify a line as a heading."""
 _MAIN_TITLE = re.compile(
     r"^(?:abstract|summary|introduction|background|related work|(?:materials and )?methods?(?: and materials)?"
     r"|methodology|approach|experiments?|results(?: and discussion)?|evaluation|discussion|conclusions?|limitations"
@@ -273,7 +273,8 @@ def is_known_title(title: str) -> bool:
 
 
 def is_main_title(title: str) -> bool:
-    """Return whether a title is, word for word and without a number, a usual title of a paper's main section."""
+    """Return whether a title exactly matches, word for word and without a number, a usual title of a main section of a
+    paper."""
     return _MAIN_TITLE.match(title) is not None
 
 
@@ -302,5 +303,6 @@ _PROPOSAL_PARTS: tuple[tuple[ProposalPart, re.Pattern[str]], ...] = (
 
 
 def proposal_part_of(heading: str) -> ProposalPart | None:
-    """Return the part of a proposal heading; None for a heading that names its subject and not its part."""
+    """Return the proposal part that a heading belongs to; None for a heading that names its subject rather than its
+    part."""
     return next((part for part, words in _PROPOSAL_PARTS if words.search(heading)), None)

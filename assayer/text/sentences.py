@@ -7,14 +7,15 @@ from itertools import pairwise
 import sentencex
 
 _MOST_AT_ONCE = 10_000
-"""Maximum characters segmented at once. The segmenter takes quadratic time on a text full of unclosed quotes."""
+"""Maximum characters segmented at once, because the segmenter takes quadratic time on a text full of unclosed quotes.
+"""
 _CUTS = ("\n\n", "\n", ". ", " ")
-"""Separators at which longer texts are cut for the segmenter, in order of preference."""
+"""Separators at which longer texts are cut before segmentation, in order of preference."""
 _MARKUP = re.compile(r"\*\*|__|^[^\S\n]*+(?:[-*•]|\d++[.)])\s++|^#++\s++", re.MULTILINE)
 
 
 def sentences(text: str, min_words: int = 6) -> list[str]:
-    """Return sentences of at least `min_words` words, in order, without Markdown marks and each on one line."""
+    """Return the sentences of at least `min_words` words, in order, without Markdown marks, each on one line."""
     found = (" ".join(_MARKUP.sub("", segment).split()) for segment in _segments(text))
     return [item for item in found if len(item.split()) >= min_words]
 
@@ -45,7 +46,7 @@ def _segments(text: str) -> Iterator[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield pieces of the text that together are the whole text."""
+    """Yield consecutive pieces that together make up the whole text."""
     start = 0
     while len(text) - start > _MOST_AT_ONCE:
         end = _cut(text, start)

@@ -1,5 +1,5 @@
-"""TeX in texts: recognised where a whole document is TeX, and turned into plain text in short pieces, such as the
-fields of a BibTeX entry."""
+"""TeX in texts: detection of complete TeX documents, and conversion of short pieces, such as the fields of a BibTeX
+entry, to plain text."""
 
 import re
 from functools import cache
@@ -21,7 +21,7 @@ _DOCUMENT = re.compile(r"^\s*\\begin\{document\}", re.MULTILINE)
 
 
 def is_tex_document(source: bytes) -> bool:
-    """Return whether a TeX file is a document of its own, and not a part of one."""
+    """Return whether a TeX file is a complete document rather than a part of one."""
     return _DOCUMENT_CLASS.search(source) is not None
 
 
@@ -41,7 +41,7 @@ def _converter() -> "LatexNodes2Text":
 
 
 def plain_tex(text: str) -> str:
-    """Return the text on one line, without TeX. What cannot be read as TeX stays as it is without its braces."""
+    """Return the text on one line, without TeX. Parts that cannot be parsed as TeX are kept, without their braces."""
     if _TEX.search(text):
         try:
             text = _converter().latex_to_text(text[:_LONGEST], tolerant_parsing=True)
@@ -56,5 +56,5 @@ def _encoder() -> UnicodeToLatexEncoder:
 
 
 def escape_tex(text: str) -> str:
-    """Return a text as TeX that prints it."""
+    """Return the text escaped so that TeX prints it literally."""
     return str(_encoder().unicode_to_latex(text))

@@ -20,8 +20,8 @@ from assayer_client.resources import (
 )
 
 Scope = Literal["submit", "read", "manage", "metrics", "admin"]
-"""Scope of an API key. manage: the tenant's own keys, webhooks and deletion; metrics: metrics of all tenants and
-nothing else; admin: everything."""
+"""Scope of an API key. manage: the tenant's own keys, webhooks and deletion; metrics: only the metrics of all tenants;
+admin: everything."""
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Usd = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 
@@ -33,23 +33,24 @@ class TenantPatch(Body):
     weight: float = Field(default=1.0, gt=0, le=1_000, allow_inf_nan=False)
     """Share of the service, relative to the weights of the other tenants with waiting jobs."""
     max_running: Count | None = None
-    """Jobs at once."""
+    """Maximum number of jobs running at once; null: no limit."""
     max_queued: Count = 20_000
     """Maximum number of queued jobs; further jobs are refused."""
     monthly_usd: Usd | None = None
     """Budget per calendar month (UTC), in US dollars."""
     retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
-    """Days after their end when jobs are deleted, with everything that belongs to them."""
+    """Number of days after which ended jobs are deleted, with everything that belongs to them; null keeps them until
+    they are deleted."""
 
 
 class TenantPlan(TenantPatch):
-    """Limits and share of a tenant."""
+    """Limits of a tenant, and its share of the service."""
 
     name: Name
 
 
 class TenantBody(TenantPlan):
-    """Request for a tenant."""
+    """Request to create a tenant."""
 
     id: TenantName | None = None
     """Id of the tenant; generated if omitted."""
@@ -60,10 +61,10 @@ class NewTenant(Resource):
     name: str
     weight: float
     max_running: int | None
-    """Null: no limit."""
+    """Maximum number of jobs running at once; null: no limit."""
     max_queued: int
     monthly_usd: float | None
-    """Null: no limit."""
+    """Budget per calendar month (UTC), in US dollars; null: no limit."""
     retention_days: int | None
     """Retention period in days; null keeps jobs until they are deleted."""
 
@@ -76,9 +77,9 @@ class KeyBody(Body):
     name: Name
     scopes: tuple[Scope, ...] = Field(min_length=1, max_length=5)
     requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """Rate limit; null uses the service's setting."""
+    """Rate limit in requests per minute; null uses the service's setting."""
     expires_at: Moment | None = None
-    """Null: never."""
+    """Expiry of the key; null: never."""
     tenant: TenantName | None = None
     """Tenant of the key. A tenant other than the caller's own requires the scope `admin`."""
 
@@ -89,9 +90,9 @@ class NamedKey(Resource):
     name: str
     scopes: tuple[Scope, ...]
     requests_per_minute: int | None
-    """Rate limit; null uses the service's setting."""
+    """Rate limit in requests per minute; null uses the service's setting."""
     expires_at: dt.datetime | None
-    """Null: never."""
+    """Expiry of the key; null: never."""
 
 
 class NewKey(NamedKey):
@@ -114,22 +115,22 @@ class MonthBudget(Resource):
     """Budget of a tenant in this calendar month (UTC)."""
 
     spent_this_month_usd: float
-    """Spending by jobs that have ended, and by ended attempts of other jobs."""
+    """Spending in US dollars by jobs that have ended, and by ended attempts of other jobs."""
     reserved_usd: float
     """Amount of the month's budget reserved for running jobs."""
     monthly_usd: float | None
-    """Null: no limit."""
+    """Budget per calendar month (UTC), in US dollars; null: no limit."""
 
     @property
     def left_usd(self) -> float | None:
-        """None: there is no limit."""
+        """Remaining budget in US dollars; None if there is no limit."""
         if self.monthly_usd is None:
             return None
         return max(0.0, self.monthly_usd - self.spent_this_month_usd - self.reserved_usd)
 
 
 class Usage(MonthBudget):
-    """Usage by jobs that are still stored; the figures of the month's budget include deleted jobs."""
+    """Usage by jobs that are still stored; only the figures of the month's budget also include deleted jobs."""
 
     tenant: str
     since: dt.datetime
@@ -144,7 +145,7 @@ class Usage(MonthBudget):
     completion_tokens: int
     cost_usd: Dollars | None
     cost_absent: str | None
-    """Why the cost is null."""
+    """Reason why the cost is null."""
 
 
 def keys(*, tenant: str | None = None) -> ApiCall[Page[Key]]:

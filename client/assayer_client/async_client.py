@@ -63,9 +63,9 @@ class AsyncClient(Operations[Async]):
             query["after"] = page.next
 
     async def evaluate(self, body: EvaluationBody, *, key: str | None = None, seconds: float | None = None) -> Report:
-        """Submit an evaluation, wait for it, and return its report. Raises ApiProblem if there is no report,
-        and TimeoutError if it is late: the evaluation then continues, and the same `key` requests the same
-        evaluation again."""
+        """Submit an evaluation, wait for it, and return its report. Raises ApiProblem if there is no report, and
+        TimeoutError if the evaluation takes longer than `seconds`: it then continues, and another call with the same
+        `key` returns the same evaluation."""
         job = (await self.evaluations.create(body, key=key)).id
         await self.evaluations.wait(job, seconds=seconds)
         return await self.evaluations.report(job)

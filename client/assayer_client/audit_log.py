@@ -41,25 +41,25 @@ AuditedAct = Literal[
 
 
 class AuditEntry(Resource):
-    """One act."""
+    """Entry for one act."""
 
     tenant: TenantId
     number: int
-    """From 1, without gaps."""
+    """Number of the entry, counted from 1 without gaps."""
     at: dt.datetime
     actor: str
     """Id of the member or key that acted."""
     role: Role
     act: str
-    """Kind of act, a value of AuditedAct; a newer service may return others."""
+    """Kind of act, a value of AuditedAct; a newer service may return values that are not listed there."""
     about: str
     """Id of the subject: an evaluation, a batch or a member."""
     content: dict[str, Any] | None
-    """Content of the act: what was written and done; null if it was erased or is withheld."""
+    """Content of the act: the data written and the changes made; null if it was erased or is withheld."""
     salt: str | None
     """Salt of the content hash, in hexadecimal; null if the content is null."""
     withheld: bool = False
-    """Whether content exists but is withheld because it contains personal opinions, which are not shown to keys
+    """True if the content exists but is withheld because it contains personal opinions, which are not shown to keys
     that belong to no person."""
     content_hash: str
     previous: str

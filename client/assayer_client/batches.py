@@ -21,12 +21,12 @@ _RESULTS_TYPES: dict[ResultsFormat, str] = {
     "parquet": "application/vnd.apache.parquet",
 }
 EvaluationOutcome = Literal["full", "part", "unscored", "running", "queued", "failed", "cancelled"]
-"""Outcome of an evaluation: `full` and `part` are scored completely or partly; `unscored` has a report without a score,
-which is not a low score."""
+"""Outcome of an evaluation: `full` and `part` have all or some of their scores; `unscored` has a report without a
+score, which is not a low score."""
 
 
 class RowsQuery(Body):
-    """Options for all rows of the body."""
+    """Options that apply to all rows of the body."""
 
     method: str = Field(default=DEFAULT_METHOD, max_length=100)
     cutoff: dt.date | None = None
@@ -46,18 +46,18 @@ class RowsQuery(Body):
     permitted by the service (`board_models` of the method). If empty, the service's settings apply."""
     criteria: str = Field(default="", max_length=6_000)
     """Criteria of the call as TOML: `[[criteria]]` with name, question, anchors and weight. Each report answers them
-    one by one. If empty, there are none."""
+    one by one. If empty, there are no criteria."""
     priority: Priority = "batch"
     open: bool = False
-    """Whether more rows will follow: the batch does not finish until another part closes it, or after a day at the
-    latest."""
+    """Keep the batch open because more rows will follow: it does not finish until a later part closes it, or until a
+    day has passed."""
 
 
 class BatchQuery(RowsQuery):
     name: str = Field(default="", max_length=200)
-    """A label for people."""
+    """Label for people."""
     tags: str = Field(default="", max_length=500)
-    """Comma-separated labels for finding batches."""
+    """Comma-separated labels by which batches can be found."""
     opinions_due: dt.date | None = None
     """Due date for the batch's reviewers. It is shown to them but not enforced."""
 
@@ -77,7 +77,7 @@ class MoreRowsQuery(RowsQuery):
 
 
 class RowError(Resource):
-    """Row of a batch that contains no usable idea."""
+    """Row of a batch that does not contain a usable idea."""
 
     row: int
     """Row number in the batch's input, from 1, not counting a table's header."""
@@ -89,7 +89,8 @@ class RowError(Resource):
 
 
 class Duplicate(Resource):
-    """Row with the same words as an earlier row. Both are evaluated; the language model's answers are paid for once."""
+    """Row with the same text as an earlier row. Both are evaluated; the language model's answers are paid for only
+    once."""
 
     row: int
     source: str
@@ -105,7 +106,7 @@ class BatchLinks(Resource):
 
     batch: str
     rows: str
-    """Path to which further parts are sent."""
+    """Path to which further parts of an open batch are sent."""
     evaluations: str
     events: str
     results: str
@@ -119,9 +120,9 @@ class ReadRows(Resource):
     rejected: tuple[RowError, ...]
     """Rows without a usable idea."""
     duplicates: tuple[Duplicate, ...]
-    """Rows with the same words as an earlier row, which are paid for once."""
+    """Rows with the same text as an earlier row, which are paid for only once."""
     notices: tuple[str, ...]
-    """Notices about unexpected ways in which a file was read."""
+    """Notices about files that were read in a way the submitter may not expect."""
 
 
 class AcceptedBatch(ReadRows):
@@ -139,8 +140,8 @@ class ExpectedFit(Resource):
     score that depends on it."""
 
     checked: int
-    """Number of proposals checked, sampled evenly from those whose text is available, as many as time allows.
-    Documents are read only when they are evaluated."""
+    """Number of proposals checked. They are sampled evenly from those whose text is available, as many as time allows;
+    documents are read only when they are evaluated."""
     good: int
     partial: int
     poor: int
@@ -151,75 +152,75 @@ class BatchEstimate(ReadRows):
 
     method: str
     ideas: int
-    """Different ones."""
+    """Number of different ideas."""
     basis: Literal["own", "typical"] | None
     """Basis of the estimate. `own`: your evaluations by this method in the last 30 days; `typical`: the figures
     shipped with the program, at the service's prices."""
     evaluations: int
-    """Number of your own evaluations considered; 0 for `typical`."""
+    """Number of your own evaluations on which the estimate is based; 0 for `typical`."""
     calls: int | None
-    """Calls to language models, including those that the cache will answer."""
+    """Number of calls to language models, including calls that the cache will answer."""
     prompt_tokens: int | None
     completion_tokens: int | None
     cost_usd: Dollars | None
     high_cost_usd: Dollars | None
-    """Total cost if every idea cost as much as the most expensive tenth."""
+    """Total cost if every idea cost as much as the most expensive tenth of evaluations."""
     cost_absent: str | None
-    """Why the cost is null."""
+    """Reason why the cost is null."""
     cut_short: float | None
     """Share of your evaluations that cost more than `max_usd` allows; such ideas end incomplete."""
     waiting: int
     """Number of your accepted evaluations that have not ended; they run first."""
     hours: float | None
-    """Hours until the last evaluation ends, after those already waiting, at the rate at which your evaluations
+    """Hours until the last evaluation ends, including those already waiting, at the rate at which your evaluations
     ended in the last hour."""
     hours_absent: str | None
-    """Why the time is null."""
+    """Reason why the hours are null."""
     left_this_month_usd: Dollars | None
-    """Null: there is no limit."""
+    """Remaining budget of this month in US dollars; null: there is no limit."""
     exceeds_month: bool | None
-    """Whether the cost may exceed the remaining monthly budget. Null: there is no limit, or the cost is unknown."""
+    """True if the cost may exceed the remaining monthly budget. Null: there is no limit, or the cost is unknown."""
     corpus_fit: ExpectedFit | None
     """Corpus coverage of the proposals' fields; null if unknown."""
     corpus_fit_absent: str | None
-    """Why that is null."""
+    """Reason why the corpus fit is null."""
 
 
 class BatchSummary(Resource):
     id: str
     name: str
     rows: int
-    """Rows of the input."""
+    """Number of rows in the input."""
     rejected: int
-    """Rows without a usable idea."""
+    """Number of rows without a usable idea."""
     open: bool
-    """More rows will follow."""
+    """True if more rows will follow."""
     tags: tuple[str, ...]
     opinions_due: dt.date | None
     """Due date for the batch's reviewers."""
     states: dict[JobState, int]
     """Number of evaluations in each state; states without evaluations are missing."""
     erased: int
-    """Rows that were deleted, by request or at the end of their retention period."""
+    """Number of rows that were deleted, by request or at the end of their retention period."""
     cost_usd: Dollars | None
     """Cost of the evaluations that have ended; null if any of these costs is unknown."""
     known_cost_usd: Dollars
-    """Cost of the evaluations whose cost is known."""
+    """Total cost of those ended evaluations whose cost is known."""
     ideas_per_hour: float | None
-    """Evaluations that produced a report, per hour since the batch was accepted; null while the batch is running
-    with fewer than five of them."""
+    """Number of evaluations that produced a report, per hour since the batch was accepted; null while the batch is
+    running and fewer than five have."""
     finish_expected_at: dt.datetime | None
-    """Expected end at that rate; null while there is no rate, and once all evaluations have ended."""
+    """Expected end at that rate; null if there is no rate, and once all evaluations have ended."""
     created_at: dt.datetime
     finished_at: dt.datetime | None
-    """Time when the last evaluation ended; null until then."""
+    """Time at which the last evaluation ended; null until then."""
     links: BatchLinks
 
 
 class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
     waiting: str | None = None
-    """Reason why the first queued evaluation does not run yet; null if none is queued."""
+    """Reason why the first queued evaluation is not running yet; null if none is queued."""
     outcomes: dict[EvaluationOutcome, int] | None = None
     """Number of evaluations by outcome: scored in full, in part, not at all (`unscored`) and so on; outcomes
     without evaluations are missing. Null until all have ended."""
@@ -228,12 +229,13 @@ class BatchResource(BatchSummary):
 
 
 class RetriedBatch(Resource):
-    """Result of rerunning a batch's rows without a result."""
+    """Result of rerunning the rows of a batch that have no result."""
 
     retried: int
     """Number of evaluations queued again."""
     unreadable: int
-    """Number of evaluations left unchanged because their document is no longer stored; submit them again."""
+    """Number of evaluations left unchanged because their document is no longer stored; these must be submitted again.
+    """
     batch: BatchSummary
 
 
@@ -244,10 +246,10 @@ def create(
     options: BatchQuery | None = None,
     key: str | None = None,
 ) -> ApiCall[AcceptedBatch]:
-    """Submit ideas for evaluation, from files or from rows. `files` are PDF, text, Markdown, JSON, JSON Lines, CSV,
-    or ZIP archives of them; `rows` are records with `title` and `text`, or sections under their own names.
-    Unreadable input is listed in `rejected`; the rest is evaluated. With `open` in the options, further parts
-    follow through `add_rows`."""
+    """Submit ideas for evaluation, from files or from rows. `files` are PDF, text, Markdown, JSON, JSON Lines, CSV, or
+    ZIP archives of them; `rows` are records with `title` and `text`, or with sections under their own names. Unreadable
+    input is listed in `rejected`; the rest is evaluated. If `open` is set in the options, further parts can be sent
+    with `add_rows`."""
     return _upload(path("batches"), AcceptedBatch, files, rows, options, key)
 
 
@@ -259,7 +261,7 @@ def add_rows(
     rows: Iterable[dict[str, Any]] | None = None,
     key: str | None = None,
 ) -> ApiCall[AcceptedBatch]:
-    """Send another part of an open batch; `first` is `next_row` of the previous part."""
+    """Send another part of an open batch; `first` is `next_row` from the response to the previous part."""
     return _upload(path("batches", batch, "rows"), AcceptedBatch, files, rows, options, key)
 
 
@@ -276,7 +278,7 @@ def estimate(
 
 
 def batches(*, after: str | None = None, limit: int = 50, tag: str | None = None) -> ApiCall[Page[BatchSummary]]:
-    """List the caller's own batches, newest first; with a tag, only those that carry it."""
+    """List the caller's own batches, newest first; with a tag, only batches with that tag."""
     query = {"after": after, "limit": limit, "tag": tag}
     return ApiCall("GET", path("batches"), reads(Page[BatchSummary]), query=query)
 
@@ -284,15 +286,15 @@ def batches(*, after: str | None = None, limit: int = 50, tag: str | None = None
 def results(
     batch: str, *, format: ResultsFormat = "jsonl", reference: str | None = None, ranking: str = ""
 ) -> ApiCall[None]:
-    """Download the results of a batch so far. They cover all rows or those with a submitter's reference, and
-    include the ranks of the named ranking, or of the newest that succeeded."""
+    """Download the results of a batch so far. They cover all rows, or only those with the submitter's `reference`, and
+    include the ranks from the named ranking or, if none is named, from the newest that succeeded."""
     read = reads_file_of(_RESULTS_TYPES[format])
     query = {"format": format, "reference": reference, "ranking": ranking or None}
     return ApiCall("GET", path("batches", batch, "results"), read, query, headers={"Accept": "*/*"})
 
 
 def dossier(batch: str, *, ranking: str = "") -> ApiCall[None]:
-    """Download the dossier of a batch as PDF, in the order of the named ranking, otherwise by score."""
+    """Download the dossier of a batch as a PDF, in the order of the named ranking or, if none is named, by score."""
     read, query = reads_file_of("application/pdf"), {"ranking": ranking or None}
     return ApiCall("GET", path("batches", batch, "dossier"), read, query, headers={"Accept": "*/*"})
 

@@ -42,7 +42,7 @@ def blocking_sleep(sleep: Callable[[float], None]) -> Callable[[float], Awaitabl
 
 
 def finish(work: Awaitable[T] | AsyncGenerator[T, None]) -> T | Iterator[T]:
-    """Return the result of a coroutine, or an iterator over an asynchronous generator, neither of which suspends."""
+    """Return the result of a coroutine, or an iterator over an asynchronous generator; neither must ever suspend."""
     return _stepped(work) if isinstance(work, AsyncGenerator) else _result(work)
 
 

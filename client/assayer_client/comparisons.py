@@ -38,12 +38,12 @@ class JudgedBy(Resource):
     question: str | None = Field(default=None, max_length=64)
     """Digest of the prompt and of every dimension in it."""
     first_text: str | None = Field(default=None, max_length=64)
-    """Digest of everything shown about the first idea."""
+    """Digest of all text shown about the first idea."""
     second_text: str | None = Field(default=None, max_length=64)
 
 
 class Comparison(Resource):
-    """Answer of a judge who was shown two ideas. Keep it: a later ranking of more ideas can start from it."""
+    """Answer of a judge who was shown two ideas. Keep it: a later ranking with more ideas can start from it."""
 
     first: IdeaId
     second: IdeaId
@@ -51,7 +51,7 @@ class Comparison(Resource):
     blinding_rules: int | None = None
     """Version of the rules that masked both ideas for the judge; None if they were shown as submitted."""
     with_evidence: bool = False
-    """Whether the judge also saw the findings in the ideas' reports."""
+    """True if the judge also saw the findings in the ideas' reports."""
     judged_by: JudgedBy | None = None
     """Origin of the answer; None in comparisons that do not record it."""
 
@@ -60,18 +60,18 @@ class NamedComparison(Comparison):
     """Comparison of a ranking, with the submitters' own names of the ideas."""
 
     first_reference: str = ""
-    """Submitter's own name for the idea, the same as `reference` of a ranked idea; empty if there is none."""
+    """Submitter's own name for the idea, the same as `reference` in a ranked idea; empty if there is none."""
     second_reference: str = ""
 
 
 class Outcome(Resource):
-    """Better idea of two in one dimension."""
+    """Result of a comparison in one dimension: the better of two ideas."""
 
     dimension: str
     winner: Winner
-    """Winner, in the order of the request. A verdict that changes with the order of the ideas counts as a tie."""
+    """Winner, in the order of the request. A verdict that changes when the ideas are swapped counts as a tie."""
     agreed: bool | None
-    """Whether both orders gave the same verdict; None if only one was requested or answered."""
+    """True if both orders gave the same verdict; None if only one order was requested or answered."""
 
 
 class ComparisonResult(Resource):
@@ -79,7 +79,7 @@ class ComparisonResult(Resource):
     first: IdeaId
     second: IdeaId
     dimension: str
-    """Dimension that decides: its outcome is the outcome of the comparison."""
+    """Dimension that decides the comparison: its outcome is the outcome of the whole comparison."""
     outcomes: tuple[Outcome, ...]
     answers: tuple[Comparison, ...]
     """Judge's answers with reasons, usable as input of a ranking of these ideas. Empty if the judge was not asked."""
@@ -87,8 +87,8 @@ class ComparisonResult(Resource):
     """Reason why no judge was asked: every outcome is then a tie, because the judge would have been shown the same
     text twice."""
     blind: bool | None = None
-    """Whether names, affiliations and similar details were masked for the judge; None in results that do not record
-    it."""
+    """True if names, affiliations and similar details were masked for the judge; None in results that do not record it.
+    """
     blinding: tuple[Blinding, ...] = ()
     """Masked content of the first and the second idea; empty if they were shown as submitted."""
     failed: int = 0
@@ -112,7 +112,7 @@ class ComparisonBody(Body):
     first: IdeaBody | None = None
     second: IdeaBody | None = None
     first_evaluation: EvaluationName | None = None
-    """Evaluation to use instead of `first`: its idea is compared as it was judged."""
+    """Evaluation to use instead of `first`: its idea is compared in the form in which it was judged."""
     second_evaluation: EvaluationName | None = None
     """Evaluation to use instead of `second`."""
     both_orders: bool = True
@@ -133,9 +133,9 @@ class AcceptedComparison(Resource):
 
 
 class ComparisonResource(JobResource):
-    """`title`: of both ideas."""
+    """Comparison job; its `title` names both ideas."""
 
     result: ComparisonResult | None
-    """Result: `outcomes` states which idea is better in each dimension, `answers` states why; null until the state
-    is succeeded."""
+    """Result of the comparison: `outcomes` states which idea is better in each dimension, `answers` states why. Null
+    until the state is succeeded."""
     link: str

@@ -1,4 +1,4 @@
-"""Basis on which a proposal was judged, for the applicant who contests it."""
+"""Basis on which a proposal was judged, for an applicant who contests the evaluation."""
 
 import datetime as dt
 
@@ -24,11 +24,11 @@ class Contestation(Resource):
     characters: int
     """Number of characters of the judged text, after masking."""
     text_sha256: str
-    """SHA-256 of the judged text in UTF-8, so that a holder of the text can verify it."""
+    """SHA-256 of the judged text in UTF-8, with which anyone who has the text can verify it."""
     blinding: Blinding | None
-    """Masked content, hidden before the proposal was judged; null if it was judged as submitted."""
+    """Content that was masked before the proposal was judged; null if it was judged as submitted."""
     flags: tuple[TextFlag, ...]
-    """Suspicious features of the text; invisible ones were removed."""
+    """Suspicious features of the text; invisible text was removed."""
     score: float | Absent
     """Total score of all parts, 0 to 1."""
     parts: tuple[ContestablePart, ...]
@@ -38,7 +38,7 @@ class Contestation(Resource):
     embedding_model: str
     reranking_model: str | None
     prompts: tuple[PromptVersion, ...]
-    """Prompt versions, each with the digest of its prompt file, which is published with the program."""
+    """Prompt versions, each with the digest of its prompt file; these files are published with the program."""
     prompt_tokens: int
     completion_tokens: int
     corpus_version: str

@@ -1,4 +1,4 @@
-"""Local corpus of papers of the service."""
+"""Local paper corpus of the service."""
 
 import datetime as dt
 from typing import Annotated, Self
@@ -12,12 +12,12 @@ _MOST_NAMES = 50
 _MOST_LEFT_OUT = 1_000
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 PaperName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
-"""Id of a paper, or name of a venue or field."""
+"""Id of a paper, or name of a venue or a field of study."""
 
 
 class CorpusOptions(Body):
     limit: int = Field(default=10, ge=1, le=_MOST)
-    """Maximum number of papers, and of passages, for each query."""
+    """Maximum number of papers, and of passages, per query."""
     before: dt.date | None = None
     """Publication date limit: only papers published on this day or earlier; papers without a date are excluded.
     Null: no limit."""
@@ -33,7 +33,7 @@ class CorpusOptions(Body):
     without: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_LEFT_OUT)
     """Ids of papers to leave out."""
     snippets: bool = False
-    """Whether to also return the best matching passages."""
+    """Return the best matching passages as well."""
 
     @model_validator(mode="after")
     def _some_days(self) -> Self:
@@ -70,25 +70,25 @@ class CorpusHit(CorpusPaper):
 
 class CorpusPassage(Resource):
     paper: str
-    """Its id."""
+    """Id of the paper."""
     title: str
     section: str
     text: str
     score: float
     """Cosine similarity of query and passage, −1 to 1."""
     cites: tuple[str, ...]
-    """Ids of corpus papers that the passage cites, as far as its record states them."""
+    """Ids of corpus papers that the passage cites, as far as the passage's record states them."""
 
 
 class CorpusAnswer(Resource):
     query: str
     hits: tuple[CorpusHit, ...]
-    """Best first."""
+    """Papers found, best first."""
     passages: tuple[CorpusPassage, ...] | None
     """Matching passages, best first; null unless requested."""
 
 
 class CorpusSearch(Resource):
     corpus: str
-    """Corpus version that answered: the same version gives the same answers."""
+    """Version of the corpus that was searched: the same version gives the same answers."""
     answers: tuple[CorpusAnswer, ...]

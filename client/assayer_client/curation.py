@@ -1,5 +1,5 @@
-"""Curations, proposals and scores: papers are turned into research questions, questions into candidate ideas, and ideas
-into scores."""
+"""Curations, proposals and scores: papers are converted to research questions, questions to candidate ideas, and ideas
+to scores."""
 
 from typing import Annotated, Literal
 
@@ -27,21 +27,21 @@ BestBy = Literal["comparisons", "scores"]
 
 
 class LeakageMeasure(Resource):
-    """Measure of how much of the abstract's wording about its method a question repeats."""
+    """Measure of how much of the abstract's wording about the method is repeated in a question."""
 
     leaks: bool
     share: float = Field(ge=0, le=1)
-    """Share of the question's content words that the abstract uses only for its method."""
+    """Share of the question's content words that occur in the abstract only in the description of the method."""
     longest_run: int = Field(ge=0)
     """Longest run of consecutive words shared by the question and the abstract's method description. Runs that also
     occur elsewhere in the abstract do not count."""
     names: tuple[str, ...]
-    """Names that the paper gives to what it introduces and that the question repeats."""
+    """Names that the paper introduces and that the question repeats."""
     repeated: tuple[str, ...]
     """Words counted in `share`, as written in the question."""
     method_found_by: Literal["wording", "place"]
-    """Method by which the method sentences were identified. `wording`: a sentence says that something is proposed.
-    `place`: no sentence does, so all sentences but the first count as the method."""
+    """Method by which the method sentences were identified. `wording`: a sentence states that something is proposed.
+    `place`: there is no such sentence, so all sentences except the first count as the method."""
 
 
 class CuratedPaper(Resource):
@@ -51,7 +51,7 @@ class CuratedPaper(Resource):
     title: str
     kind: PaperKind | Absent
     kind_reason: str
-    """Evidence in the title or abstract for the kind; if the kind is absent, the same text as its reason."""
+    """Evidence in the title or abstract for the kind; if the kind is absent, the same text as the reason for that."""
     question: str | Absent
     """Research question; absent, with the reason, if the paper is of another kind or the question revealed its
     method."""
@@ -68,7 +68,7 @@ class Candidate(Resource):
     """Candidate idea that a model proposed for a question. A line of JSON with a candidate can be read as an idea."""
 
     id: str
-    """Id for people: the id of the question and the number of the candidate, such as `q7-3`."""
+    """Readable id: the id of the question and the number of the candidate, such as `q7-3`."""
     question: str
     number: int = Field(ge=1)
     """Number of the candidate among those for its question."""
@@ -77,7 +77,7 @@ class Candidate(Resource):
     gap: str
     bridge: str
     text: str
-    """The idea itself."""
+    """Text of the idea."""
     flags: tuple[TextFlag, ...] = ()
     place: Annotated[int, Field(ge=1)] | Absent | None = None
     """Rank among the question's candidates, 1 being the best; None if no ranking was requested."""
@@ -89,7 +89,7 @@ class MissingCandidate(Resource):
     number: int = Field(ge=1)
     reason: str
     same_as: int | None = None
-    """Number of the candidate with exactly the same words; None if no usable answer was returned."""
+    """Number of the candidate with exactly the same text; None if the reason is that no usable answer was returned."""
 
 
 class Proposal(Resource):
@@ -115,7 +115,7 @@ class DimensionScore(Resource):
 
 
 class IdeaScores(Resource):
-    """Scores of one idea in single dimensions."""
+    """Scores of one idea, one per dimension."""
 
     id: IdeaId
     title: str
@@ -147,7 +147,7 @@ class CurationOutcome(PaidOutcome):
 
     result_field = "paper"
     paper: CuratedPaper | None = None
-    """Kind and question of the paper; each is absent, with its reason, if it has none."""
+    """Kind and question of the paper; each is absent, with the reason, if the paper has none."""
 
 
 class ProposalOutcome(PaidOutcome):
@@ -169,7 +169,7 @@ class ItemsResult(ItemCounts):
 
     kind: Literal["curation", "proposal", "score"]
     done: int
-    """Number of papers whose kind is known, of questions with a candidate, or of ideas with a score."""
+    """Number of items done: papers whose kind is known, questions with a candidate, or ideas with a score."""
 
 
 class ItemJobResource(JobResource):
@@ -212,9 +212,10 @@ class ScoreItems(ItemsPage[ScoreOutcome]):
 class CuratedPaperBody(Body):
     title: str = Field(max_length=1_000)
     abstract: str = Field(max_length=100_000)
-    """20 words or more."""
+    """Abstract of at least 20 words."""
     id: str | None = Field(default=None, max_length=200)
-    """Name that the caller uses for the paper, returned with its outcome; null: an id is derived from its words."""
+    """Name that the caller uses for the paper, returned with its outcome; null: an id is derived from the paper's text.
+    """
 
 
 class CurationBody(Body):
@@ -227,8 +228,8 @@ class CurationBody(Body):
 class QuestionBody(Body):
     question: str = Field(max_length=5_000)
     id: str | None = Field(default=None, max_length=200)
-    """Name that the caller uses for the question, returned with its outcome and used as prefix of its candidates'
-    ids; null: an id is derived from its words."""
+    """Name that the caller uses for the question, returned with its outcome and used as a prefix of its candidates'
+    ids; null: an id is derived from the question's text."""
 
 
 class ProposalBody(Body):

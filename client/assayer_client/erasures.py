@@ -12,10 +12,10 @@ class ErasureBody(Body):
     """Erasure request with exactly one of `source` and `batch`."""
 
     source: str | None = Field(default=None, min_length=1, max_length=300)
-    """Name under which you submitted the idea: a file name, or the id in its row."""
+    """Name under which you submitted the idea: a file name, or the id in its table row."""
     batch: str | None = Field(default=None, max_length=100)
     dry_run: bool = False
-    """Whether to only report what would be deleted."""
+    """Only report what would be deleted."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -35,14 +35,14 @@ class ErasedJob(Resource):
 
 
 class RankingThatStays(Resource):
-    """Finished ranking from which the applicant is removed; all others keep their ranks."""
+    """Finished ranking from which the applicant is removed; the other proposals keep their ranks."""
 
     id: str
     title: str
     taken: int
     """Number of proposals removed."""
     left: int
-    """Proposals that stay."""
+    """Number of proposals that remain in the ranking."""
 
 
 class Erasure(Resource):
@@ -50,17 +50,18 @@ class Erasure(Resource):
 
     dry_run: bool
     jobs: tuple[ErasedJob, ...]
-    """Evaluations, and the comparisons and other jobs that contain their ideas, which are deleted as a whole. This
-    includes rankings that are unfinished, would keep fewer than two proposals, or belong to an erased batch."""
+    """Evaluations, and the comparisons and other jobs that contain their ideas, all of which are deleted completely.
+    This includes rankings that are unfinished, would be left with fewer than two proposals, or belong to an erased
+    batch."""
     taken_out_of: tuple[RankingThatStays, ...] = ()
     refused_rows: int
     """Number of batch rows without a usable idea, whose names and reasons are erased."""
     batch: str | None
-    """Itself deleted."""
+    """Batch that is itself deleted; null if there is none."""
     proof: int | None
     """Number of the audit log entry that records the erasure: `GET /v1/erasures/{number}`. Null for a dry run."""
     warnings: tuple[str, ...]
-    """Effects on other proposals: a ranking that is deleted as a whole."""
+    """Effects on other proposals: rankings that are deleted completely."""
 
 
 class ErasureProof(Resource):
@@ -75,15 +76,15 @@ class ErasureProof(Resource):
     """Name of the member or key at that time."""
     role: str
     about: str
-    """Subject: the batch, or `an applicant`, who is not named."""
+    """Subject of the erasure: the batch, or `an applicant`, who is not named."""
     things: tuple[str, ...]
     """Ids of everything that was deleted."""
     taken_out_of: tuple[str, ...] = ()
     """Ids of rankings that are kept without the erased idea."""
     words_erased: int
-    """Number of related audit log entries whose content was erased too; their hashes stay in the chain."""
+    """Number of related audit log entries whose content was erased as well; their hashes remain in the chain."""
     hash: str
-    """Hash of the entry. `assayer audit-log verify` checks it with the whole chain."""
+    """Hash of the entry. `assayer audit-log verify` checks it together with the whole chain."""
     still_stored: tuple[str, ...]
     """Deleted ids that are still stored, and rankings that still contain erased data; empty if the erasure was
     complete."""

@@ -34,22 +34,22 @@ _OUT_OF_TURN = frozenset({408, 429, 502, 503, 504})
 _GONE = 410
 _NO_PATHS = "/-/routes"
 _SHOWN = 5
-"""Maximum number of errors shown in the message; `errors` holds all."""
+"""Maximum number of errors shown in the message; `errors` contains all of them."""
 _LONGEST_TEXT = 300
 
 
 class ProblemAt(NamedTuple):
-    """Single error in a request, with its location."""
+    """Single error in a request, with its position."""
 
     detail: str
     pointer: str | None = None
-    """JSON pointer into the body (RFC 6901)."""
+    """JSON pointer into the body (RFC 6901); None if the error is not in the body."""
     parameter: str | None = None
-    """Parameter of the query, the path or the headers."""
+    """Name of the query, path or header parameter; None if the error is not in a parameter."""
 
 
 class ClientError(Exception):
-    """Base error of the client: one sentence states what was wrong and, if known, another what to do."""
+    """Base error of the client: one sentence states what is wrong and, if known, a second one what to do."""
 
     reason = "the client failed"
 
@@ -63,13 +63,13 @@ class ClientError(Exception):
 
 
 class InvalidRequest(ClientError):
-    """Raised if the input cannot be sent, or if the response cannot be trusted."""
+    """Error for input that cannot be sent, or a response that cannot be trusted."""
 
     reason = "the request cannot be sent"
 
     @classmethod
     def of(cls, error: ValidationError) -> "InvalidRequest":
-        """Return the error for a body that could not be built from the input; it names the first field at fault."""
+        """Return the error for a body that could not be built from the input; it names the first invalid field."""
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         message = str(first["msg"]).removeprefix("Value error, ")
@@ -103,10 +103,11 @@ class ApiProblem(ClientError):
         self.title = title
         self.detail = detail
         self.type = type
-        """Problem type URI; `about:blank` if something other than the service answered, such as a proxy."""
+        """Problem type URI; `about:blank` if the response came from something other than the service, such as a proxy.
+        """
         self.errors = errors
         self.retry_after = retry_after
-        """Seconds."""
+        """Seconds to wait before a retry; None if unknown."""
         self.request_id = request_id
 
     @property
@@ -116,9 +117,8 @@ class ApiProblem(ClientError):
 
     @property
     def retryable(self) -> bool:
-        """Whether a retry may help. A 500 that is not a problem document of the service comes from a server
-        that died during the request; a 404 with Ray Serve's wording comes from a newly started proxy that has
-        no routes yet."""
+        """True if a retry may help. A 500 that is not a problem document of the service comes from a server that died
+        during the request; a 404 with Ray Serve's wording comes from a newly started proxy that has no routes yet."""
         if self.type != "about:blank":
             return self.status in _OUT_OF_TURN
         return self.status in _OUT_OF_TURN or self.status == 500 or (self.status == 404 and _NO_PATHS in self.detail)
@@ -145,11 +145,12 @@ class Deleted(ApiProblem):
         """Reason for the deletion; None if the job still exists and only its result was deleted."""
         self.deleted_at = deleted_at
         self.proof = proof
-        """Number for `erasure_proof`; None if the deletion was not requested, or if the caller may not read it."""
+        """Number for `erasure_proof`; None if the deletion was not requested, or if the caller is not allowed to read
+        the proof."""
 
 
 class ServiceUnreachable(ClientError):
-    """Error for a missing answer, or one that did not come from the service."""
+    """Error for a missing response, or a response that did not come from the service."""
 
     reason = "the service was out of reach"
     retry_after: float | None = None
@@ -184,7 +185,7 @@ def problem_of(status: int, headers: Mapping[str, str], content: bytes, now: dt.
 
 
 def seconds_to_wait(header: str | None, now: dt.datetime) -> float | None:
-    """Return `Retry-After` in seconds, from either form (RFC 9110, 10.2.3); None if it cannot be read."""
+    """Return `Retry-After` in seconds, from either of its forms (RFC 9110, 10.2.3); None if it cannot be parsed."""
     if header is None:
         return None
     text = header.strip()

@@ -20,9 +20,9 @@ from assayer_client.resources import (
 )
 
 BoardModel = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-"""Model of the endpoint, by its name there."""
+"""Model by the name that the endpoint uses for it."""
 BoardSize = Annotated[int, Field(ge=0, le=100)]
-"""Reviewers drawn for each idea; 0 runs the control: one reviewer without persona or masking."""
+"""Number of reviewers drawn for each idea; 0 runs the control, which is one reviewer without persona or masking."""
 
 
 class SectionBody(Body):
@@ -34,7 +34,7 @@ class IdeaBody(Body):
     """Idea as a single text or a list of sections."""
 
     title: str | None = Field(default=None, max_length=1_000)
-    """Title of the idea; taken from the text if null."""
+    """Title of the idea; if null, the title is taken from the text."""
     text: str | None = None
     sections: tuple[SectionBody, ...] | None = Field(default=None, min_length=1, max_length=200)
 
@@ -108,7 +108,7 @@ class ScoredPart(Resource):
     scale_max: float | None
     certainty: ScoreCertainty | None
     reason: str | None
-    """Why there is no score."""
+    """Reason why there is no score; null if there is one."""
 
 
 class EvaluationScores(Resource):
@@ -123,7 +123,7 @@ class EvaluationScores(Resource):
     corpus_fit: FitLevel | None
     """Corpus coverage of the proposal's field."""
     complete: bool
-    """Whether every part has a score and the report was not cut short by a budget or a minimum."""
+    """True if every part has a score and the report was not cut short by a budget or a minimum."""
     parts: tuple[ScoredPart, ...]
     notices: tuple[str, ...]
     """Kinds of the report's notices, such as `budget` or `corpus_fit`."""
@@ -131,17 +131,18 @@ class EvaluationScores(Resource):
 
 class Evaluation(JobResource):
     source: str
-    """Submitter's name for the idea, with the id in its row: `proposals.csv:7 (A-2026-0007)`. Empty if there is
+    """Submitter's name for the idea, with the id from its table row: `proposals.csv:7 (A-2026-0007)`. Empty if there is
     none."""
     reference: str
-    """Submitter's own name alone, for joining results: the id in its row, or a file name. Empty if there is none."""
+    """Submitter's own name alone, for joining results: the id from the table row, or a file name. Empty if there is
+    none."""
     batch: str | None
     row: int | None
     """Row number in the batch's input, from 1."""
     scores: EvaluationScores | None
-    """Scores in its report; null until there is a report."""
+    """Scores from the evaluation's report; null until there is a report."""
     waiting: str | None = None
-    """Reason why it has not started yet; null in lists, and once it has started."""
+    """Reason why the evaluation has not started yet; null in lists, and once it has started."""
     links: Links
 
 
@@ -149,7 +150,7 @@ class Method(Resource):
     name: str
     summary: str
     board_models: tuple[str, ...] = ()
-    """Models that a request may name for InnoEval's boards; if empty, the boards use the models in the service's
+    """Models that a request can name for InnoEval's boards; if empty, the boards use the models in the service's
     settings."""
 
 
@@ -162,9 +163,9 @@ def evaluations(
     after: str | None = None,
     limit: int = 50,
 ) -> ApiCall[Page[Evaluation]]:
-    """List the caller's own evaluations, newest first. `after` is `next` of the previous page; `source` is the
-    submitter's name, either complete, the id of a row or a file name; `reference` is an exact match of that name
-    alone."""
+    """List the caller's own evaluations, newest first. `after` is `next` from the previous page. `source` is the
+    submitter's name: the complete name, the id of a row, or a file name. `reference` matches that name alone, exactly.
+    """
     query = {"state": state, "batch": batch, "source": source, "reference": reference, "after": after, "limit": limit}
     return ApiCall("GET", path("evaluations"), reads(Page[Evaluation]), query=query)
 

@@ -1,4 +1,5 @@
-"""Event stream that survives broken connections: it tracks the events seen and decides whether to reconnect."""
+"""Event stream that survives broken connections: it keeps track of the events already seen and decides whether to
+reconnect."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,17 +21,17 @@ E = TypeVar("E", bound=BaseModel)
 
 @dataclass(frozen=True)
 class EventStream(Generic[E]):
-    """Description of an event stream: its path, its event type, and the test for the last event."""
+    """Description of an event stream: its path, its event type, and the test for its last event."""
 
     path: str
     kind: type[E]
     ends: Callable[[E], bool]
     numbered: bool = True
-    """Whether each event has its own number, higher than the previous one."""
+    """True if each event has its own number, higher than that of the previous event."""
 
 
 class EventReader(Generic[E]):
-    """Reader of incoming events; returns the new ones, and the pause after a broken connection."""
+    """Reader of incoming events, which returns only new ones, and the pause after a broken connection."""
 
     def __init__(self, stream: EventStream[E], after: int, retries: RetryPolicy) -> None:
         """Create a reader; `after` is the number of the last event already seen. Numbers increase along a stream."""
@@ -42,8 +43,8 @@ class EventReader(Generic[E]):
         self.ended = False
 
     def take(self, heard: "ServerSentEvent") -> E | None:
-        """Return the event, or None for one already seen. Raises ServiceUnreachable for data that is not an
-        event of the service."""
+        """Return the event; None if it was already seen. Raises ServiceUnreachable for data that is not an event of the
+        service."""
         number = int(heard.id) if heard.id.isascii() and heard.id.isdigit() else None
         if not heard.data or (self._stream.numbered and number is not None and number <= self.last):
             return None
@@ -57,8 +58,8 @@ class EventReader(Generic[E]):
         return event
 
     def pause_after(self, error: Exception | None) -> float:
-        """Return the seconds to pause before reconnecting; pass None if the server closed the stream before its
-        last event. Raises the error if it is permanent, or if nothing new has arrived for too long."""
+        """Return the seconds to pause before reconnecting; `error` is None if the server closed the stream before its
+        last event. Raises the error if it is permanent, or if no new event has arrived for too long."""
         if error is not None and not may_retry(error):
             raise error
         self._failures += 1

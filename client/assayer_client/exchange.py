@@ -1,4 +1,4 @@
-"""Exchanges with the service: requests with retries, polling, event streams and downloads, written once for both
+"""Exchanges with the service: requests with retries, polling, event streams and downloads, implemented once for both
 clients."""
 
 import time
@@ -30,7 +30,7 @@ _ALL_SEEN = httpx2.codes.NO_CONTENT
 
 
 class Exchange:
-    """Connection to a service. With `BlockingHttp` and a `sleep` that blocks, its coroutines never suspend."""
+    """Connection to a service. With `BlockingHttp` and a blocking `sleep`, its coroutines never suspend."""
 
     def __init__(
         self,
@@ -42,18 +42,18 @@ class Exchange:
         self._requests, self._retries, self._http, self._sleep = requests, retries, http, sleep
 
     async def run(self, call: ApiCall[T]) -> T:
-        """Send a call, and retry it if that may help; a repeated POST is executed once."""
+        """Send a call, and retry it if that may help; a repeated POST is executed only once."""
         return call.read(await self._retrying()(self._sent, call, self._requests.key_of(call)))
 
     async def poll(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
-        """Send a call repeatedly until `ended` is true of its answer. Raises TimeoutError."""
+        """Send a call repeatedly until `ended` is true for its response. Raises TimeoutError after `seconds`."""
         began = time.monotonic()
         while not ended(response := await self.run(call)):
             await self._sleep(next_poll(time.monotonic() - began, seconds, call.subject))
         return response
 
     async def follow(self, stream: EventStream[E], after: int) -> AsyncIterator[E]:
-        """Yield the events of a stream after the event number `after`; reconnect when the connection breaks."""
+        """Yield the events of a stream that follow the event number `after`; reconnect if the connection breaks."""
         following = EventReader(stream, after, self._retries)
         while True:
             broken: Exception | None = None
@@ -73,7 +73,7 @@ class Exchange:
     async def outcomes(
         self, job: str, page_after: Callable[[int], ApiCall[ItemsPage[T]]], after: int, seconds: float | None
     ) -> AsyncIterator[T]:
-        """Yield the outcomes of a multi-item job as they arrive. Raises TimeoutError."""
+        """Yield the outcomes of a multi-item job as they arrive. Raises TimeoutError after `seconds`."""
         began = time.monotonic()
         while True:
             page = await self.run(page_after(after))
@@ -86,7 +86,7 @@ class Exchange:
                 await self._sleep(next_poll(time.monotonic() - began, seconds, job))
 
     async def save(self, call: ApiCall[None], target: Path) -> Path:
-        """Write an answer of any length to a file atomically."""
+        """Write a response of any length to a file atomically."""
         return await self._retrying()(self._download, call, target)
 
     async def _download(self, call: ApiCall[None], target: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Atomic writing of long answers to files."""
+"""Atomic writing of long responses to files."""
 
 import os
 import shutil
@@ -17,9 +17,9 @@ __all__ = ["atomic_file"]
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside the target, which it replaces at the end, so that an existing file is unchanged
-    until then. A symbolic link is itself replaced, not its target; a device or pipe is written to directly, even
-    through a link. Raises InvalidRequest if the file cannot be written."""
+    """Open a temporary file beside the target and replace the target with it at the end, so that an existing file is
+    unchanged until then. A symbolic link is itself replaced, not its target; a device or pipe is written to directly,
+    even through a link. Raises InvalidRequest if the file cannot be written."""
     with _explained(target):
         streamed = _is_stream(target)
         if target.is_dir():

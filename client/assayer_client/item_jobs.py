@@ -13,15 +13,15 @@ __all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCounts", "ItemLinks", "ItemOutcom
 Ended = TypeVar("Ended")
 
 MOST_ITEMS = 1_000
-"""Items of one request."""
+"""Maximum number of items in one request."""
 _HELD_SECONDS = 20.0
-"""Seconds for which the service is asked to hold a response while there is nothing new."""
+"""Seconds for which the service is asked to hold a response while there are no new outcomes."""
 
 
 class ItemLinks(Resource):
     job: str
     items: str
-    """Path of the outcomes, in the order in which they arrive."""
+    """Path of the outcomes, which are listed in order of arrival."""
     events: str
 
 
@@ -39,7 +39,7 @@ class ItemOutcome(Resource):
     """Outcome of an item: a result, or a problem that states why there is none."""
 
     result_field: ClassVar[str]
-    """Name of the field with the result."""
+    """Name of the field that contains the result."""
     item: int = Field(ge=0)
     """Position of the item in the request, from 0."""
     id: str = ""
@@ -47,7 +47,7 @@ class ItemOutcome(Resource):
     problem: Problem | None = None
     """Reason why there is no result."""
     same_as: int | None = None
-    """Earlier item with the same words, whose outcome is reused at no further cost."""
+    """Number of an earlier item with the same text, whose outcome is reused at no further cost."""
     seconds: float = Field(default=0.0, ge=0)
     """Seconds from the start to the end of the item's work."""
 
@@ -63,10 +63,10 @@ class ItemCounts(Resource):
 
     items: int
     absent: int
-    """Number of items for which the model gave no usable answer; the outcome states why."""
+    """Number of items for which the model gave no usable answer; the outcome of each states why."""
     problem: int
     repeated: int
-    """Number of items with the same words as an earlier item; each is also counted by that item's outcome."""
+    """Number of items with the same text as an earlier item; each is also counted under that item's outcome."""
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -80,7 +80,7 @@ class ItemsPage(Resource, Generic[Ended]):
     last: int
     """Number to pass as `after` to continue reading."""
     state: JobState
-    """State of the whole job: once it has ended and `items` is empty, all outcomes have been read."""
+    """State of the whole job: if it has ended and `items` is empty, all outcomes have been read."""
 
     @property
     def is_last(self) -> bool:
@@ -90,13 +90,14 @@ class ItemsPage(Resource, Generic[Ended]):
 def items_call(
     where: str, page: type[ItemsPage[Ended]], job: str, *, after: int, limit: int, seconds: float
 ) -> ApiCall[ItemsPage[Ended]]:
-    """Return the call for outcomes of a job in order of arrival; `where` is the path segment of the job's kind."""
+    """Return the call that fetches a job's outcomes in order of arrival; `where` is the path segment of the job's
+    kind."""
     headers = {"Prefer": f"wait={seconds:g}"} if seconds else {}
     query = {"after": after, "limit": limit}
     return ApiCall("GET", path(where, job, "items"), reads(page), query=query, headers=headers, seconds=seconds)
 
 
 def next_items_call(where: str, page: type[ItemsPage[Ended]], job: str) -> Callable[[int], ApiCall[ItemsPage[Ended]]]:
-    """Return a function that builds the call for all outcomes after a number, which the service holds while there
-    are none."""
+    """Return a function that builds the call for all outcomes after a number. The service holds its response while
+    there are none."""
     return lambda after: items_call(where, page, job, after=after, limit=MOST_ITEMS, seconds=_HELD_SECONDS)

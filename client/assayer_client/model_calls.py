@@ -31,14 +31,14 @@ class Fault(Resource):
 
 
 class FaultCount(Resource):
-    """Number of faults of one kind in one task, and how many of the affected calls still returned an answer."""
+    """Number of faults of one kind in one task, and the number of affected calls that still returned an answer."""
 
     task: str
     kind: FaultKind
     met: int
     recovered: int
     example: str = ""
-    """Detail of the first of them, which quotes the endpoint where it refused."""
+    """Detail of the first of these faults; if the endpoint refused, it quotes the endpoint."""
 
 
 class Message(Resource):
@@ -56,15 +56,15 @@ class ModelCall(Resource):
     outcome: Literal["answered", "failed"]
     error: str
     cached: bool
-    """Whether the answer came from the cache; nothing was sent or paid for."""
+    """True if the answer came from the cache, so that nothing was sent or paid for."""
     ended_at: dt.datetime
     seconds: float
-    """Seconds from the first send to the valid answer; for a cached call, those of the call that was paid for."""
+    """Seconds from the first send to the valid answer; for a cached call, the seconds of the original call."""
     attempts: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | None
-    """Cost in US dollars; null if the price is unknown. For a cached call, the cost when it was paid for."""
+    """Cost in US dollars; null if the price is unknown. For a cached call, the cost of the original call."""
     faults: tuple[Fault, ...]
 
 
@@ -73,6 +73,6 @@ class ModelCallContents(Resource):
 
     call: ModelCall
     messages: tuple[Message, ...] | Absent
-    """Messages first sent. If an answer was unusable, the call's `faults` state what was asked again."""
+    """Messages of the first request. If an answer was unusable, the call's `faults` state what was asked again."""
     answer: str | Absent
-    """JSON."""
+    """Answer as JSON."""

@@ -1,8 +1,9 @@
-"""Declaration of the methods of `client.evaluations`, `client.batches`, …: each is declared once, for both clients.
+"""Declaration of the methods of `client.evaluations`, `client.batches`, …: each method is declared once, for both
+clients.
 
 A namespace class declares its methods as descriptors over functions that build calls. `Client` returns the response,
-`AsyncClient` returns an awaitable of the same. Most calls are described by their method and path alone, in which `{}`
-stands for an id."""
+`AsyncClient` returns an awaitable of it. Most calls are described only by their method and path, in which `{}` stands
+for an id."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import update_wrapper
@@ -57,7 +58,8 @@ class Namespace(Generic[M]):
     """Group of methods for one kind of resource. Every method raises ApiProblem and ServiceUnreachable."""
 
     def __init__(self, exchange: Exchange, finish: Callable[[Any], Any]) -> None:
-        """Create a group; `finish` converts a coroutine or an asynchronous generator to what the methods return."""
+        """Create a group; `finish` converts a coroutine or an asynchronous generator to what the methods of the group
+        return."""
         self.exchange, self.finish = exchange, finish
 
 
@@ -65,8 +67,8 @@ class Method(Generic[S, A]):
     """Descriptor for a method with type S on the synchronous client and type A on the asynchronous client."""
 
     def __init__(self, method: Callable[..., Any], described: Callable[..., Any] | None = None) -> None:
-        """Create a descriptor for a function of an Exchange and the method's parameters; `described` has the
-        parameters and the docstring to show, if they are not those of the function."""
+        """Create a descriptor from a function that takes an Exchange and the method's parameters; `described` has the
+        parameters and the docstring to show, if they differ from those of the function."""
         self._method, self._described = method, described
         self.__doc__ = (described or method).__doc__
 
@@ -91,7 +93,7 @@ _Operation = Method[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]
 
 
 def operation(build: Callable[P, ApiCall[T]]) -> _Operation[P, T]:
-    """Return a method that sends the call built by a function, with the same parameters as that function."""
+    """Return a method that sends the call built by `build`, and has the same parameters as that function."""
     return Method(lambda exchange, *args, **kwargs: exchange.run(build(*args, **kwargs)), build)
 
 
@@ -106,13 +108,13 @@ def by_id(method: HttpMethod, template: str, kind: type[T]) -> _Operation[[str],
 
 
 def deleting(template: str, *, erase: bool = False) -> _Operation[[str], None]:
-    """Return a method that deletes what has an id, or with `erase` everything stored about it."""
+    """Return a method that deletes the resource with an id or, with `erase`, everything stored about it."""
     query = {"erase": "true"} if erase else {}
     return operation(lambda id: ApiCall("DELETE", _where(template, id), reads_nothing, query))
 
 
 def sending(method: HttpMethod, where: str, body: type[B], kind: type[T], *, held: float = 0.0) -> _Operation[[B], T]:
-    """Return a method that takes a body; the service is asked to hold its response for at most `held` seconds."""
+    """Return a method that sends a body; the service is asked to hold its response for at most `held` seconds."""
     return operation(lambda body: ApiCall(method, _where(where), reads(kind), body=body, seconds=held))
 
 
@@ -128,7 +130,8 @@ class _Creating(Protocol[B_contra, T_co]):
 def creating(
     where: str, body: type[B], kind: type[T], *, held: float = 0.0
 ) -> Method[_Creating[B, T], _Creating[B, Coroutine[Any, Any, T]]]:
-    """Return a method that takes a body; repeated with the same idempotency `key` it has its effect once."""
+    """Return a method that sends a body; if it is called again with the same idempotency `key`, it takes effect only
+    once."""
 
     def create(body: B, *, key: str | None = None) -> ApiCall[T]:
         return ApiCall("POST", _where(where), reads(kind), body=body, key=key, seconds=held)
@@ -141,7 +144,7 @@ class _Listing(Protocol[T_co]):
 
 
 def listing(where: str, kind: type[T]) -> Method[_Listing[Page[T]], _Listing[Coroutine[Any, Any, Page[T]]]]:
-    """Return a method that returns a page of resources; `after` is `next` of the page before."""
+    """Return a method that returns a page of resources; its `after` is `next` from the previous page."""
 
     def list_page(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[T]]:
         return ApiCall("GET", path(where), reads(Page.__class_getitem__(kind)), {"after": after, "limit": limit})
@@ -160,8 +163,8 @@ def has_ended(job: Any) -> bool:
 def waiting_for(
     template: str, kind: type[T], ended: Callable[[T], bool] = has_ended
 ) -> Method[_Waiting[T], _Waiting[Coroutine[Any, Any, T]]]:
-    """Return a method that returns a job or batch once it has ended. The method raises TimeoutError naming it after
-    `seconds`; the work continues."""
+    """Return a method that returns a job or batch once it has ended. After `seconds`, the method raises TimeoutError
+    naming the job or batch, which continues."""
 
     def wait(exchange: Exchange, id: str, *, seconds: float | None = None) -> Any:
         return exchange.poll(ApiCall("GET", _where(template, id), reads(kind)), ended, seconds)
@@ -197,8 +200,8 @@ class _ReadingItems(Protocol[T_co]):
 def items_of(
     where: str, page: type[ItemsPage[T]]
 ) -> Method[_ReadingItems[ItemsPage[T]], _ReadingItems[Coroutine[Any, Any, ItemsPage[T]]]]:
-    """Return a method that returns outcomes in order of arrival; with `seconds`, it waits that long for the next
-    one."""
+    """Return a method that returns outcomes in order of arrival; with `seconds`, it waits up to that long for the next
+    outcome."""
 
     def items(job: str, *, after: int = 0, limit: int = 100, seconds: float = 0.0) -> ApiCall[ItemsPage[T]]:
         return items_call(where, page, job, after=after, limit=limit, seconds=seconds)
@@ -223,8 +226,8 @@ def outcomes_of(where: str, page: type[ItemsPage[T]]) -> Method[_Yielding[Iterat
 def waiting_for_items(
     where: str, kind: type[S], page: type[ItemsPage[T]]
 ) -> Method[_Waiting[S], _Waiting[Coroutine[Any, Any, S]]]:
-    """Return a method that returns a multi-item job with all outcomes, in the order of the items. The method raises
-    TimeoutError after `seconds`; the work continues."""
+    """Return a method that returns a multi-item job once it has ended, with all outcomes in the order of the items. The
+    method raises TimeoutError after `seconds`; the job continues."""
 
     async def wait(exchange: Exchange, id: str, *, seconds: float | None = None) -> Any:
         async for _ in exchange.outcomes(id, next_items_call(where, page, id), 0, seconds):
@@ -240,7 +243,7 @@ _Download = Method[
 
 
 def download(build: Callable[Concatenate[str, P], ApiCall[None]]) -> _Download[P]:
-    """Return a method that writes an answer of any length to a file atomically."""
+    """Return a method that writes a response of any length to a file atomically."""
 
     def save(exchange: Exchange, id: str, target: Path, *args: P.args, **kwargs: P.kwargs) -> Any:
         return exchange.save(build(id, *args, **kwargs), target)
@@ -249,6 +252,6 @@ def download(build: Callable[Concatenate[str, P], ApiCall[None]]) -> _Download[P
 
 
 def downloading(template: str, media_type: str, **query: str) -> "_Download[[]]":
-    """Return a method that saves the document of a media type."""
+    """Return a method that saves a document in the given media type to a file."""
     read: Callable[[Response], None] = reads_file_of(media_type)
     return download(lambda id: ApiCall("GET", _where(template, id), read, query, headers={"Accept": "*/*"}))

@@ -261,7 +261,8 @@ class Operations(Generic[M]):
     """Operations of a client, grouped in namespaces."""
 
     def __init__(self, exchange: Exchange, finish: Callable[[Any], Any]) -> None:
-        """Create the namespaces; `finish` converts a coroutine or an asynchronous generator to what methods return."""
+        """Create the namespaces; `finish` converts a coroutine or an asynchronous generator to what the methods
+        return."""
         self.evaluations: Evaluations[M] = Evaluations(exchange, finish)
         self.batches: Batches[M] = Batches(exchange, finish)
         self.comparisons: Comparisons[M] = Comparisons(exchange, finish)

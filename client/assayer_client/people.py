@@ -10,8 +10,8 @@ from assayer_client.resources import BatchId, Body, MemberId, Name, Resource, Te
 
 PersonRole = Literal["owner", "officer", "reviewer", "auditor"]
 Role = Literal[PersonRole, "machine"]
-"""Role of a member or key. owner: answers for the tenant; officer: runs its calls; reviewer: gives opinions on assigned
-proposals; auditor: reads everything and changes nothing; machine: an API key that belongs to no person."""
+"""Role of a member or key. owner: is responsible for the tenant; officer: runs its calls; reviewer: gives opinions on
+assigned proposals; auditor: reads everything and changes nothing; machine: an API key that belongs to no person."""
 
 
 MailState = Literal["pending", "sent", "failed"]
@@ -27,8 +27,8 @@ class MemberBody(Body):
     """Institutions, separated by semicolons; proposals from them are not assigned to the member."""
     role: PersonRole
     mails: bool = True
-    """Whether the member receives mail about the invitation, assigned proposals, and their finished calls. Applies
-    only if the service sends mail."""
+    """Send the member mail about the invitation, assigned proposals, and finished calls of theirs. Applies only if the
+    service sends mail."""
 
 
 class MemberPatch(Body):
@@ -48,14 +48,14 @@ class Member(Resource):
     """Institutions, separated by semicolons; proposals from them are not assigned to the member."""
     role: PersonRole
     mails: bool = True
-    """Whether the service sends the member mail about pending work, if it sends mail."""
+    """True if the member receives mail about pending work. Applies only if the service sends mail."""
     id: MemberId
     tenant: TenantId
     signs_in: bool
-    """Whether the member has a personal key or has signed in with an identity provider."""
+    """True if the member has a personal key or has signed in with an identity provider."""
     read_reports_until: dt.datetime | None
-    """Time until which another role let the member read reports. They get no proposals of earlier calls, because
-    their first opinion would not be blind. Null: they never had such a role, or still have it."""
+    """Time until which another role allowed the member to read reports. The member is not assigned proposals of earlier
+    calls, because their first opinion would not be blind. Null: they never had such a role, or still have it."""
     created_at: dt.datetime
     removed_at: dt.datetime | None
 
@@ -68,7 +68,7 @@ class Mail(Resource):
     batch: BatchId | None
     """Batch (call for proposals) that the mail is about."""
     state: MailState
-    """Delivery state. failed: no further attempts are made, and the outcome of the last attempt states why."""
+    """Delivery state. failed: no further attempts are made; `said` states the outcome of the last attempt."""
     attempt: int
     """Number of delivery attempts."""
     next_at: dt.datetime | None

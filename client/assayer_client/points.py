@@ -7,19 +7,19 @@ from assayer_client.resources import Absent, Resource
 Label = NewType("Label", str)
 """Label of a reference in a report, such as `P3`; written `[P3]` in texts."""
 ScoreCertainty = Literal["high", "moderate", "low"]
-"""Amount of evidence behind a score and how directly it bears on the question; not how high the score is."""
+"""Amount of evidence behind a score, and how directly it bears on the question; independent of how high the score is.
+"""
 SupportOutcome = Literal["supports", "partly", "not", "contradicts"]
-"""Whether quoted words support the claim about their paper: fully, partly, not at all, or by stating the opposite."""
+"""Support of the quoted words for the claim about their paper: fully, partly, not at all, or contradicting it."""
 
 
 class ClaimSupport(Resource):
     """Result of checking a claim against the words quoted for it."""
 
     outcome: SupportOutcome
-    """Whether the quoted words support the claim about their paper: fully, partly, not at all, or by stating the
-    opposite."""
+    """Support of the quoted words for the claim about their paper: fully, partly, not at all, or contradicting it."""
     missing: str
-    """Content of the claim that the quoted words lack or contradict; empty if they contain all of it."""
+    """Content of the claim that the quoted words lack or contradict; empty if they support all of it."""
 
 
 class FurtherQuote(Resource):
@@ -27,7 +27,7 @@ class FurtherQuote(Resource):
 
     quote: str
     place: str | None = None
-    """Location of the quote, as for the first quote."""
+    """Location of the quote, in the same form as for the first quote."""
 
 
 class Citation(Resource):
@@ -37,19 +37,19 @@ class Citation(Resource):
     quote: str | None
     """Quoted words of the paper; None if the point cites the paper as a whole."""
     quote_state: Literal["verified", "not_found", "none"]
-    """Verification state. `verified`: the quote is copied from the text shown. `not_found`: the words are not in
-    it, or `objection` states why they are not a valid quote; the point is marked."""
+    """Verification state. `verified`: the quote is copied from the text shown. `not_found`: the words are not in that
+    text, or `objection` states why they are not a valid quote; the point is marked."""
     place: str | None = None
     """Location of a verified quote: `abstract`, `passage`, `full text`, `web page`, `repository` or the section
     title; None if unknown."""
     objection: str | None = None
-    """Reason why words that do occur in the source are not verified: cut out of a negation, joined from several
-    places, a title, or too short."""
+    """Reason why words that do occur in the source are not accepted as verified: cut out of a negation, joined from
+    several places, a title, or too short."""
     further: tuple[FurtherQuote, ...] = ()
-    """Further quotes from the same paper, at most two, on which the check of the claim relied."""
+    """Further quotes from the same paper, at most two, on which the claim check relied."""
     support: ClaimSupport | Absent | None = None
-    """Whether the quoted words support the claim; absent with a reason if this was not checked. None if there is no
-    verified quote or no point (a reading's own quote)."""
+    """Result of checking the quoted words against the claim; absent, with a reason, if this was not checked. None if
+    there is no verified quote, or no point (for a reading's own quote)."""
 
 
 class Point(Resource):
@@ -59,10 +59,10 @@ class Point(Resource):
     text: str
     citations: tuple[Citation, ...] = ()
     downgraded: bool = False
-    """Whether the point has quotes but none could be verified in the sources."""
+    """True if the point has quotes but none of them could be verified in the sources."""
     numbers_not_found: tuple[str, ...] = ()
-    """Numbers in the text, as written there, that occur neither in the shown text of the cited papers nor in the
-    idea."""
+    """Numbers in the point's text, as written there, that occur neither in the shown text of the cited papers nor in
+    the idea."""
 
 
 class Score(Resource):

@@ -31,7 +31,7 @@ MOST_COMPARISONS = 200_000
 
 
 Band = Literal["in", "out", "human"]
-"""Band of an idea at the cut: certainly among the best, certainly not, or left to people to decide."""
+"""Band of an idea at the cut: certainly among the best, certainly not among them, or left to people to decide."""
 
 
 class Dimension(Resource):
@@ -39,7 +39,7 @@ class Dimension(Resource):
 
     name: str = Field(pattern=r"^[a-z][a-z_]*$")
     question: str
-    """Definition of better in this dimension, in one or two sentences."""
+    """Definition of “better” in this dimension, in one or two sentences."""
 
 
 class Interval(Resource):
@@ -57,33 +57,34 @@ class RankedIdea(Resource):
     reference: str = ""
     """Submitter's own name alone, for joining results: the id in a row, or a file name. Empty if there is none."""
     rank: int
-    """Rank from 1, by strength; ideas that compare equally still get different ranks, with overlapping intervals."""
+    """Rank from 1, by strength; ideas of equal strength still get different ranks, with overlapping intervals."""
     ranks: Interval
     strength: float
     """Strength in logits relative to the average idea: an idea at +1 beats it in 73 of 100 comparisons."""
     strengths: Interval
     by_dimension: dict[str, float]
-    """Strength in each dimension that was judged."""
+    """Strength in each judged dimension, keyed by dimension."""
     comparisons: int
     chance_in: float | None
-    """Probability of being among the best `cut`; None without a cutoff."""
+    """Probability of being among the best `cut`; None without a cut."""
     band: Band | None
     by_baseline: dict[str, float]
     """Prediction of each baseline: mean position of the predicted outcome, from 0 (worst) to 1 (best)."""
     same_text_as: tuple[IdeaId, ...] = ()
-    """Ideas for which the judge is shown the same text; they are not compared with this idea and share its standing."""
+    """Ideas for which the judge would be shown the same text; they are not compared with this idea and share its
+    standing."""
     flags: tuple[TextFlag, ...] = ()
     """Suspicious features of the idea's text."""
     blinding: Blinding | None = None
-    """Content hidden from the judge; None if it was shown as submitted."""
+    """Content masked for the judge; None if the idea was shown as submitted."""
     unjudged: Absent | None = None
-    """Reason why no comparison of this idea was answered although some were requested: its rank then only reflects
-    its starting position."""
+    """Reason why no comparison of this idea was answered although some were requested; its rank then only reflects its
+    starting position."""
 
 
 class Baseline(Resource):
-    """Classifier of words or embeddings, trained on labelled ideas. On real proposals, such classifiers found more
-    of the good ones than language models did."""
+    """Classifier that uses words or embeddings, trained on labelled ideas. On real proposals, such classifiers found
+    more of the good proposals than language models did."""
 
     name: str
     auroc: Interval
@@ -91,9 +92,9 @@ class Baseline(Resource):
     idea with a better outcome above an idea with a worse outcome."""
     auroc_value: float
     labelled: int
-    """Ideas it learned from."""
+    """Number of labelled ideas used for training."""
     outcomes: tuple[str, ...]
-    """From worst to best."""
+    """Outcomes from worst to best."""
     set_aside: int
     """Number of labelled ideas excluded from training because they are among the ranked ideas."""
 
@@ -105,7 +106,7 @@ class Judge(Resource):
     """Number of answers used, including submitted comparisons."""
     handed_in: int
     of_unknown_judge: int = 0
-    """Number of submitted comparisons that do not state which model and question they were judged with."""
+    """Number of submitted comparisons that do not state which model judged them and with which question."""
     failed: int
     """Number of requested pairs without a usable answer; they count for neither idea."""
     ties: int
@@ -117,18 +118,18 @@ class Judge(Resource):
     contradictions: int
     """Number of pairs judged in both orders whose winner changed with the order."""
     triangles: int
-    """Number of triples of ideas that were all compared with each other without a tie."""
+    """Number of triples of ideas in which all pairs were compared and none was a tie."""
     cycles: int
     """Number of cyclic triangles: A beats B, B beats C, C beats A. A judge that answers at random would have a
     quarter of all triangles."""
 
 
 class Unread(Resource):
-    """Ideas longer than the text limit of the judge."""
+    """Summary of ideas that are longer than the judge's text limit."""
 
     ideas: int
     characters: int
-    """Total characters cut from the ends of the ideas."""
+    """Total number of characters cut from the ends of these ideas."""
     limit: int
     """Maximum characters of each idea shown to the judge."""
 
@@ -142,18 +143,18 @@ class DimensionAnalysis(Resource):
 class IdeaAnalysis(Resource):
     id: IdeaId
     standing: str
-    """Why the idea has its rank."""
+    """Reason why the idea has its rank."""
     to_rise: str
     """Changes to the plan that the idea would need to rank higher."""
 
 
 class CloseCall(Resource):
-    """Two neighbouring ideas whose order the comparisons do not settle."""
+    """Two neighbouring ideas whose order is not settled by the comparisons."""
 
     higher: IdeaId
     lower: IdeaId
     decides: str
-    """Fact that a person would have to establish in order to decide."""
+    """Fact that a person would have to establish to decide the order."""
 
 
 class GroupAnalysis(Resource):
@@ -163,7 +164,7 @@ class GroupAnalysis(Resource):
     overview: str
     by_dimension: tuple[DimensionAnalysis, ...]
     ideas: tuple[IdeaAnalysis, ...]
-    """Best first."""
+    """Analyses of the ideas, best first."""
     close_calls: tuple[CloseCall, ...]
 
 
@@ -180,20 +181,20 @@ class Ranking(Resource):
     dimension: str
     """Dimension by which the ideas are ordered."""
     dimensions: tuple[Dimension, ...]
-    """All that were judged."""
+    """All judged dimensions."""
     cut: int | None
     confidence: float
     ideas: tuple[RankedIdea, ...]
-    """Best first."""
+    """Ranked ideas, best first."""
     erased: tuple[ErasedRank, ...] = ()
-    """Ranks left empty by erased ideas. Everything else is unchanged from when these ideas were ranked, except that
-    the comparisons with them are deleted."""
+    """Ranks of erased ideas, which stay empty. Everything else is unchanged from the original ranking, except that the
+    comparisons with the erased ideas are deleted."""
     judge: Judge
     seeded: bool
-    """Whether the ranking started from scores of single ideas."""
+    """True if the ranking started from scores of single ideas."""
     blind: bool | None = None
-    """Whether names, affiliations and similar details were masked for the judge; None in rankings that do not
-    record it."""
+    """True if names, affiliations and similar details were masked for the judge; None in rankings that do not record
+    it."""
     evidence: int | None = None
     """Number of ideas for which the judge also saw the findings of a report; None if ideas were compared by their
     own texts alone."""
@@ -202,7 +203,7 @@ class Ranking(Resource):
     analysis: GroupAnalysis | Absent | None = None
     """Analysis of a small group; None if none was requested."""
     stopped: Absent | None
-    """Reason why fewer pairs were judged than the call budget allowed; None if all were."""
+    """Reason why fewer pairs were judged than the call budget allowed; None if the whole budget was used."""
     models: tuple[str, ...]
     prompts: tuple[PromptVersion, ...]
     faults: tuple[FaultCount, ...]
@@ -210,7 +211,7 @@ class Ranking(Resource):
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent
-    """Cost of the answers used, at the prices when they were paid."""
+    """Cost of the answers used, at the prices at the time of payment."""
     baselines: tuple[Baseline, ...] | Absent
     assayer_version: str
     usage: RunUsage = Field(description="Of this execution only; excluded when two rankings are compared.")
@@ -225,23 +226,24 @@ class RankedIdeaBody(IdeaBody):
     id: str = Field(default="", max_length=200)
     """Name that the caller uses for the idea; shown in the report as its source."""
     score: float | None = Field(default=None, allow_inf_nan=False)
-    """Starting score, on any scale that is the same for all ideas."""
+    """Starting score, on any scale, which must be the same for all ideas."""
 
 
 class RankingBody(Body):
-    """Request to rank ideas or a finished batch; a batch's ranking starts from the scores in its reports."""
+    """Request to rank ideas or a finished batch; the ranking of a batch starts from the scores in its reports."""
 
     ideas: tuple[RankedIdeaBody, ...] | None = Field(default=None, max_length=_MOST_IDEAS)
     batch: ResourceName | None = None
     cut: int | None = Field(default=None, ge=1, le=_MOST_IDEAS)
-    """Number of ideas to select: the ranking states which are clearly in, clearly out, or need a human decision."""
+    """Number of ideas to select: the ranking states which ideas are clearly in, clearly out, or need a human decision.
+    """
     calls_per_idea: float | None = Field(default=None, gt=0, le=1_000, allow_inf_nan=False)
     """Number of comparisons to request per idea; null: the service's setting."""
     comparisons: tuple[NamedComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
-    """Comparisons of an earlier ranking or comparison job; those between two of these ideas are not requested
+    """Comparisons from an earlier ranking or comparison job; pairs of these ideas that they cover are not requested
     again. The names of their ideas are not stored."""
     earlier: ResourceName | None = None
-    """Earlier ranking of the caller, whose comparisons are used in the same way."""
+    """Earlier ranking of the caller, whose comparisons are used in the same way as `comparisons`."""
     blind: bool | None = None
     """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas; null: yes,
     unless the service is configured otherwise. Ideas of a batch that was judged blind are always masked."""
@@ -272,7 +274,7 @@ class LeftOut(NamedEvaluation):
 
 
 class UnscoredIdea(NamedEvaluation):
-    """Report of the batch without a score; its idea is ranked and starts in the middle."""
+    """Report of the batch that has no score; its idea is ranked, starting in the middle."""
 
 
 class RankingLinks(Resource):
@@ -291,9 +293,9 @@ class AcceptedRanking(Resource):
     seeded: int
     """Number of ideas that start from a score; the others start in the middle."""
     known: int
-    """Number of comparisons that are not requested again."""
+    """Number of comparisons that are known and not requested again."""
     blind: bool = False
-    """Whether names, affiliations and similar details are masked for the judge."""
+    """True if names, affiliations and similar details are masked for the judge."""
     left_out: tuple[LeftOut, ...]
     unscored: tuple[UnscoredIdea, ...] = ()
     links: RankingLinks
@@ -306,9 +308,9 @@ class RankingResource(JobResource):
 def rankings(
     *, batch: str | None = None, reference: str | None = None, after: str | None = None, limit: int = 50
 ) -> ApiCall[Page[RankingResource]]:
-    """List the caller's own rankings, newest first. With `batch`, list all rankings that contain at least two of
-    its ideas, regardless of who started them; with `reference`, those that contain an idea with this submitter's
-    name."""
+    """List the caller's own rankings, newest first. With `batch`, list all rankings that contain at least two of its
+    ideas, regardless of who started them; with `reference`, only rankings that contain an idea to which the submitter
+    gave this name."""
     query = {"batch": batch, "reference": reference, "after": after, "limit": limit}
     return ApiCall("GET", path("rankings"), reads(Page[RankingResource]), query=query)
 
@@ -319,6 +321,6 @@ def ranking_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
 
 
 def ranking_comparisons(job: str) -> ApiCall[tuple[NamedComparison, ...]]:
-    """Return all comparisons behind a ranking, with the submitters' names of their ideas, for use in a later
+    """Return all comparisons on which a ranking is based, with the submitters' names of their ideas, for use in a later
     ranking."""
     return ApiCall("GET", path("rankings", job, "comparisons"), reads_lines(NamedComparison))

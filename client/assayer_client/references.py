@@ -1,4 +1,4 @@
-"""Suggested references for an idea: papers of the service's corpus, each with how it was found."""
+"""Suggested references for an idea: papers from the service's corpus, each with how it was found."""
 
 import datetime as dt
 from typing import Literal
@@ -14,7 +14,7 @@ from assayer_client.resources import Body, Resource
 class ReferencesBody(Body):
     idea: IdeaBody
     limit: int = Field(default=10, ge=1, le=100)
-    """The most references."""
+    """Maximum number of references."""
     cutoff: dt.date | None = None
     """Publication date limit: only papers published on this day or earlier; papers without a date are excluded.
     Null: no limit."""
@@ -22,18 +22,18 @@ class ReferencesBody(Body):
     """Number of citation hops from the papers nearest to the idea. 0: only those papers. Null: the service's
     setting, by default 2."""
     without: tuple[PaperName, ...] = Field(default=(), max_length=1_000)
-    """Ids of papers that the idea already cites. They still lead to other papers; papers whose title occurs in the
-    idea are always left out."""
+    """Ids of papers that the idea already cites. They are not suggested but still lead to other papers; papers whose
+    title occurs in the idea are never suggested."""
 
 
 class ReferencePath(Resource):
     """Path by which a paper was found."""
 
     kind: Literal["dense", "reference", "citing", "co-cited"]
-    """Kind of path. `dense`: near the idea's words; `reference`: the other paper cites it; `citing`: it cites the
-    other paper; `co-cited`: a third paper cites both."""
+    """Kind of path. `dense`: near the idea's text; `reference`: the other paper cites this one; `citing`: this paper
+    cites the other; `co-cited`: a third paper cites both."""
     from_id: str | None
-    """Id of the other paper; null if the idea's words led to it."""
+    """Id of the other paper; null if the paper was found from the idea's text."""
     from_title: str | None
 
 
@@ -44,10 +44,10 @@ class SuggestedReference(CorpusPaper):
 
 class SuggestedReferences(Resource):
     corpus: str
-    """Corpus version that answered: the same version gives the same answers."""
+    """Version of the corpus that was searched: the same version gives the same answers."""
     corpus_fit: FitLevel
     """Corpus coverage of the idea's field. If coverage is poor, an empty result means nothing."""
     note: str | None
-    """Note about the whole answer."""
+    """Note about the whole response; null if there is none."""
     references: tuple[SuggestedReference, ...]
-    """Best first."""
+    """Suggested references, best first."""

@@ -7,7 +7,7 @@ from assayer_client.points import Citation, Label, Point, Score
 from assayer_client.resources import Absent, PaperId, Record, RecordOrAbsent, Resource
 
 FitLevel = Literal["good", "partial", "poor"]
-"""Level at which the corpus covers the field of an idea."""
+"""Degree to which the corpus covers the field of an idea."""
 FlagKind = Literal["hidden_text", "bidi_text", "homoglyphs", "suspected_injection", "label_lookalike"]
 MaskedKind = Literal[
     "name", "role", "affiliation", "email", "orcid", "contact", "funding", "acknowledgement", "biography"
@@ -31,11 +31,12 @@ Operation = Literal[
 SpanKind = Literal["wait", "stage", "call"]
 """Kind of a span. `wait`: in the queue; `stage`: a step of the method; `call`: an LLM request with its answer."""
 SpanOutcome = Literal["succeeded", "cached", "failed", "open"]
-"""Outcome of a span. `cached`: answered earlier, nothing was sent; `open`: not finished when the timeline was made."""
+"""Outcome of a span. `cached`: answered from the cache, so nothing was sent; `open`: not finished when the timeline was
+made."""
 
 
 class TextFlag(Resource):
-    """Suspicious content found by the sanitiser, and removed if it was invisible."""
+    """Suspicious content found by the sanitiser; invisible content was also removed."""
 
     kind: FlagKind
     excerpt: str
@@ -45,7 +46,7 @@ class TextFlag(Resource):
 
 
 class MaskedText(Resource):
-    """Text masked before the idea is judged: no language model or embedding sees it."""
+    """Text masked before the idea is judged, so that no language model or embedding model sees it."""
 
     kind: MaskedKind
     text: str
@@ -54,7 +55,7 @@ class MaskedText(Resource):
 
 
 class Blinding(Resource):
-    """Record that an idea was judged blind, and of what was masked. If `masked` is empty, no rule found anything to
+    """Record that an idea was judged blind, and of the masked texts. If `masked` is empty, the rules found nothing to
     mask."""
 
     rules: int
@@ -67,7 +68,7 @@ class Blinding(Resource):
 
 
 class Summary(Resource):
-    """Summary with at most three of each kind, the most important first."""
+    """Summary with at most three points of each kind, most important first."""
 
     strengths: tuple[Point, ...]
     weaknesses: tuple[Point, ...]
@@ -75,16 +76,17 @@ class Summary(Resource):
 
 
 class Reading(Resource):
-    """One paper read with respect to one method or dimension."""
+    """Reading of one paper with respect to one method or dimension."""
 
     label: Label
     stance: Literal[-1, 0, 1] | None
-    """Stance of the paper. Contribution: −1 the paper already has it, 0 comparable, +1 the idea goes beyond it,
-    None the paper's text does not address it. Soundness: −1 speaks against the method, 0 neutral, +1 speaks for it."""
+    """Stance of the paper. Contribution: −1 the paper already has it, 0 comparable, +1 the idea goes beyond it, None
+    the paper's text does not address it. Soundness: −1 evidence against the method, 0 neutral, +1 evidence for it."""
     text: str
     quote: Citation | None = None
     numbers_not_found: tuple[str, ...] = ()
-    """Numbers in the text that appear neither in the shown text of the cited papers nor in the idea, as for a point."""
+    """Numbers in the reading's text that occur neither in the shown text of the cited papers nor in the idea, as for a
+    point."""
 
 
 class Assessment(Resource):
@@ -141,7 +143,7 @@ class Reference(Resource):
     origins: tuple[FieldOrigin, ...] = ()
     """Fields that came from a source other than `source`."""
     other_records: tuple[str, ...] = ()
-    """Other records of the same work, each as kind, venue, year and id; they are counted as one."""
+    """Other records of the same work, each with kind, venue, year and id; they are counted as one work."""
 
 
 class CorpusFit(Resource):
@@ -149,7 +151,7 @@ class CorpusFit(Resource):
 
     level: FitLevel
     value: float
-    """Number behind the level; higher means better coverage."""
+    """Value from which the level is derived; higher means better coverage."""
     criterion: str
     """Quantity that `value` measures, and the two thresholds, in words."""
 
@@ -160,10 +162,10 @@ class SourceUse(Resource):
     source: str
     operation: Operation
     requests: int
-    """Number of requests to the source, whether answered over the network or from the shared cache."""
+    """Number of requests to the source, including those answered from the shared cache."""
     results: int
     cached: int = 0
-    """Number of these requests that the shared cache answered."""
+    """Number of these requests that were answered from the shared cache."""
 
 
 class RunUsage(Resource):
@@ -187,30 +189,31 @@ class Report(Resource):
     idea: Record
     cutoff: dt.date | None
     release: Record | None = None
-    """Whether the report has a total score, and the minima that decide it."""
+    """State of the total score: whether the report has one, and the minima that decide it."""
     notices: tuple[Record, ...]
     summary: Summary
     parts: tuple[Part, ...]
     verdict: RecordOrAbsent | None = None
-    """Verdict of a graph of labelled ideas; None if the method gives no such verdict."""
+    """Verdict based on a graph of labelled ideas; None if the method gives no such verdict."""
     board: Record | None = None
-    """Board of the reviewers whose assessments the parts hold; None if the method has no board."""
+    """Board of reviewers, whose assessments are in the parts; None if the method has no board."""
     graph: Record | None = None
-    """Graph of the literature, as the method built it step by step; None if the method builds none."""
+    """Graph of the literature, as built step by step by the method; None if the method builds none."""
     references: tuple[Reference, ...]
     own_references: RecordOrAbsent | None = None
-    """References that the idea itself lists, with findings on each; None if it lists none, or if the method reads
-    no literature."""
+    """References listed in the idea itself, with findings on each; None if it lists none, or if the method reads no
+    literature."""
     plan_review: Record | None = None
-    """Review of the plan without literature; None if the method does not ask for one."""
+    """Review of the plan without literature; None if the method does not request one."""
     panel_review: Record | None = None
-    """Review written by a panel, if any; summary and parts then repeat its points for programs."""
+    """Review written by a panel; None if there is none. Summary and parts then repeat its points in machine-readable
+    form."""
     evidence: Record | None = None
     """Evidence without any judgement, if the report was made without a language model."""
     coverage: Record
-    """Numbers of what was searched, found, read and dropped: `corpus_fit`, `papers_read`, `sources`, `faults`, …"""
+    """Counts of what was searched, found, read and dropped: `corpus_fit`, `papers_read`, `sources`, `faults`, …"""
     provenance: Record
-    """Inputs of this report: models, prompts, corpus. The same inputs give the same provenance."""
+    """Inputs of this report: models, prompts, corpus. Reports with the same inputs have the same provenance."""
     usage: RunUsage
     """Usage of this execution only."""
 
@@ -219,22 +222,22 @@ class Span(Resource):
     """Named time span."""
 
     name: str
-    """Name of the stage, or of the task."""
+    """Name of the stage or task."""
     kind: SpanKind
     start: dt.datetime
     end: dt.datetime
     outcome: SpanOutcome = "succeeded"
     detail: str = ""
-    """Details for readers: the model and its tokens, or what went wrong."""
+    """Details for readers: the model and its tokens, or the error."""
 
 
 class Timeline(Resource):
-    """Timeline of an evaluation, with everything known in order of start."""
+    """Timeline of an evaluation, with all known spans in order of start."""
 
     id: str
     title: str
     state: str
     start: dt.datetime
     end: dt.datetime
-    """Time of the last known event; the current time while it runs."""
+    """Time of the last known event; the current time while the evaluation is running."""
     spans: tuple[Span, ...]

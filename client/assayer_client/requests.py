@@ -1,5 +1,5 @@
-"""Request to the service and how its response is read, independent of a connection, so that both clients send the
-same."""
+"""Description of a request to the service and of how its response is read, independent of a connection, so that both
+clients send the same requests."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ Query = Mapping[str, str | int | None]
 class Response(NamedTuple):
     status: int
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """Response headers, with names in lower case."""
     content: bytes
 
 
@@ -49,7 +49,7 @@ class Upload:
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes] | bytes]:
-        """Open the content from the beginning, again for every attempt."""
+        """Open the content from the beginning; called again for every attempt."""
         if isinstance(self.content, bytes):
             yield self.content
             return
@@ -69,10 +69,10 @@ class ApiCall(Generic[T]):
     read: Callable[[Response], T]
     """Function that reads the response. It raises ServiceUnreachable for a response that is not from the service."""
     query: Query = field(default_factory=dict)
-    """None is left out."""
+    """Query parameters; those that are None are left out."""
     body: BaseModel | None = None
     lines: bytes | None = None
-    """JSON Lines content sent instead of a body."""
+    """Content in JSON Lines, sent instead of a body."""
     uploads: tuple[Upload, ...] = ()
     """Files of a multipart body, in fields named `file`."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -90,9 +90,9 @@ class ApiCall(Generic[T]):
         return {name: value for name, value in self.query.items() if value is not None}
 
     def content(self) -> tuple[str, bytes] | None:
-        """Return the non-form body with its media type. Fields that the caller left out are omitted, because
-        the service's own defaults are newer than the client's. Raises InvalidRequest for text with a lone
-        surrogate."""
+        """Return the non-form body with its media type; None if there is none. Fields that the caller left out are
+        omitted, because the service's own defaults are newer than the client's. Raises InvalidRequest for text with a
+        lone surrogate."""
         if self.lines is not None:
             return "application/jsonl", self.lines
         if self.body is None:
@@ -104,7 +104,7 @@ class ApiCall(Generic[T]):
 
 
 def path(*parts: str) -> str:
-    """Return a path such as `/v1/evaluations/ev_1`; ids are escaped so that none can address another resource."""
+    """Return a path such as `/v1/evaluations/ev_1`; ids are escaped so that an id cannot address another resource."""
     for part in parts:
         if part in ("", ".", ".."):
             raise InvalidRequest(f"{part!r} is not an id.")
@@ -112,7 +112,7 @@ def path(*parts: str) -> str:
 
 
 def reads(kind: Any) -> Callable[[Response], Any]:
-    """Return a reader for JSON of a type. Fields added by a newer service are ignored if the type allows it."""
+    """Return a reader for JSON of type `kind`. Fields added by a newer service are ignored if the type allows this."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
     def read(answered: Response) -> Any:
@@ -140,8 +140,8 @@ def reads_text(answered: Response) -> str:
 
 
 def reads_text_of(media_type: str) -> Callable[[Response], str]:
-    """Return a reader that accepts only this media type: a response of another type comes from another program, for
-    example a proxy's page."""
+    """Return a reader that accepts only this media type, because a response of another type comes from another program,
+    such as a proxy."""
 
     def read(answered: Response) -> str:
         _check_type(answered, media_type)

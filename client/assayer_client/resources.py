@@ -1,8 +1,8 @@
 """Common parts of all resources of the service.
 
-A body refuses fields that it does not know, so that a typing error is found before it is sent; a resource ignores them,
-so that the service can grow. Times are in UTC, money is in US dollars, and null is never zero. Ranges are checked by
-the service."""
+A request body rejects unknown fields, so that a typing error is found before the request is sent; a resource ignores
+them, so that the service can add fields. Times are in UTC, money is in US dollars, and null is never zero. Ranges are
+checked by the service."""
 
 import datetime as dt
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NewType, TypeVar
@@ -28,22 +28,22 @@ IdeaId = NewType("IdeaId", str)
 PaperId = NewType("PaperId", str)
 
 DEFAULT_METHOD = "review"
-"""Evaluation method that is used where none is named: by the service, this client, and the commands."""
+"""Evaluation method used by the service, this client and the commands if none is named."""
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 """State of a job. failed: for a reason that a retry would not change, or after too many attempts; its problem states
-which."""
+which of them."""
 LivePriority = Literal["interactive", "batch"]
 Priority = Literal[LivePriority, "overnight"]
 """Priority of a job. Overnight jobs have their own slots, and their LLM requests wait for batches, which cost less."""
 TERMINAL: frozenset[JobState] = frozenset({"succeeded", "failed", "cancelled"})
-"""States that last."""
+"""Final states of a job."""
 
 
 JobKind = Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
 Dollars = Annotated[float, AfterValidator(lambda dollars: round(dollars, 9))]
-"""Amount in US dollars, rounded to 9 decimals: a token costs at least some billionths, and further decimals are binary
-rounding errors."""
+"""Amount in US dollars, rounded to 9 decimals: a token costs at least some billionths of a dollar, and further decimals
+are binary rounding errors."""
 TenantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 ResourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """Id of a job or a batch."""
@@ -60,7 +60,7 @@ def _plausible(moment: dt.datetime) -> dt.datetime:
 
 
 Moment = Annotated[AwareDatetime, AfterValidator(_plausible)]
-"""RFC 3339 with an offset."""
+"""RFC 3339 timestamp with a UTC offset."""
 
 
 def _printable(text: str) -> str:
@@ -86,13 +86,14 @@ class Body(BaseModel):
 
 
 class Absent(Resource):
-    """Result that does not exist, with the reason. Never a zero."""
+    """Result that does not exist, with the reason; it never stands for zero."""
 
     reason: str
 
 
 def as_record(value: Any) -> Any:
-    """Return JSON with its objects as `Record`s, those of only a `reason` as `Absent`, and its arrays as tuples."""
+    """Return JSON with its objects as `Record`s, except that objects with only a `reason` become `Absent`, and with its
+    arrays as tuples."""
     if isinstance(value, list | tuple):
         return tuple(as_record(item) for item in value)
     if not isinstance(value, dict):
@@ -101,7 +102,7 @@ def as_record(value: Any) -> Any:
 
 
 class Record(Resource):
-    """Object of a report that is described by the JSON schema alone; its fields are attributes."""
+    """Object in a report that is described only by the JSON schema; its fields are attributes."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -125,7 +126,8 @@ class Page(Resource, Generic[T]):
 
 
 class Event(Resource):
-    """Content (`data`) of a stream event; the stream's `id` is its number and the stream's `event` its kind."""
+    """Content (`data`) of a stream event; the event's number is in the stream's `id`, and its kind in the stream's
+    `event`."""
 
     number: int
     kind: str
@@ -134,13 +136,13 @@ class Event(Resource):
 
 
 class Problem(Resource):
-    """Reason why there is no result (RFC 9457, with only the fields that outlive a request)."""
+    """Reason why there is no result (RFC 9457, with only the fields that remain valid after the request)."""
 
     type: str
     """Last part of the problem type's URI, such as `budget-exhausted`."""
     title: str
     detail: str
-    """Description of the error, its location and its remedy."""
+    """Description of the error, where it occurred, and how to fix it."""
 
 
 class Limits(Body):
@@ -174,9 +176,9 @@ class JobResource(Resource):
 class PromptVersion(Resource):
     task: str
     version: int
-    """Version of its own file."""
+    """Version of the prompt's own file."""
     digest: str
-    """Digest of the prompt file with everything it includes and the system message: 16 hex digits."""
+    """Digest of the prompt file, including all files that it includes and the system message: 16 hex digits."""
 
 
 class Dropped(Resource):

@@ -18,8 +18,8 @@ def may_retry(error: BaseException) -> bool:
 
 
 def pause(retries: RetryPolicy, failures: int, error: BaseException | None) -> float:
-    """Return the seconds to pause after this many failures; longer than the service's Retry-After, so that clients
-    refused together do not return together."""
+    """Return the seconds to pause after this many failures. The pause is longer than the service's Retry-After, so that
+    clients that were refused together do not return together."""
     own: float = min(retries.longest_pause, retries.first_pause * 2 ** min(failures - 1, 30))
     requested = error.retry_after if isinstance(error, ApiProblem | ServiceUnreachable) else None
     spread = random.random()  # noqa: S311 - not for secrets

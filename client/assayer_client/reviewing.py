@@ -33,17 +33,18 @@ class AssignBody(Body):
     per_proposal: int = Field(default=2, ge=1, le=10)
     """Number of reviewers per proposal, including those already assigned."""
     reviewers: tuple[ReviewerId, ...] | None = Field(default=None, min_length=1, max_length=500)
-    """Reviewers to assign among those who review the call; null: all of them. If no reviewers were chosen for it,
-    all reviewers count."""
+    """Reviewers to assign, from those who review the call; null: all of them. If no reviewers were chosen for the call,
+    all reviewers are eligible."""
     dry_run: bool = False
-    """Whether to only report the assignments without making them."""
+    """Only report the assignments without making them."""
 
 
 class CallReviewersBody(Body):
     reviewers: tuple[ReviewerId, ...] | None = Field(min_length=1, max_length=5_000)
-    """Reviewers of the call, excluding all others; null: all members who are reviewers, as if none had been chosen."""
+    """Reviewers of the call, to the exclusion of all others; null: all members who are reviewers, as if none had been
+    chosen."""
     dry_run: bool = False
-    """Whether to only report the changes without making them."""
+    """Only report the changes without making them."""
 
 
 class CallInvitationBody(Body):
@@ -53,12 +54,12 @@ class CallInvitationBody(Body):
     affiliation: Affiliation = ""
     """Institutions, separated by semicolons; proposals from them are not assigned to the reviewer."""
     mails: bool = True
-    """Whether the reviewer receives mail about this invitation and call, and about assigned proposals."""
+    """Send the reviewer mail about this invitation, this call, and assigned proposals."""
 
 
 class ConflictBody(Body):
     reviewer: ReviewerId | None = None
-    """Null: oneself."""
+    """Id of the reviewer; null: the caller."""
     reason: ConflictReason
 
 
@@ -88,18 +89,18 @@ class RemarkBody(Body):
 class SignOffBody(Body):
     note: str = Field(default="", max_length=5_000)
     despite_missing: bool = False
-    """Whether to sign off although assigned opinions are missing; their number is recorded."""
+    """Sign off even if assigned opinions are missing; their number is recorded."""
     despite_unfinished: bool = False
-    """Whether to sign off although evaluations have not ended; their number is recorded. They still run to their
-    end and cannot be cancelled."""
+    """Sign off even if evaluations have not ended; their number is recorded. They continue until they end and cannot be
+    cancelled."""
 
 
 class CallReviewers(Resource):
     chosen: bool
-    """Whether reviewers were chosen; if false, all reviewers are asked."""
+    """True if reviewers were chosen; if false, all reviewers are asked."""
     reviewers: tuple[Member, ...]
-    """Reviewers who receive proposals in an assignment, by name, unless they could read the reports in another role
-    (`not_blind` of an assignment). Chosen members who are no longer reviewers are left out."""
+    """Reviewers who can be assigned proposals, ordered by name, except those who could read the reports in another role
+    (`not_blind` in an assignment). Chosen members who are no longer reviewers are left out."""
 
 
 class WithdrawnAssignment(Resource):
@@ -108,14 +109,15 @@ class WithdrawnAssignment(Resource):
 
 
 class ChosenOutcome(Resource):
-    """Changes made by a choice of reviewers, or by its dry run."""
+    """Changes made by choosing reviewers, or that its dry run would make."""
 
     dry_run: bool
     added: tuple[str, ...]
     removed: tuple[str, ...]
     """Reviewers who were chosen before and no longer are."""
     withdrawn: tuple[WithdrawnAssignment, ...]
-    """Withdrawn assignments that had no opinion. The next assignment distributes their proposals to other reviewers."""
+    """Withdrawn assignments, none of which had an opinion. The next assignment distributes their proposals to other
+    reviewers."""
 
 
 class ConflictOfInterest(Resource):
@@ -124,17 +126,17 @@ class ConflictOfInterest(Resource):
     evaluation: JobId
     member: MemberId
     source: Literal["declared", "name", "affiliation"]
-    """Source of the conflict. Declared by a person, or found because the reviewer's name or affiliation occurs
-    among the words that identify the proposal's authors."""
+    """Source of the conflict: declared by a person, or found because the reviewer's name or affiliation occurs among
+    the words that identify the proposal's authors."""
     reason: str
-    """Reason in words; for a conflict found by search, the matching words of the proposal."""
+    """Reason in words; for a conflict that was found, the matching words of the proposal."""
     cleared: str | None
-    """Reason why it is not a conflict after all; null while the conflict is active."""
+    """Reason why it is not actually a conflict; null while the conflict is active."""
     at: dt.datetime
 
 
 class UnfilledProposal(Resource):
-    """Proposal that gets fewer reviewers than required."""
+    """Proposal that is assigned to fewer reviewers than required."""
 
     evaluation: str
     title: str
@@ -147,16 +149,16 @@ class AssignmentOutcome(Resource):
     dry_run: bool
     assigned: int
     withdrawn: int
-    """Number of assignments that end without an opinion. The reviewer has a conflict of interest, is no longer a
-    reviewer, or could read the reports."""
+    """Number of assignments that ended without an opinion, because the reviewer has a conflict of interest, is no
+    longer a reviewer, or could read the reports."""
     loads: dict[str, int]
-    """Number of this call's proposals by reviewer, including earlier ones."""
+    """Number of this call's proposals assigned to each reviewer, including earlier assignments."""
     unfilled: tuple[UnfilledProposal, ...]
     conflicts: tuple[ConflictOfInterest, ...]
     """Active conflicts of interest, both declared and found."""
     not_blind: tuple[str, ...]
-    """Reviewers who get no proposals of this call, because another role let them read its reports and their first
-    opinion would not be blind."""
+    """Reviewers who are assigned no proposals of this call, because another role allowed them to read its reports, so
+    that their first opinion would not be blind."""
     not_searched: tuple[str, ...]
     """Proposals submitted as documents whose text is not available yet, so that they could not be searched for
     conflicts."""
@@ -170,7 +172,7 @@ class Assignment(Resource):
     row: int | None
     title: str
     state: JobState
-    """State of the evaluation; a first opinion need not wait for it to end."""
+    """State of the evaluation; a first opinion can be given before it ends."""
     member: MemberId
     at: dt.datetime
     opinion: Literal["none", "blind", "revised"]
@@ -185,16 +187,17 @@ class ProposalToRead(Resource):
     title: str
     text: str
     masked: bool
-    """Whether the words that identify the proposal's authors were masked, as they are for the program."""
+    """True if the words that identify the proposal's authors were masked, as they are for the program."""
 
 
 class Opinion(Resource):
-    """Opinion of one reviewer on a proposal: first without knowing the program's score, then perhaps revised."""
+    """Opinion of one reviewer on a proposal: first given without knowing the program's score, and possibly revised
+    afterwards."""
 
     evaluation: JobId
     member: MemberId
     name: str
-    """Name of the reviewer; for a signed-off call, their name at that time."""
+    """Name of the reviewer; for a signed-off call, the name at the time of the sign-off."""
     blind_score: ScoreOfPerson
     blind_note: str
     blind_at: dt.datetime
@@ -203,8 +206,8 @@ class Opinion(Resource):
     note: str
     revised_at: dt.datetime | None
     conflict: bool
-    """Whether the reviewer has an active conflict of interest that became known later: the opinion is shown but
-    counts in no figure."""
+    """True if the reviewer has an active conflict of interest that became known later: the opinion is shown but does
+    not count in any figure."""
 
 
 class PointJudgement(Resource):
@@ -221,7 +224,7 @@ class PointJudgement(Resource):
 
 
 class ScoreOverride(Resource):
-    """Score that replaces the result of the opinions."""
+    """Score set by a person that replaces the result of the opinions."""
 
     evaluation: JobId
     score: ScoreOfPerson
@@ -232,7 +235,7 @@ class ScoreOverride(Resource):
 
 
 class Remark(Resource):
-    """Remark added by a person to a proposal; it cannot be changed."""
+    """Remark by a person on a proposal, which cannot be changed."""
 
     id: int
     evaluation: JobId
@@ -244,7 +247,7 @@ class Remark(Resource):
 
 
 class SignOff(Resource):
-    """Sign-off of a call: it is decided, and nothing about it changes afterwards."""
+    """Sign-off of a call, after which it is decided and nothing about it changes."""
 
     batch: BatchId
     by: str
@@ -254,12 +257,12 @@ class SignOff(Resource):
     """Number of assigned opinions that were never submitted."""
     at: dt.datetime
     audit_number: int
-    """Number of the audit log entry; record it together with its hash."""
+    """Number of the audit log entry of the sign-off; record it together with its hash."""
     audit_hash: str
 
 
 class PanelPair(Resource):
-    """Two reviewers."""
+    """Pair of reviewers, with their agreement."""
 
     first: str
     second: str
@@ -283,18 +286,18 @@ class PanelProposal(Resource):
     title: str
     assigned: int
     set_aside: int
-    """Number of opinions of people with an active conflict of interest; they count in no figure."""
+    """Number of opinions from people with an active conflict of interest; they do not count in any figure."""
     mean: float | None
     """Mean of the reviewers' current scores; null if no score counts."""
     spread: int | None
     """Difference between the highest and the lowest score; null for fewer than two."""
     override: ScoreOverride | None
     score: float | None
-    """Score that counts: the override, otherwise the mean."""
+    """Score that counts: the override if there is one, otherwise the mean."""
 
 
 class PanelRow(PanelProposal):
-    """Proposal with an assigned reviewer, or with a score set by an officer, and with all opinions on it."""
+    """Proposal with an assigned reviewer, or with a score set by an officer, together with all opinions on it."""
 
     opinions: tuple[Opinion, ...]
 
@@ -307,21 +310,21 @@ class Panel(Resource):
     given: int
     revised: int
     set_aside: int
-    """Number of opinions of people with an active conflict of interest: shown, but left out of means, spreads,
-    scores and agreement."""
+    """Number of opinions from people with an active conflict of interest: shown, but left out of means, spreads, scores
+    and agreement."""
     rows: tuple[PanelRow, ...]
     """Rows in the order of the batch."""
     next: str | None
-    """Cursor of the next page; null if there is none or no limit was set."""
+    """Cursor of the next page; null on the last page, or if no limit was set."""
     blind: PanelAgreement
-    """Agreement of first opinions, entered before the program's result was seen."""
+    """Agreement of first opinions, which are given before the program's result is shown."""
     standing: PanelAgreement
     """Agreement of current opinions."""
     sign_off: SignOff | None
 
 
 def assignments(*, batch: str | None = None, limit: int = 1_000) -> ApiCall[Page[Assignment]]:
-    """List assignments: for reviewers their own queue, those without an opinion first; for other roles, all
+    """List assignments: for reviewers only their own, those without an opinion first; for other roles all
     assignments."""
     return ApiCall("GET", path("assignments"), reads(Page[Assignment]), {"batch": batch, "limit": limit})
 
@@ -333,12 +336,12 @@ def withdraw_assignment(evaluation: str, *, reviewer: str) -> ApiCall[None]:
 
 
 def clear_conflict(evaluation: str, *, reviewer: str, reason: str) -> ApiCall[ConflictOfInterest]:
-    """Clear a conflict of interest with a reason. It stays on record."""
+    """Clear a conflict of interest with a reason. The conflict stays on record."""
     own = path("evaluations", evaluation, "conflicts")
     return ApiCall("DELETE", own, reads(ConflictOfInterest), {"reviewer": reviewer, "reason": reason})
 
 
 def panel(batch: str, *, limit: int | None = None, after: str | None = None) -> ApiCall[Panel]:
-    """Return the opinions on a batch and the agreement of its reviewers, in full or `limit` rows per page; `after`
-    is `next` of the previous page. Figures and agreement cover the whole batch on each page."""
+    """Return the opinions on a batch and the agreement of its reviewers, in full or with `limit` rows per page; `after`
+    is `next` from the previous page. Figures and agreement cover the whole batch on each page."""
     return ApiCall("GET", path("batches", batch, "panel"), reads(Panel), {"limit": limit, "after": after})

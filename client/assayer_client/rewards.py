@@ -28,7 +28,7 @@ class DebateQuote(Resource):
 
     source: Literal["idea", "abstract"]
     text: str
-    """Words as in the source if they were found there, otherwise as the speaker quoted them."""
+    """Quoted words as they are in the source if they were found there, otherwise as the speaker quoted them."""
     found: bool
 
 
@@ -54,14 +54,14 @@ class Reward(Resource):
     judge: str
     """Name of the composition, or `viewpoints` for the judge without a language model."""
     guard: str | None = None
-    """Check that decided before any model call; None if no check did."""
+    """Check that decided the item before any model call; None if no check did."""
     leakage: bool = False
-    """Whether the idea repeats the reference's own words: such a match earns nothing."""
+    """True if the idea repeats the reference's own words; such a match earns nothing."""
     transcript: tuple[DebateTurn, ...] = ()
     decided_in_round: int | None = None
     similarity: float | None = None
-    """Share of the reference's method viewpoints that the idea matches, 0 to 1, from the judge without a language
-    model."""
+    """Share of the reference's method viewpoints that the idea matches, 0 to 1; set only by the judge without a
+    language model."""
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -85,7 +85,7 @@ class RewardOutcome(ItemOutcome):
 
 
 class RewardsResult(ItemCounts):
-    """Counts of the items by outcome; `absent` are those whose judge failed."""
+    """Counts of the items by outcome; `absent` counts those whose judge failed."""
 
     kind: Literal["rewards"] = "rewards"
     judge: str
@@ -106,16 +106,16 @@ class Composition(Body):
     evaluators: int = Field(default=0, ge=0, le=3)
     rounds: int = Field(default=2, ge=1, le=5)
     temperature: float = Field(default=0.7, ge=0, le=2)
-    """Temperature of roles with several seats, whose answers would otherwise be identical."""
+    """Temperature of roles with several seats, because the seats would otherwise give identical answers."""
 
 
 class RewardItemBody(Body):
     question: Words = Field(max_length=5_000)
     """Research question that the idea was generated for."""
     idea: str = Field(max_length=100_000)
-    """Idea to judge. An empty idea, which a policy may generate, is valid: it earns 0 without any call."""
+    """Idea to judge. An empty idea, which a policy can generate, is valid: it earns 0 without any model call."""
     abstract: Words = Field(max_length=20_000)
-    """Abstract of the reference, which contains the methodology that the idea is compared with."""
+    """Abstract of the reference; it contains the methodology with which the idea is compared."""
     id: str = Field(default="", max_length=200)
     """Name that the caller uses for the item, returned with its outcome."""
     reference: str = Field(default="", max_length=500)
@@ -167,7 +167,7 @@ class RewardItems(ItemsPage[RewardOutcome]):
 
 
 class VerifyBody(Body):
-    """Rollout in the form sent by NeMo Gym, with the data that it is judged against."""
+    """Rollout in the form sent by NeMo Gym, with the data needed to judge it."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -185,7 +185,7 @@ class VerifyBody(Body):
 
 
 class CompareBody(VerifyBody):
-    """Member of a group of rollouts of the same prompt."""
+    """Rollout from a group of rollouts of the same prompt."""
 
     group: str = Field(min_length=1, max_length=200)
     """Id of the group, chosen by the caller and different for every group."""
@@ -203,9 +203,9 @@ class RolloutListBody(Body):
     conversation_history: tuple[dict[str, Any], ...]
     """Prompt of the policy: its last user message is the question, unless `question` is set."""
     response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MOST_ITEMS)
-    """Answers of the policy, one object of the Responses API each: the text of its last message is the idea."""
+    """Answers of the policy, each an object of the Responses API: the text of its last message is the idea."""
     principle: str | None = None
-    """Principle against which NeMo Gym checks responses: the abstract, unless `abstract` is set."""
+    """Principle against which NeMo Gym checks responses; it is used as the abstract unless `abstract` is set."""
     question: str | None = None
     abstract: str | None = None
     """Abstract of the reference."""
@@ -220,9 +220,9 @@ class ComparedRollouts(Resource):
     added."""
 
     rewards: tuple[float | None, ...]
-    """Rewards in the order of `response_objs`, each relative to the group's mean; null: the judge failed."""
+    """Rewards in the order of `response_objs`, each relative to the group's mean; null if the judge failed."""
     comparison_results: None = None
-    """Always null: rollouts are not compared in pairs; each is compared with the reference."""
+    """Always null, because rollouts are not compared in pairs but each with the reference."""
     metrics: dict[str, float]
     """Metrics of the group: `group_mean` of the judged rollouts, `group_judged` and `group_failed`."""
     outcomes: tuple[RewardOutcome, ...]
@@ -238,7 +238,7 @@ class VerifiedRollout(Resource):
     responses_create_params: dict[str, Any]
     response: dict[str, Any]
     reward: float | None
-    """Reward: 0 or 1 for `/verify`; for `/compare` relative to the group's mean; null: the judge failed."""
+    """Reward: 0 or 1 for `/verify`, relative to the group's mean for `/compare`; null if the judge failed."""
     reward_components: dict[str, float]
     """Components of the reward: `match` is 0 or 1; for a group also `group_mean` and `group_judged`, the number of
     its members with a reward."""
@@ -253,8 +253,8 @@ class VerifiedRollout(Resource):
 
 
 def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCall[str]:
-    """Return how an item was judged, as `text/markdown` or `text/html`; `item` is its position in the request, from
-    0. Raises ApiProblem (409) with the reason if it has no reward."""
+    """Return the record of how an item was judged, as `text/markdown` or `text/html`; `item` is its position in the
+    request, from 0. Raises ApiProblem (409) with the reason if it has no reward."""
     where = path("rewards", job, "items", str(item), "debate")
     return ApiCall("GET", where, reads_text_of(media_type), headers={"Accept": media_type})
 

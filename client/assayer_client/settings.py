@@ -8,15 +8,15 @@ DEFAULT_URL = "http://127.0.0.1:8765"
 
 
 class Timeouts(BaseModel):
-    """Seconds."""
+    """Timeouts in seconds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     connect: float = Field(default=5.0, gt=0)
     answer: float = Field(default=60.0, gt=0)
-    """Timeout in seconds without a byte in either direction."""
+    """Timeout in seconds if no byte is transferred in either direction."""
     silence: float = Field(default=50.0, gt=0)
-    """Timeout in seconds of a silent event stream; the service sends a keep-alive every 15 seconds."""
+    """Timeout in seconds for an event stream that sends nothing; the service sends a keep-alive every 15 seconds."""
 
 
 class RetryPolicy(BaseModel):
@@ -26,8 +26,8 @@ class RetryPolicy(BaseModel):
 
     attempts: int = Field(default=8, ge=1)
     seconds: float = Field(default=180.0, ge=0)
-    """Time limit in seconds for retrying: no pause starts that would exceed it."""
+    """Time limit in seconds for retrying: a pause that would exceed it is not started."""
     first_pause: float = Field(default=0.5, ge=0)
-    """First pause in seconds, doubled with every attempt and randomised below that; the service's Retry-After takes
-    precedence."""
+    """First pause in seconds, which doubles with every attempt; the actual pause is a random value below that. The
+    service's Retry-After takes precedence."""
     longest_pause: float = Field(default=20.0, ge=0)

@@ -1,8 +1,7 @@
-"""HTTP requests of calls, and what their answers mean; no connection is made here.
+"""HTTP requests for calls, and interpretation of their responses; no connection is opened here.
 
-The key goes to the service's own address and nowhere else: redirects are not followed, requests are built for that
-address alone, and neither a netrc file nor the address itself can put another name in its place.
-"""
+The key is sent only to the service's own address: redirects are not followed, requests are built only for that address,
+and neither a netrc file nor the address itself can substitute another host."""
 
 import datetime as dt
 import hashlib
@@ -81,7 +80,7 @@ class RequestBuilder:
             yield httpx2.Request(call.method, url, params=parameters, headers=headers, extensions=timeout, **body)
 
     def stream(self, path: str, last: int) -> httpx2.Request:
-        """Build the request for the events after the event number `last`."""
+        """Build the request for the events that follow the event number `last`."""
         headers = self._headers("text/event-stream") | ({"Last-Event-ID": str(last)} if last else {})
         return httpx2.Request("GET", self._url(path), headers=headers, extensions=self._timeout(self.timeouts.silence))
 

@@ -1,4 +1,4 @@
-"""Webhooks, with which the service calls your address when a job or batch has ended."""
+"""Webhooks: requests from the service to your address when a job or batch has ended."""
 
 import datetime as dt
 import json
@@ -27,9 +27,9 @@ DeliveryState = Literal["pending", "delivered", "failed"]
 
 class WebhookBody(Body):
     url: str = Field(min_length=1, max_length=2_000)
-    """A public https address."""
+    """Public https address."""
     events: tuple[WebhookEvent, ...] = Field(default=EVENTS, min_length=1, max_length=len(EVENTS))
-    """Events that the webhook is notified of; finished means ended with any outcome."""
+    """Events of which the webhook is notified; “finished” means ended with any outcome."""
 
 
 class NewWebhook(Resource):
@@ -52,7 +52,7 @@ class DeliveryResource(Resource):
     """Id of the message (`webhook-id`), the same for every attempt to send it."""
     type: str
     state: DeliveryState
-    """Delivery state. failed: the last attempt failed, and no more are made."""
+    """Delivery state. failed: the last attempt failed, and no further attempts are made."""
     attempt: int
     """Number of times the message was sent."""
     next_at: dt.datetime | None
@@ -63,7 +63,7 @@ class DeliveryResource(Resource):
 
 
 def deliveries(webhook: str, *, limit: int = 50) -> ApiCall[Page[DeliveryResource]]:
-    """List the messages sent and the responses to them, newest first."""
+    """List the messages sent by a webhook and the responses to them, newest first."""
     return ApiCall(
         "GET", path("webhooks", webhook, "deliveries"), reads(Page[DeliveryResource]), query={"limit": limit}
     )

@@ -1,1 +1,1 @@
-"""The `assayer` command line: one module a command, `main` puts them together."""
+"""Command line `assayer`: one module per command; `main` combines them."""

@@ -1,4 +1,4 @@
-"""`assayer audit-log`: the log of people's acts, saved and checked."""
+"""`assayer audit-log`: export and verification of the log of people's acts."""
 
 import datetime as dt
 import re
@@ -57,7 +57,7 @@ def export(
 
 @app.command("tip")
 def tip(profile: WithProfile = "laptop") -> None:
-    """Print the log's tip, NUMBER:HASH. Store it where whoever can change the log cannot change it."""
+    """Print the log's tip, NUMBER:HASH. Store it where people who can change the log cannot change the tip."""
     with service(profile) as client:
         current = client.audit_log.tip()
     typer.echo(f"{current.number}:{current.hash}")
@@ -68,8 +68,8 @@ def verify(
     file: Annotated[Path, typer.Argument(help="File saved by `assayer audit-log export`.")],
     tip: TipOption = None,
 ) -> None:
-    """Check a saved log for changes, gaps and removed text, and with --tip for a missing end. Needs no service. Exit
-    code 1: faults were found."""
+    """Check a saved log for changes, gaps and removed text, and, with --tip, for missing entries at the end. Needs no
+    running service. Exit code 1: faults were found."""
     from orchestrator.access.audit_chain import audit_faults
 
     try:
@@ -109,7 +109,8 @@ def _counted(number: int, text: str, several: str) -> str:
 
 
 def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
-    """Return the header that states for whom the log was exported, if there is one, and the entries."""
+    """Return the header, which states for whom the log was exported, and the entries; the header is None if there is
+    none."""
     from orchestrator.access.audit_chain import AuditExport
 
     lines = [*_lines(file)]

@@ -1,4 +1,4 @@
-"""`assayer bias-test`: the same ideas from different people, and what that does to their scores."""
+"""`assayer bias-test`: how the scores of the same ideas change when their authors or wording are varied."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ _NOT_REACHED = "not evaluated: the bias test had been stopped."
 class _BiasTestOutcome(NamedTuple):
     bias_test: BiasTestReport | None
     problems: list[str]
-    """Ideas that were not read, and variants without a report."""
+    """Problems: ideas that could not be read, and variants without a report."""
     stopped: AssayerError | None = None
 
 
@@ -104,7 +104,7 @@ def bias_test(
 
 
 def _chosen(names: Sequence[str], persuasive: bool) -> tuple[BiasTestAttribute, ...]:
-    """Return the chosen attributes in canonical order; all that need no model if nothing is chosen."""
+    """Return the chosen attributes in canonical order; if none are chosen, all attributes that need no model."""
     for name in names:
         if name not in ATTRIBUTES:
             raise InputError(f"There is no attribute {name!r}.", f"Attributes: {', '.join(ATTRIBUTES)}.")
@@ -196,7 +196,8 @@ async def _reworded(
 async def _evaluated(
     engine: "Engine", work: Sequence[tuple[Idea, Variant]], plan: BiasTestPlan, progress: EvaluationProgress
 ) -> tuple[list[EvaluatedVariant], AssayerError | None]:
-    """A variant that fails costs only what is compared with it."""
+    """Return the evaluated variants, and the error that ended the work, if any. A failed variant costs only its own
+    comparisons."""
     from cluster.run_request import RunRequest
 
     async def one(variant: Variant) -> Report:

@@ -1,4 +1,4 @@
-"""`assayer calibrate`: from reports of labelled ideas to thresholds for decisions."""
+"""`assayer calibrate`: thresholds for decisions, fitted on reports of labelled ideas."""
 
 import datetime as dt
 from pathlib import Path
@@ -21,7 +21,7 @@ app = typer.Typer(
 
 @app.callback()
 def methods() -> None:
-    """Keeps the method's name part of the command while there is only one."""
+    """Keep the method's name a required part of the command while there is only one method."""
 
 
 @app.command("innoeval")
@@ -35,7 +35,7 @@ def innoeval(
     seed: Annotated[int, typer.Option(help="Random seed of folds and bootstrap samples.")] = 0,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Fit thresholds on final scores, and measure how well they do on held-out ideas."""
+    """Fit thresholds on final scores, and measure their quality on held-out ideas."""
     settings = load_settings(profile)
     outcomes = comma_separated(classes)
     if len(set(outcomes)) != len(outcomes) or len(outcomes) < 2:
@@ -74,5 +74,5 @@ def _show(made: DecisionCalibration, path: Path) -> None:
 
 
 def _shown(threshold: float) -> str:
-    """A threshold above the scale names its outcome never."""
+    """Format a threshold; a threshold above the scale is never reached and is shown as `never`."""
     return "never" if threshold > 10 else f"{threshold:.2f}"

@@ -1,4 +1,4 @@
-"""`assayer cancel`: nothing more is spent on what has not ended."""
+"""`assayer cancel`: stop unfinished jobs, so that they cause no further cost."""
 
 from typing import TYPE_CHECKING
 

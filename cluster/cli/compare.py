@@ -1,4 +1,4 @@
-"""`assayer compare`: finished evaluations side by side, and which of two is better."""
+"""`assayer compare`: finished evaluations side by side, and a judgement on which of two ideas is better."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated

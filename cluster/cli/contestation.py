@@ -1,4 +1,4 @@
-"""`assayer contestation`: what an applicant is given who contests an evaluation."""
+"""`assayer contestation`: the record given to an applicant who contests an evaluation."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`assayer corpus`: build the local paper corpus, update it, describe it. Other subcommands have files of their own."""
+"""`assayer corpus`: build, update and describe the local paper corpus. Other subcommands are in files of their own."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def info() -> None:
-    """Show the version in use and how it was built."""
+    """Show the current version and how it was built."""
     settings = load_settings()
     rows = source_rows(settings)
     try:
@@ -101,7 +101,7 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
 
 
 def _graph_row(segments: Sequence["SegmentEntry"]) -> str:
-    """Names are counted once a segment."""
+    """Return counts of nodes and edges over all segments; a name is counted once per segment."""
     graphs = [segment.graph for segment in segments]
 
     def total(count: str) -> str:
@@ -143,7 +143,7 @@ def build(
     ] = None,
     embed_anew: Anew = False,
 ) -> None:
-    """Build the corpus from paper records; the version in use is replaced only when the new one is complete."""
+    """Build the corpus from paper records; the current version is replaced only when the new version is complete."""
     asyncio.run(_build(paths, shards, embed_anew, load_settings()))
 
 
@@ -153,7 +153,7 @@ def update(
     remove: Annotated[Path | None, typer.Option(help="File with the ids of papers to remove, one per line.")] = None,
     embed_anew: Anew = False,
 ) -> None:
-    """Update the corpus without rebuilding it; running evaluations keep the version they started with."""
+    """Update the corpus without rebuilding it; running evaluations keep the version with which they started."""
     asyncio.run(_update(paths or [], remove, embed_anew, load_settings()))
 
 

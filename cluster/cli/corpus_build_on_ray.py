@@ -1,4 +1,5 @@
-"""`assayer corpus build-on-ray`: the corpus that `build` makes, with the models and shards spread over a cluster."""
+"""`assayer corpus build-on-ray`: the same corpus as `build` makes, with the embedding models and shards distributed
+over a cluster."""
 
 import asyncio
 import os
@@ -15,7 +16,7 @@ from cluster.cli.terminal import say, status
 from cluster.settings_loading import load_settings
 
 _VECTORS = "vectors"
-"""Beside the corpus."""
+"""Suffix of the folder for vectors, beside the corpus."""
 
 
 def build_on_ray(
@@ -45,7 +46,7 @@ def build_on_ray(
         bool, typer.Option("--embed-anew", help="Ignore vectors that come with the records and embed all texts.")
     ] = False,
 ) -> None:
-    """Build the corpus as build does, but embed on a Ray cluster; an interrupted run continues where it stopped."""
+    """Build the corpus as `build` does, but embed on a Ray cluster; an interrupted run resumes where it stopped."""
     if find_spec("ray") is None:
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
     from cluster.cli.corpus_publish import show_publication

@@ -1,4 +1,4 @@
-"""`assayer corpus ingest`: paper records in Parquet from what others publish."""
+"""`assayer corpus ingest`: conversion of published paper data to paper records in Parquet."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -46,7 +46,7 @@ def s2(
         ),
     ] = "",
 ) -> None:
-    """Semantic Scholar's datasets: a full release first, diffs from then on."""
+    """Ingest Semantic Scholar's datasets: a full release first, then diffs."""
     from cluster.corpora.ingest import ingest_s2_files, ingest_s2_release
 
     settings, names = load_settings(), comma_separated(datasets)
@@ -68,7 +68,7 @@ def arxiv(
         typer.Option("--set", help="An OAI-PMH set such as cs or physics:hep-th; remembered by the folder."),
     ] = None,
 ) -> None:
-    """arXiv's metadata over OAI-PMH."""
+    """Ingest arXiv's metadata over OAI-PMH."""
     from cluster.corpora.ingest import ingest_arxiv
 
     first, last = day(since, "date for --from"), day(until, "date for --until")
@@ -85,7 +85,7 @@ def openalex(
         list[str] | None, typer.Option(help="CSV files of merged ids of older snapshots, or a folder of them.")
     ] = None,
 ) -> None:
-    """The works of an OpenAlex snapshot."""
+    """Ingest the works of an OpenAlex snapshot."""
     from cluster.corpora.ingest import ingest_openalex
 
     _run(partial(ingest_openalex, to, manifest, merged or [], load_settings()))
@@ -96,8 +96,8 @@ def jsonl(
     to: _To,
     files: Annotated[list[str], typer.Argument(help="Paper records: .json, .jsonl or .jsonl.gz files, or folders.")],
 ) -> None:
-    """Paper records in JSON Lines, also arXiv's snapshot on Kaggle and papers of the APIs of Semantic Scholar and
-    Crossref, one on each line; later files override earlier ones."""
+    """Ingest paper records in JSON Lines, including arXiv's Kaggle snapshot and papers from the Semantic Scholar and
+    Crossref APIs, one per line; later files override earlier ones."""
     from cluster.corpora.ingest import ingest_jsonl
 
     summary = _run(partial(ingest_jsonl, to, files, load_settings()))
@@ -110,7 +110,7 @@ def bibliography(
     files: Annotated[list[Path], typer.Argument(help="BibTeX, RIS, CSL JSON, or Zotero's CSV.")],
     to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],
 ) -> None:
-    """Papers of a bibliography that have an abstract, such as an export of Zotero."""
+    """Convert the papers of a bibliography that have an abstract, for example of a Zotero export."""
     from cluster.corpora.bibliography_records import write_bibliography_records
 
     made = write_bibliography_records(files, to)
@@ -124,7 +124,7 @@ def tei(
     folder: Annotated[Path, typer.Argument(help="Folder of TEI that GROBID made; a file's name is the paper's id.")],
     to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],
 ) -> None:
-    """Papers as GROBID read them, with what each place of their text cites."""
+    """Convert papers parsed by GROBID, with the works that each passage of their text cites."""
     from cluster.corpora.tei_records import tei_files, write_tei_records
 
     made = write_tei_records(tei_files(folder), to)

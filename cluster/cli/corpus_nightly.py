@@ -1,4 +1,4 @@
-"""`assayer corpus nightly` and `assayer corpus history`: the corpus kept up to date, and what became of each night."""
+"""`assayer corpus nightly` and `assayer corpus history`: nightly updates of the corpus, and their outcomes."""
 
 import asyncio
 import datetime as dt
@@ -56,7 +56,7 @@ def history(
     last: Annotated[int, typer.Option(min=1, help="Number of nightly updates to show.")] = 14,
     json: Annotated[bool, typer.Option("--json", help="One JSON object per line, with all figures.")] = False,
 ) -> None:
-    """Show the outcomes of the nightly updates, the latest at the bottom."""
+    """Show the outcomes of the nightly updates, most recent last."""
     from index.nightly import NightlyHistory
     from index.versions.version_store import VersionStore
 
@@ -125,7 +125,7 @@ async def _updated(
 
 
 async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> "ContentReader":
-    """Answers that were paid for are kept in the database, as those of evaluations are."""
+    """Open the content reader. Paid answers are kept in the database, as they are for evaluations."""
     from assayer.run.budget import Budget
     from assayer.run.no_progress import NoProgress
     from assayer.run.run import Run
@@ -168,4 +168,4 @@ _COLUMNS: "dict[str, Callable[[NightlyRun], str]]" = {
     "Removed": lambda night: f"{night.removed:,}",
     "Seconds": lambda night: f"{night.seconds:,.1f}",
 }
-"""Columns of `assayer corpus history`, which fit a terminal of 80 columns; --json has all figures."""
+"""Columns of `assayer corpus history`, which fit a terminal 80 columns wide; --json outputs all figures."""

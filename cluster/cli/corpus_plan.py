@@ -1,4 +1,4 @@
-"""`assayer corpus plan`: what a corpus of some size needs."""
+"""`assayer corpus plan`: resources needed for a corpus of a given size."""
 
 import re
 from typing import TYPE_CHECKING, Annotated
@@ -33,7 +33,7 @@ def plan(
         float | None, typer.Option(help="Embedding speed you measured, in abstracts per second.")
     ] = None,
 ) -> None:
-    """Estimate disk, memory, hours and cost of a corpus before building it, each with its formula."""
+    """Estimate the disk space, memory, hours and cost of a corpus before it is built, each with its formula."""
     from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
 
     wanted = CapacityRequest(

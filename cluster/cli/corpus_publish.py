@@ -1,4 +1,4 @@
-"""`assayer corpus publish` and `assayer corpus pull`: versions to a bucket, and from there to this machine."""
+"""`assayer corpus publish` and `assayer corpus pull`: upload of versions to a bucket, and download to this machine."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +24,7 @@ def publish(
         bool, typer.Option("--force", help="Publish even a version that a newer one has replaced there.")
     ] = False,
 ) -> None:
-    """Publish the current version where other machines pull it; readers see it only once it is complete."""
+    """Publish the current version so that other machines can pull it; readers see it only once it is complete."""
     from cluster.corpus_source import CorpusRelease
 
     release = CorpusRelease(load_settings(), keep, to)
@@ -34,7 +34,8 @@ def publish(
 
 
 def pull() -> None:
-    """Pull the newest published version to this machine, fetching only what is missing; searches do this themselves."""
+    """Pull the newest published version to this machine, fetching only missing files; searches do this
+    automatically."""
     from cluster.corpus_source import bucket_origin, followed_bucket
     from index.versions.verification_cache import VerificationCache
 
@@ -64,7 +65,8 @@ def show_publication(summary: "PublishSummary", address: str) -> None:
 
 
 def source_rows(settings: Settings) -> dict[str, str]:
-    """Return rows on the corpus source, if one is set: the published version, and how much of it is on this machine."""
+    """Return rows on the corpus source, if one is set: the published version, and how much of it is already on this
+    machine."""
     from cluster.corpus_source import followed_bucket
     from index.object_storage.local_copy import LocalCopy
     from index.versions.verification_cache import VerificationCache

@@ -1,4 +1,4 @@
-"""`assayer curate`: papers in, research questions out that do not give the papers' methods away."""
+"""`assayer curate`: derivation of research questions from papers, without revealing the papers' methods."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Shared code of `assayer curate`, `propose` and `score`: lines of JSON, and the usage of the work."""
+"""Shared code of `assayer curate`, `propose` and `score`: JSON Lines output, and the usage of the work."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ from cluster.telemetry import metrics_server
 
 @asynccontextmanager
 async def curating(settings: Settings, out: Path, steps: str) -> AsyncIterator[tuple[Curator, StepProgress]]:
-    """Open a curator, and a progress bar over its steps, once it is known that `out` can be written."""
+    """Check that `out` can be written, then open a curator and a progress bar over its steps."""
     prepare_file(out)
     with metrics_server(settings.metrics), StepProgress(steps, stage=steps.lower()) as bar:
         async with open_curator(settings) as curator:
@@ -27,7 +27,7 @@ async def curating(settings: Settings, out: Path, steps: str) -> AsyncIterator[t
 
 
 def end_curation(work: CurationWork[Any], path: Path, label: str, problems: Sequence[str], *, complete: bool) -> None:
-    """Print the usage of the work and its problems. Raises Exit with code 1 if anything has no result."""
+    """Print the usage of the work and its problems. Raises Exit with code 1 if any item has no result."""
     show_work(work, path)
     for message in problems:
         print_error(label, message)
@@ -40,7 +40,7 @@ def write_lines(path: Path, values: Iterable[BaseModel]) -> None:
 
 
 def show_work(work: CurationWork[Any], path: Path) -> None:
-    """Print what was dropped, the cost of the answers, the models that gave them, and the path of the output."""
+    """Print what was dropped, the cost of the answers, the models that answered, and the path of the output."""
     for item in work.dropped:
         say(f"[yellow]![/] {item.count:,} {escape(item.what)}: {escape(item.reason)}")
     took = work.usage

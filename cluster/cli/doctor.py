@@ -1,4 +1,5 @@
-"""`assayer doctor`: shows what is configured, what answers and what is missing. `cluster.health_checks` finds out."""
+"""`assayer doctor`: output of the checks in `cluster.health_checks` on what is configured, what responds and what is
+missing."""
 
 import asyncio
 
@@ -20,7 +21,7 @@ def doctor(profile: WithProfile = "laptop", model: WithModel = None) -> None:
 
 
 async def _show(settings: Settings) -> bool:
-    """Prints every finding as it comes; whether anything is broken."""
+    """Print every finding as it arrives; return whether anything is broken."""
     from cluster.health_checks import run_health_checks
 
     broken = False

@@ -1,4 +1,4 @@
-"""`assayer erase`: all that the service has stored of one applicant, or of one batch."""
+"""`assayer erase`: deletion of everything that the service has stored about one applicant or one batch."""
 
 from collections import Counter
 from pathlib import Path

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from assayer_client.batches import BatchEstimate, Duplicate
 
 _NAMED = 20
-"""Duplicates that are printed one by one."""
+"""Maximum number of duplicates printed individually."""
 
 
 def estimated(client: "Client", bundles: Iterable[Sequence[Path]], said: Mapping[str, object]) -> "list[BatchEstimate]":
-    """One estimate for each request that a submission would make."""
+    """Return one estimate for each request that a submission would make."""
     from assayer_client import BatchQuery, Upload
 
     options = BatchQuery.model_validate({key: value for key, value in said.items() if value is not None})
@@ -28,7 +28,7 @@ def estimated(client: "Client", bundles: Iterable[Sequence[Path]], said: Mapping
 
 
 def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
-    """Print the estimate of all parts together; a figure that any part lacks is unknown for the whole."""
+    """Print the estimate for all parts together; a figure that is missing for any part is unknown for the whole."""
     first = parts[0]
     for part in parts:
         for row in part.rejected:
@@ -52,7 +52,7 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
 
 
 def duplicate_in_words(duplicate: "Duplicate") -> str:
-    """`call.csv:9 (A-9) has the same text as A-2.pdf`."""
+    """Describe a duplicate: `call.csv:9 (A-9) has the same text as A-2.pdf`."""
     row, first = duplicate.source or f"Row {duplicate.row}", duplicate.same_source or f"row {duplicate.same_as}"
     return f"{row} has the same text as {first}"
 

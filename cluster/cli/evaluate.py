@@ -1,4 +1,4 @@
-"""`assayer evaluate`: ideas in, reports out."""
+"""`assayer evaluate`: evaluation of ideas, with a report for each."""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ class EvaluationOutcome(NamedTuple):
     written: list[WrittenReport]
     failures: list[FailedIdea]
     stopped: AssayerError | None = None
-    """Error that made it pointless to continue, for every idea that is in neither list."""
+    """Error that made it pointless to continue; it applies to every idea that is in neither list."""
 
 
 def evaluate(
@@ -93,8 +93,8 @@ def write_reports(
     blind: bool | None,
     criteria: tuple[Criterion, ...] = (),
 ) -> None:
-    """Evaluate ideas, write their reports and show a summary. Raises AssayerError, and Exit with code 1 or 2 if ideas
-    are left without a report."""
+    """Evaluate ideas, write their reports and show a summary. Raises AssayerError, and Exit with code 1 or 2 if any
+    idea is left without a report."""
     last_day = day(cutoff, "cutoff")
     outcome = run_resumable(_evaluate(paths, method, last_day, chosen, formats, out, blind, criteria))
     _show(outcome)
@@ -107,7 +107,7 @@ def write_reports(
 
 
 def _with_board(settings: Settings, board: int | None, models: str | None, calibration: Path | None) -> Settings:
-    """Return the settings with the command line's options of InnoEval's board."""
+    """Return the settings with the command-line options for InnoEval's board applied."""
     options = {
         "board": board,
         "models": None if models is None else comma_separated(models),
@@ -175,7 +175,7 @@ async def _evaluate(
 
 
 def _names(ideas: Iterable[Idea]) -> list[str]:
-    """A file name for each idea, from where it came from."""
+    """Return a distinct file name for each idea, derived from its source."""
     parts = (Path(idea.source).name.partition(":") for idea in ideas)
     return distinct_names(
         safe_name(Path(file).stem + (f"-{line}" if line else "")) or "idea" for file, _, line in parts

@@ -36,11 +36,11 @@ _SUSPICIOUS, _NOTHING = "Suspicious text", "none"
 
 
 class SummaryRow(NamedTuple):
-    """Values of a report shown in the table: all that is kept of it when there are thousands."""
+    """Values of a report that the table shows; when there are thousands of reports, only these are kept."""
 
     title: str
     figures: tuple[tuple[str, str], ...]
-    """Headings and values: what differs between methods."""
+    """Headings and values that are specific to the method."""
     file: str
 
     @classmethod
@@ -62,7 +62,7 @@ class SummaryRow(NamedTuple):
 
 
 def show_summary_table(lines: Sequence[SummaryRow]) -> None:
-    """Print the table of reports of one method."""
+    """Print the table of the reports of one method."""
     if not lines:
         return
     headings = list(dict.fromkeys(heading for line in lines for heading, _ in line.figures))
@@ -75,7 +75,7 @@ def show_summary_table(lines: Sequence[SummaryRow]) -> None:
 
 
 def show_summary(report: Report) -> None:
-    """Print a report's missing requirements for a total, its notices and its summary."""
+    """Print a report's summary, its notices, and the requirements for a total that it does not meet."""
     say(f"\n[bold]{escape(report.idea.title)}[/]")
     if report.release is not None and report.evidence is None:
         _show_release(report.release)
@@ -97,7 +97,7 @@ def show_summary(report: Report) -> None:
 
 
 def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
-    """Print the papers nearest to the idea, each with the words that come closest to it."""
+    """Print the papers closest to the idea, each with its most similar passage."""
     references = {reference.label: reference for reference in report.references}
     nearest = sorted(evidence.closest, key=lambda item: -item.similarity)
     for item in nearest[:_CLOSEST_SHOWN]:
@@ -145,7 +145,7 @@ def _show_verdict(verdict: Verdict) -> None:
 
 
 def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
-    """Return headings and counts of what an evidence report lists."""
+    """Return headings and counts of the items in an evidence report."""
     counts = (
         ("Close papers", evidence.closest),
         ("Limitations quoted", evidence.limitations),
@@ -155,7 +155,7 @@ def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
 
 
 def _outcome(verdict: Verdict) -> str:
-    """The outcome named, with its probability, or that none is."""
+    """Return the outcome and its probability, or a statement that none is named."""
     if isinstance(verdict.decision, Absent):
         return "no outcome named"
     probability = next((item.probability for item in verdict.probabilities if item.name == verdict.decision), None)

@@ -1,4 +1,4 @@
-"""`assayer fetch`: reports and results from the service into files."""
+"""`assayer fetch`: download of reports and results from the service to files."""
 
 from collections.abc import Iterator
 from enum import StrEnum

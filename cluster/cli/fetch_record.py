@@ -9,12 +9,14 @@ from cluster.cli.output import write_files
 
 
 class FetchRecord:
-    """A line of JSON for each file, in `.fetched-BATCH.jsonl` beside the files; written once the file is whole.
+    """Record with one JSON line per file, in `.fetched-BATCH.jsonl` beside the files; a line is written once its file
+    is complete.
 
-    A report that is done never changes, so what stands here and still has the same size need not be fetched again."""
+    A finished report never changes, so a file that is recorded here and still has the same size need not be fetched
+    again."""
 
     def __init__(self, folder: Path, batch: str, *, anew: bool = False) -> None:
-        """`anew`: begins an empty one."""
+        """Open the record of a folder; with `anew`, start an empty record."""
         self._folder = folder
         self._path = folder / f".fetched-{batch}.jsonl"
         self._sizes: dict[tuple[str, str], int] = {} if anew else _read(self._path)
@@ -26,7 +28,7 @@ class FetchRecord:
         return size is not None and file.is_file() and not file.is_symlink() and file.stat().st_size == size
 
     def add(self, evaluation: str, file: Path) -> None:
-        """Raises InputError."""
+        """Record a fetched file. Raises InputError."""
         size = file.stat().st_size
         self._sizes[evaluation, file.name] = size
         try:
@@ -37,7 +39,7 @@ class FetchRecord:
 
 
 def _read(path: Path) -> dict[tuple[str, str], int]:
-    """A line that was cut, or that is none of ours, counts for nothing: its file is fetched again."""
+    """Read the recorded file sizes. Truncated or unknown lines are ignored, so that their files are fetched again."""
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

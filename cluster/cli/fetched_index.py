@@ -1,4 +1,4 @@
-"""The page from which a folder of fetched reports is read: every proposal by row, title and name, with its files."""
+"""Index page for a folder of fetched reports: every proposal by row, title and name, with its files."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -48,16 +48,16 @@ class FetchedReport(NamedTuple):
     files: Sequence[Path]
     score: str
     lacking: str
-    """Why there is no score; empty where there is one."""
+    """Reason why there is no score; empty if there is one."""
 
     @property
     def links(self) -> Iterable[tuple[str, str]]:
-        """Kind and address, seen from the folder."""
+        """Kind and address of each file, relative to the folder."""
         return [(file.suffix.removeprefix("."), quote(file.name)) for file in self.files]
 
 
 def index_page(batch: str, name: str, reports: Sequence[FetchedReport]) -> str:
-    """`name`: what its sender calls the batch."""
+    """Return the index page; `name` is the submitter's name for the batch."""
     from jinja2 import Environment
 
     shown = [report._replace(title=one_line(report.title), source=one_line(report.source)) for report in reports]

@@ -1,4 +1,4 @@
-"""Names of fetched reports: by what the sender calls each proposal, `A-2026-0007.html`."""
+"""File names of fetched reports, based on the submitter's name for each proposal: `A-2026-0007.html`."""
 
 import re
 from collections import Counter
@@ -10,22 +10,22 @@ from cluster.cli.output import safe_name
 
 _ENDING = re.compile(r"(?i)(?<=.)\.(txt|md|json|jsonl|pdf|docx|odt)$")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
-"""File names that Windows treats as devices, whatever their suffix."""
+"""Pattern of file names that Windows treats as devices, with any suffix."""
 _LONGEST = 120
-"""Characters. A row's number and an ending follow."""
+"""Maximum characters of a name, before the row number and the suffix."""
 
 
 class NamedProposal(NamedTuple):
     id: str
     row: int | None
     source: str
-    """Name of the proposal in the service: a file name, or a row of a table with the sender's own id."""
+    """Name of the proposal in the service: a file name, or a table row with the submitter's own id."""
 
 
 def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) -> dict[str, str]:
-    """Return report file names by proposal id, without suffixes. `proposals` are all proposals of a batch, ended or
-    not, so that a proposal has the same name whenever it is fetched. Names that collide, also by case alone, all
-    carry their row's number."""
+    """Return report file names by proposal id, without suffixes. `proposals` are all proposals of a batch, finished or
+    not, so that a proposal has the same name whenever it is fetched. If names collide, even if they differ in case, all
+    of them get their row's number."""
     plain = {proposal.id: (_plain(proposal.source), proposal) for proposal in proposals}
     shared = Counter(name.casefold() for name, _ in plain.values())
     shared.update(name.casefold() for name in taken)
@@ -42,6 +42,6 @@ def _plain(source: str) -> str:
 
 
 def _numbered(name: str, named_proposal: NamedProposal) -> str:
-    """Return the name with the row number and the id, which is unique: a name that looks like another's number
-    cannot then collide with it."""
+    """Return the name with the row number and the id. The id is unique, so the result cannot collide with a name that
+    looks like another numbered name."""
     return "-".join(part for part in (name, f"row-{named_proposal.row or 0:05}", named_proposal.id) if part)

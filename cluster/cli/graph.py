@@ -1,4 +1,5 @@
-"""`assayer graph`: labelled ideas as a graph of viewpoints; build it, train on it, ask it, look for duplicates."""
+"""`assayer graph`: labelled ideas as a graph of viewpoints, with commands to build it, train on it, query it and look
+for duplicates."""
 
 import asyncio
 import json
@@ -71,7 +72,8 @@ def build(
     replace: Annotated[bool, typer.Option("--replace", help="Remove the graph of this name first.")] = False,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Build a graph from labelled ideas: text (or title and abstract), label, date, id, url. Adds all or none."""
+    """Build a graph from labelled ideas with the fields text (or title and abstract), label, date, id and url. Adds all
+    ideas or none."""
     from cluster.graph_operations import LabelledFiles, build_graph
 
     settings = load_settings(profile)
@@ -94,7 +96,8 @@ def add(
     date_field: DateField = "date",
     profile: WithProfile = "laptop",
 ) -> None:
-    """Add ideas to a graph, with or without an outcome; outcomes that have become known are added."""
+    """Add ideas to a graph, with or without an outcome; also records outcomes that have become known for ideas in the
+    graph."""
     from cluster.graph_operations import LabelledFiles, add_ideas
 
     with StageProgress() as report:
@@ -124,7 +127,7 @@ def train(
     members: Annotated[int | None, typer.Option(min=1, help="Networks whose answers are averaged.")] = None,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Choose and calibrate a scorer on held-out labelled ideas, and measure how well it does."""
+    """Choose and calibrate a scorer on held-out labelled ideas, and measure its quality."""
     from cluster.graph_operations import train_graph
     from cluster.graph_training import Holdout, NetworkEffort
 
@@ -156,7 +159,8 @@ def check(
     out: Annotated[Path | None, typer.Option(help="Write all findings to this JSON file.")] = None,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Find ideas that repeat others of their batch, or of the graph if there is one: a reason to look, not proof."""
+    """Find ideas that repeat other ideas of their batch or, if there is a graph, of the graph. A match is a reason to
+    look, not proof."""
     from cluster.graph_operations import check_batch
 
     if out is not None:
@@ -175,7 +179,7 @@ def check(
 
 @app.command()
 def info(graph: Name = None, profile: WithProfile = "laptop") -> None:
-    """Show what a graph holds and how it was made."""
+    """Show the contents of a graph and how it was made."""
     from cluster.graph_operations import describe_graph
 
     for name, text in asyncio.run(describe_graph(load_settings(profile), graph)).items():
@@ -192,7 +196,7 @@ def _show_checked(checked: "BatchCheck") -> None:
 
 
 def _show_resemblance(checked: "BatchCheck", resemblance: "Resemblance") -> None:
-    """The idea, the one most like it, and their most similar viewpoints side by side."""
+    """Print the idea, the idea most similar to it, and their most similar viewpoints side by side."""
     idea, closest = (escape(checked.names.get(name, name)) for name in (resemblance.idea, resemblance.closest))
     taken = f"{resemblance.share:.0%} of {resemblance.viewpoints} viewpoints"
     say(f"  {resemblance.kind}: {idea} ~ {closest}, {taken}")

@@ -1,4 +1,4 @@
-"""Ideas that a command is given: files, folders, and published works by arXiv id, DOI or address."""
+"""Ideas passed to a command as files, folders, or published works given by arXiv id, DOI or address."""
 
 import datetime as dt
 from collections.abc import Sequence

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def counts_in_words(counts: Iterable[tuple[str, int]]) -> list[str]:
-    """`146 succeeded`, `12 running`, …: in the same order whenever it is told."""
+    """Return counts in words, always in the same order: `146 succeeded`, `12 running`, …."""
     order = ("succeeded", "running", "queued", "failed", "cancelled")
     known = sorted(counts, key=lambda item: order.index(item[0]) if item[0] in order else len(order))
     return [f"{count:,} {state}" for state, count in known]
@@ -21,7 +21,7 @@ def standing_in_words(state: str) -> str:
 
 
 def score_in_words(scores: "EvaluationScores") -> str:
-    """`63 of 100, low certainty`."""
+    """Return the score in words: `63 of 100, low certainty`."""
     if scores.score is None:
         return "none"
     certainty = f", {scores.certainty} certainty" if scores.certainty else ""

@@ -82,7 +82,7 @@ def revoke_key(
 
 
 def _operator() -> "Actor":
-    """Whoever may write in the service's database, as the audit log names them."""
+    """Return the actor that the audit log records for anyone who can write to the service's database."""
     from orchestrator.access.audit_chain import Actor
 
     return Actor("command", "the command line of the service", "machine")

@@ -1,4 +1,4 @@
-"""`assayer list`: one's own batches and evaluations, the newest first."""
+"""`assayer list`: the user's own batches and evaluations, newest first."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Commands of the program, imported on demand. Errors become messages and exit codes here and nowhere else."""
+"""Commands of the program, imported on demand. Errors are converted to messages and exit codes only here."""
 
 import errno
 import os
@@ -30,14 +30,15 @@ _HINTS = {
 
 
 class LazyCommand(TyperCommand):
-    """`assayer NAME`, from `cluster.cli.NAME`: its Typer `app`, or else its function of that name."""
+    """Command `assayer NAME`, defined in `cluster.cli.NAME` by its Typer `app` or otherwise by its function of the same
+    name."""
 
     def __init__(self, name: str, help: str) -> None:
         super().__init__(name, help=help)
         self._name = name
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Return the context of the command itself, which thus takes over, including help and usage."""
+        """Return the context of the actual command, which then handles everything, including help and usage."""
         return self.command().make_context(info_name, args, parent, **extra)
 
     def command(self) -> Any:
@@ -87,7 +88,7 @@ EXTRAS = {
     "urllib3": "grobid",
     "uvicorn": "service",
 }
-"""Extras that provide the modules that assayer imports, by module."""
+"""Extras that provide the modules imported by assayer, keyed by module."""
 
 
 def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
@@ -198,7 +199,8 @@ def options(
 
 
 def main() -> None:
-    """Exit codes: 0 done, 1 some ideas ended without a report, 2 unusable input or settings, 130 interrupted."""
+    """Run the command line. Exit codes: 0 done, 1 some ideas ended without a report, 2 unusable input or settings, 130
+    interrupted."""
     # Started in the background of a script, SIGINT is ignored, and with it what SIGTERM is turned into.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # A supervisor's SIGTERM ends the program as Ctrl-C does: in order, with the database left as it should be.
@@ -230,8 +232,8 @@ def main() -> None:
 
 
 def _operating_system_error(error: Exception) -> AssayerError | None:
-    """Convert an error of the operating system, from anywhere in the program, to an AssayerError; None if the fault
-    is not in the machine or a name."""
+    """Convert an operating system error, raised anywhere in the program, to an AssayerError; None if its cause is
+    neither the machine nor a name."""
     if isinstance(error, OSError):
         if error.errno is None:
             return None
@@ -249,8 +251,8 @@ def _shortened(text: str) -> str:
 
 
 def _discard_output() -> None:
-    """Redirect standard output to the null device: what remains of it cannot be written, and the interpreter must
-    not try at exit."""
+    """Redirect standard output to the null device, because the remaining output cannot be written and the interpreter
+    must not try to write it at exit."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

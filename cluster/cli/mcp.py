@@ -1,4 +1,4 @@
-"""`assayer mcp`: tools of the service for agents, over the Model Context Protocol."""
+"""`assayer mcp`: the service as tools for agents, over the Model Context Protocol."""
 
 import asyncio
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`assayer members`: the people of a tenant, as the service knows them."""
+"""`assayer members`: the members of a tenant."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,7 +32,7 @@ def invite(
     key: Annotated[bool, typer.Option("--key", help="Also create a key for the member, and print it.")] = False,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Add a member and print their id, or with --key their key, which is shown only once."""
+    """Add a member and print their id or, with --key, their key, which is shown only once."""
     from assayer_client.people import MemberBody
 
     _check_role(role)
@@ -46,7 +46,7 @@ def invite(
 
 @app.command("list")
 def list_members(profile: WithProfile = "laptop") -> None:
-    """List members by name, removed ones included."""
+    """List members by name, including removed members."""
     with service(profile) as client:
         members = client.members.list().items
     rows = [(item.id, item.name, item.email, item.role, item.affiliation, _state(item)) for item in members]
@@ -55,7 +55,7 @@ def list_members(profile: WithProfile = "laptop") -> None:
 
 @app.command("change")
 def change(who: Who, role: Role, profile: WithProfile = "laptop") -> None:
-    """Change a member's role; takes effect with the next request."""
+    """Change a member's role, effective from the next request."""
     from assayer_client.people import MemberPatch
 
     _check_role(role)
@@ -67,7 +67,7 @@ def change(who: Who, role: Role, profile: WithProfile = "laptop") -> None:
 
 @app.command("key")
 def give_key(who: Who, profile: WithProfile = "laptop") -> None:
-    """Create a member's own key and print it once; it replaces any earlier key."""
+    """Create a personal key for a member and print it once; it replaces any earlier key."""
     with service(profile) as client:
         made = client.members.create_key(_id_of(who, client.members.list().items))
     remark("Give it only to this member. It is shown only once:")
@@ -76,7 +76,7 @@ def give_key(who: Who, profile: WithProfile = "laptop") -> None:
 
 @app.command("remove")
 def remove(who: Who, profile: WithProfile = "laptop") -> None:
-    """Remove a member: their keys and sessions end at once, their opinions stay."""
+    """Remove a member: their keys and sessions end immediately, their opinions are kept."""
     with service(profile) as client:
         gone = client.members.remove(_id_of(who, client.members.list().items))
     remark(f"{gone.name} is no longer a member.")

@@ -1,4 +1,4 @@
-"""Options that several commands share, and values that people type, read with care."""
+"""Options shared by several commands, and parsing of values that people type."""
 
 import datetime as dt
 import re
@@ -15,7 +15,8 @@ from cluster.settings import Profile, Settings
 
 
 def day(text: str | None, noun: str) -> dt.date | None:
-    """Parse a date written as YYYY-MM-DD. Raises InputError naming what it was for."""
+    """Parse a date written as YYYY-MM-DD; None if there is no text. Raises InputError, in which `noun` names the
+    date."""
     if text is None:
         return None
     try:
@@ -39,12 +40,12 @@ def validated(kind: type[M], values: Mapping[str, Any]) -> M:
 
 
 def comma_separated(text: str | None) -> tuple[str, ...]:
-    """Split at commas, leaving out blank parts."""
+    """Split the text at commas, leaving out blank parts."""
     return tuple(part for part in map(str.strip, (text or "").split(",")) if part)
 
 
 def with_section(settings: Settings, section: str, options: Mapping[str, Any]) -> Settings:
-    """Return the settings with the options of one section that are not None. Raises InputError."""
+    """Return the settings with one section updated by the options that are not None. Raises InputError."""
     current: BaseModel = getattr(settings, section)
     chosen = {name: value for name, value in options.items() if value is not None}
     return settings.model_copy(update={section: validated(type(current), {**current.model_dump(), **chosen})})

@@ -1,4 +1,4 @@
-"""Files that commands write: their folder, their names, one file a format."""
+"""Files written by commands: their folder, their names, and one file per format."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from assayer.errors import InputError
 from cluster.whole_files import write_whole
 
 _LONGEST_NAME = 200
-"""Bytes; file systems take 255, of which an ending and a number are left."""
+"""Maximum length in bytes: file systems allow 255, which leaves room for a suffix and a number."""
 
 _ENDINGS = {"bibtex": "bib"}
 """Endings of formats whose name is not the ending."""
@@ -42,7 +42,8 @@ Made = TypeVar("Made")
 
 
 def make_folder(out: Path, noun: str, option: str = "--out") -> None:
-    """Raises InputError, which begins with the noun, where it cannot be made."""
+    """Create the output folder, which must be writable. Raises InputError, whose message begins with the noun, if this
+    fails."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK | os.X_OK):
@@ -53,7 +54,7 @@ def make_folder(out: Path, noun: str, option: str = "--out") -> None:
 
 
 def prepare_file(path: Path, option: str = "--out") -> None:
-    """Before anything is paid for, or deleted. Raises InputError where it cannot be written."""
+    """Check that a file can be written, before anything is paid for or deleted. Raises InputError if it cannot."""
     try:
         is_stream = path.exists() and not path.is_file() and not path.is_dir()
     except OSError as error:
@@ -71,7 +72,8 @@ def safe_name(text: str) -> str:
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:
-    """Repeated names get a number; those that differ in case alone are repeated, as for many file systems."""
+    """Return the names, with numbers added to repeated ones. Names that differ only in case count as repeated, as on
+    many file systems."""
     taken: dict[str, int] = {}
     distinct = []
     for name in names:
@@ -87,8 +89,8 @@ def distinct_names(names: Iterable[str]) -> list[str]:
 def write_formats(
     stem: Path, made: Made, render: Mapping[Format, Callable[[Made], str]], formats: Collection[Format] | None
 ) -> list[Path]:
-    """Write the formats in the order of `render`; if no formats are passed, all of them. Raises InputError if a
-    file cannot be written."""
+    """Write the formats in the order of `render`; if `formats` is None, write all of them. Raises InputError if a file
+    cannot be written."""
     chosen = [kind for kind in render if not formats or kind in formats]
     return write_files(
         {stem.with_name(f"{stem.name}.{_ENDINGS.get(kind, kind)}"): render[kind](made) for kind in chosen}
@@ -96,8 +98,8 @@ def write_formats(
 
 
 def write_files(texts: Mapping[Path, str]) -> list[Path]:
-    """Each whole or not at all. A link that was there under such a name is replaced by the file: what it leads to
-    stays as it is. Raises InputError when one cannot be written."""
+    """Write each file completely or not at all. An existing symbolic link is replaced by the file, and its target is
+    unchanged. Raises InputError if a file cannot be written."""
     for path, text in texts.items():
         write_whole(path, text)
     return list(texts)

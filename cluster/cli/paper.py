@@ -1,4 +1,4 @@
-"""`assayer paper`: full texts as GROBID reads them, as files."""
+"""`assayer paper`: full texts of papers, parsed by GROBID and saved to files."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ENDINGS: "dict[TeiFormat, str]" = {"tei": "tei.xml", "json": "json", "markdown": "md"}
 _MOST_BYTES = 200_000_000
 _HEAD = 1_024
-"""Bytes in which a PDF says that it is one."""
+"""Number of bytes at the start of a file in which the PDF signature must occur."""
 
 
 class PaperFormat(StrEnum):
@@ -126,7 +126,7 @@ async def _content(
 
 
 def _read(path: Path) -> bytes:
-    """Raises InputError."""
+    """Read a PDF or TEI file. Raises InputError."""
     content = read_whole(path, _MOST_BYTES)
     if path.suffix.lower() == ".pdf" and b"%PDF-" not in content[:_HEAD]:
         raise InputError(f"{path} is not a PDF, although its name says so.", "Give a PDF or TEI file.")

@@ -1,4 +1,4 @@
-"""`assayer policy`: a model that is trained, with rewards of the service's judge or on trajectories of SciCompanion."""
+"""`assayer policy`: training of a model, with rewards from the service's judge or on SciCompanion trajectories."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -31,8 +31,8 @@ def train(
         typer.Option(help="Address of a running Ray cluster, such as auto; by default a private one is started."),
     ] = None,
 ) -> None:
-    """Train, or continue from the last checkpoint. Needs the extra rl; rewards of the judge need a service
-    (ASSAYER_API_URL, ASSAYER_API_KEY), SciCompanion a corpus and ideas whose scores are known."""
+    """Train, or continue from the last checkpoint. Needs the extra rl. Rewards from the judge need a service
+    (ASSAYER_API_URL, ASSAYER_API_KEY); SciCompanion needs a corpus, and ideas with known scores."""
     from workers.policy_training import read_policy_training
     from workers.policy_training.training import CURVE_FILES
 
@@ -70,7 +70,7 @@ def train(
 
 @app.command()
 def check(plan: Plan) -> None:
-    """Read the plan and its data, and show what would be done; no model is loaded."""
+    """Read the plan and its data, and show what a training run would do; no model is loaded."""
     from workers.policy_training import CompanionTraining, read_policy_training
     from workers.policy_training.training import last_checkpoint
 
@@ -93,7 +93,7 @@ def _policy_summary(wanted: "PolicyTraining") -> str:
 
 
 def _companion_summary(wanted: "CompanionTraining") -> str:
-    """Raises InputError where there is no corpus in the folder."""
+    """Return a summary of the training. Raises InputError if there is no corpus in the folder."""
     from index.corpus_parts import describe_corpus
     from workers.policy_training.companion_training import calls_of, read_companion_ideas
 

@@ -1,4 +1,4 @@
-"""`assayer propose`: a research question in, candidate ideas out, the best of them first if wanted."""
+"""`assayer propose`: candidate ideas for a research question, optionally ranked, best first."""
 
 import asyncio
 from pathlib import Path
@@ -70,7 +70,7 @@ async def _propose(question: str, best: BestBy | None, out: Path, settings: Sett
 
 
 def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
-    """Return the questions of a file, or the text itself as a question. Raises InputError."""
+    """Return the questions in a file; if the text is not a file, the text itself as a question. Raises InputError."""
     from assayer.curation.records import question_of_text
     from cluster.curation_inputs import read_questions
 

@@ -1,4 +1,4 @@
-"""`assayer rank`: ideas in, one order out, with how sure it is."""
+"""`assayer rank`: ranking of ideas, with its uncertainty."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -54,12 +54,12 @@ _RENDER: "dict[RankingFormat, Callable[[CompletedRanking], str]]" = {
 }
 _COMPARISONS = "comparisons.jsonl"
 _SHOWN = 20
-"""Ideas in the terminal; the files hold all."""
+"""Maximum number of ideas shown in the terminal; the files contain all."""
 _REFUSALS_SHOWN = 5
 
 
 class _RankOptions(NamedTuple):
-    """Options of the command that name files."""
+    """Command options that name files."""
 
     paths: Sequence[Path]
     scores: Path | None
@@ -70,7 +70,7 @@ class _RankOptions(NamedTuple):
     classes: str
     cut: int | None
     blind: bool | None
-    """None: as the settings say."""
+    """True to mask ideas; None uses the settings."""
 
 
 class _RankResult(NamedTuple):
@@ -79,9 +79,9 @@ class _RankResult(NamedTuple):
     """Remarks on the inputs read, and on which of them were used."""
     rejected: list[str]
     kept: list[Comparison]
-    """Known comparisons of ideas that are not ranked now, or not by these words: they stay in the file."""
+    """Known comparisons of ideas that are not ranked now, or whose texts differ now; they stay in the file."""
     names: dict[IdeaId, str]
-    """Names of the compared ideas in the file of known comparisons."""
+    """Names of the compared ideas, as stored in the file of known comparisons."""
 
 
 def rank(
@@ -141,7 +141,7 @@ def rank(
 
 
 def _with_options(settings: Settings, by: str | None, calls_per_idea: float | None) -> Settings:
-    """The settings with what the command line says of the ranking."""
+    """Return the settings with the command-line options for the ranking applied."""
     names = [dimension.name for dimension in settings.ranking.dimensions]
     if by is not None and by not in names:
         raise InputError(f"There is no dimension {by!r}.", f"Dimensions: {', '.join(names)}.")
@@ -208,7 +208,7 @@ def _some(messages: Sequence[str]) -> str:
 
 
 def _evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> dict[IdeaId, str]:
-    """Return the evidence of the ideas that have a report."""
+    """Return the report evidence of the ideas that have a report."""
     read = read_evidence(folder, chars)
     evidence = {idea.id: read.by_idea[idea.id] for idea in ideas if idea.id in read.by_idea}
     if not evidence:

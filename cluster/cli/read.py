@@ -1,4 +1,4 @@
-"""`assayer read`: what is read of documents, without evaluating them."""
+"""`assayer read`: the content extracted from documents, without evaluating them."""
 
 import asyncio
 import datetime as dt

@@ -1,4 +1,5 @@
-"""`assayer references`: what an idea missed in the local corpus, found along citations, without a language model."""
+"""`assayer references`: papers in the local corpus that an idea does not name, found along citations, without a
+language model."""
 
 import asyncio
 import datetime as dt
@@ -109,7 +110,7 @@ def _show(missed: "MissedReferences") -> None:
 
 
 def _how(ways: "Sequence[WayFound]") -> str:
-    """Return in words how a reference was reached, and how often."""
+    """Return, in words, the ways in which a reference was found, and how often."""
     by_words = any(item.kind == "dense" for item in ways)
     walked = sum(item.from_paper is not None for item in ways)
     along = f"{walked} citation{'' if walked == 1 else 's'} lead to it" if walked else ""

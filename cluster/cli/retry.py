@@ -1,4 +1,4 @@
-"""`assayer retry`: what ended without a result goes back to the queue."""
+"""`assayer retry`: jobs that ended without a result are queued again."""
 
 from typing import TYPE_CHECKING, Annotated
 

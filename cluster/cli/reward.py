@@ -1,4 +1,4 @@
-"""`assayer reward`: rewards for ideas against reference abstracts, judged here, without a service."""
+"""`assayer reward`: rewards for ideas against reference abstracts, judged locally without a service."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from orchestrator.jobs.requests import NamedRewardItem
 
 _SHOWN = 20
-"""Items in the terminal; the file holds all."""
+"""Maximum number of items shown in the terminal; the file contains all."""
 _REASON = 100
-"""Characters of a reason in the terminal."""
+"""Maximum characters of a reason shown in the terminal."""
 
 
 class _Rewarded(NamedTuple):
@@ -33,10 +33,10 @@ class _Rewarded(NamedTuple):
     outcomes: "Sequence[RewardOutcome]"
     result: "RewardsResult"
     pages: "Mapping[int, Path]"
-    """Report pages by the item's place; an item that ended in a problem has none."""
+    """Report pages, keyed by the item's position; an item that ended in a problem has none."""
 
     def lines(self) -> Iterator[str]:
-        """One JSON object an item, with its page where there is one."""
+        """Yield one JSON object per item, including the path of its page if there is one."""
         for outcome in self.outcomes:
             page = self.pages.get(outcome.item)
             shown = {} if page is None else {"page": str(page)}
@@ -73,7 +73,7 @@ def reward(
 
 
 def read_reward_items(file: Path) -> "list[NamedRewardItem]":
-    """Blank lines do not count. Raises InputError that names the file and the line."""
+    """Read the reward items of a file, ignoring blank lines. Raises InputError naming the file and the line."""
     from assayer.text.decoding import decode_text
 
     text = decode_text(read_whole(file), str(file))
@@ -123,7 +123,8 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
 
 
 def _write_pages(folder: Path, rewarded: _Rewarded) -> dict[int, Path]:
-    """Named by the items' ids, or by their numbers where they have none that is fit for a file's name."""
+    """Write a page for each reward, named by the item's id or, without a usable id, by its number. Return the pages by
+    item position."""
     from assayer.reports.debate_page import as_debate_html
 
     names = distinct_names(safe_name(item.id) or str(number) for number, item in enumerate(rewarded.items, 1))

@@ -1,4 +1,4 @@
-"""`assayer serve`: the service, until it is told to stop."""
+"""`assayer serve`: the service, running until it is stopped."""
 
 import asyncio
 import os
@@ -46,8 +46,8 @@ def serve(
 
 
 def _show_key(home: Path, key: str | None) -> None:
-    """Print the first key to a terminal. Anything else may be a log that others read, so it goes to a file for the
-    service's user alone."""
+    """Print the first key if the output is a terminal. Otherwise write it to a file that only the service's user can
+    read, because the output may be a log that others read."""
     if key is None:
         return
     if sys.stdout.isatty():

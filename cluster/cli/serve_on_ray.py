@@ -1,4 +1,4 @@
-"""`assayer serve` on Ray: one of its own, or one that runs already."""
+"""`assayer serve` on Ray: on a private cluster or on a running one."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from cluster.settings import Profile, Settings
 
 
 class RayPlace(NamedTuple):
-    """Where it is to run and to listen."""
+    """Cluster on which the service runs, and the address on which it listens."""
 
     host: str
     port: int
     address: str | None
-    """Address of a running Ray; None: start a private one."""
+    """Address of a running Ray cluster; None starts a private one."""
 
 
 def serve_on_ray(
@@ -29,7 +29,7 @@ def serve_on_ray(
     show_key: Callable[[str | None], None],
     show_address: Callable[[str, int], None],
 ) -> None:
-    """Until it is told to stop. Raises ConfigurationError."""
+    """Run the service on Ray until it is stopped. Raises ConfigurationError."""
     if find_spec("ray") is None:
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
     from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_figures

@@ -1,4 +1,4 @@
-"""Shared code of the commands that use a running service: its client, and the kind of thing an id names."""
+"""Shared code of the commands that use a running service: its client, and the resource kind of an id."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class WatchedJob(Protocol):
-    """Fields that jobs of all kinds have."""
+    """Fields common to all kinds of jobs."""
 
     @property
     def title(self) -> str: ...
@@ -27,7 +27,7 @@ class WatchedJob(Protocol):
 
 
 class JobResource(Protocol):
-    """Operations that the client has for jobs of all kinds."""
+    """Client operations common to all kinds of jobs."""
 
     def get(self, id: str, /) -> WatchedJob: ...
     def events(self, id: str, /) -> "Iterator[Event]": ...
@@ -48,12 +48,12 @@ _KINDS: dict[str, Kind] = {
 }
 
 KINDS: tuple[Kind, ...] = tuple(_KINDS.values())
-"""Kinds of all things that have an id."""
+"""Resource kinds that have ids."""
 
 
 @contextmanager
 def service(profile: Profile = "laptop") -> "Iterator[Client]":
-    """A client of the service that the settings name (ASSAYER_API_URL, ASSAYER_API_KEY)."""
+    """Open a client of the service configured in the settings (ASSAYER_API_URL, ASSAYER_API_KEY)."""
     from pydantic import ValidationError
 
     from assayer_client import Client, ClientError, InvalidRequest
@@ -70,7 +70,7 @@ def service(profile: Profile = "laptop") -> "Iterator[Client]":
 
 
 def kind_of(identifier: str, *accepted: Kind) -> Kind:
-    """Raises InputError for an id of something else."""
+    """Return the kind of an id. Raises InputError if it is none of the accepted kinds."""
     kind = _KINDS.get(identifier.partition("_")[0])
     if kind is None or kind not in accepted:
         wanted = " or ".join(f"{prefix}_… ({name})" for prefix, name in _KINDS.items() if name in accepted)

@@ -1,4 +1,4 @@
-"""`assayer shortlist`: from a batch that has finished to an order of its ideas, by the service."""
+"""`assayer shortlist`: ranking of the ideas of a finished batch by the service."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _BANDS: "dict[Band, str]" = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
 _NAMED = 20
-"""Proposals that are printed one by one."""
+"""Maximum number of proposals printed individually."""
 
 
 def shortlist(
@@ -67,7 +67,7 @@ def _report_accepted(accepted: "AcceptedRanking") -> None:
 
 
 def _report_bands(job: str, ranking: "Ranking") -> None:
-    """Print in one line how reliable the order is."""
+    """Print how reliable the order is, in one line."""
     counts = Counter(idea.band for idea in ranking.ideas if idea.band is not None)
     bands = ", ".join(f"{counts[band]:,} {words}" for band, words in _BANDS.items())
     if counts:

@@ -1,4 +1,4 @@
-"""`assayer submit`: ideas to a running service."""
+"""`assayer submit`: submission of ideas to a running service."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,12 +24,12 @@ MOST_BYTES = 48_000_000
 """Maximum bytes of the files of one request; the service accepts 64 MB by default, including the multipart framing."""
 _READ = (*IDEA_FILE_SUFFIXES, ".zip")
 _NOT_AN_IDEA = "cutoff.txt"
-"""File name skipped as in `assayer evaluate`: it is stored beside ideas and contains only a date."""
+"""File name that is skipped, as in `assayer evaluate`: the file is stored beside ideas and contains only a date."""
 
 
 def files_to_upload(paths: Sequence[Path]) -> list[Path]:
-    """The paths, and the readable files of those that are folders, by name; a link that leads out of its folder is left
-    out, and that is said. Raises InputError."""
+    """Return the paths, with folders replaced by the readable files in them, sorted by name. A link that leads out of
+    its folder is skipped with a remark. Raises InputError."""
     return [file for path in paths for file in _files(path)]
 
 
@@ -50,7 +50,8 @@ def _files(path: Path) -> list[Path]:
 
 
 def _is_left_out(file: Path, folder: Path) -> bool:
-    """A folder that came from somebody else may hold links to what is nobody else's business."""
+    """Return whether to skip a file, with a remark, because it is a link that leads out of the folder; its target may
+    be private."""
     if not file.is_symlink() or file.resolve().is_relative_to(folder.resolve()):
         return False
     remark(f"Not sent: {file} is a link to a file outside of the folder. Name the file itself to send it.")
@@ -58,8 +59,8 @@ def _is_left_out(file: Path, folder: Path) -> bool:
 
 
 def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[list[Path]]:
-    """Yield batches of files in order, each of at most `most` bytes; a larger file forms a batch of its own, and
-    the service decides whether to accept it."""
+    """Yield groups of files in order, each of at most `most` bytes in total. A larger file forms a group of its own,
+    and the service decides whether to accept it."""
     bundle: list[Path] = []
     size = 0
     for file in files:
@@ -75,7 +76,7 @@ def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[li
 
 _ONE_IDEA = (".txt", ".md")
 _NAMED = 20
-"""Duplicates that are printed one by one."""
+"""Maximum number of duplicates printed individually."""
 
 
 def submit(
@@ -137,7 +138,7 @@ def submit(
 
 
 def checked_criteria(path: Path) -> str:
-    """Return the text of a file of criteria. Raises InputError if the service would refuse it."""
+    """Return the text of a criteria file. Raises InputError if the service would refuse it."""
     text = read_text_file(path)
     criteria_of(text, path.name)
     return text
@@ -163,8 +164,8 @@ def _submit_files(
     *,
     from_folder: bool,
 ) -> Iterator[str]:
-    """One text is an evaluation, unless it is TeX; anything else is a batch, in several parts when it is too much for
-    one request. So is a folder, however few ideas it holds."""
+    """Submit the files and yield the ids. A single text that is not TeX becomes an evaluation; anything else, including
+    any folder, becomes a batch, in several parts if it is too large for one request."""
     from assayer.text.decoding import decode_text
     from assayer.text.tex import looks_like_tex
 

@@ -1,4 +1,5 @@
-"""`assayer tenants`: who uses the service, and what was agreed with them. Works on its database; needs no service."""
+"""`assayer tenants`: the tenants of the service and their limits. Works on the database; no running service is
+needed."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -59,7 +60,7 @@ def set_tenant(
     retention_days: Days = None,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Change the given values only; running jobs continue."""
+    """Change only the given values; running jobs continue."""
     from orchestrator.jobs.models import TenantId, TenantPlan
     from orchestrator.store import PgTenants
 
@@ -81,7 +82,7 @@ def set_tenant(
 
 @app.command("list")
 def list_tenants(profile: WithProfile = "laptop") -> None:
-    """All tenants, by id."""
+    """List all tenants, ordered by id."""
     _show_tenants(with_database(profile, _all_tenants))
 
 
@@ -102,7 +103,7 @@ def _agreed(
     monthly_usd: float | None,
     retention_days: int | None,
 ) -> dict[str, Any]:
-    """Return the specified limits; 0 removes a limit where none is required."""
+    """Return the specified limits; 0 removes a limit that is optional."""
     needed = {"name": name, "weight": weight, "max_queued": max_queued}
     limits = {"max_running": max_running, "monthly_usd": monthly_usd, "retention_days": retention_days}
     return {item: value for item, value in needed.items() if value is not None} | {

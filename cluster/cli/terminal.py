@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Out = TypeVar("Out")
 
 _WIDEST = 10_000
-"""Columns; a table takes what it needs."""
+"""Maximum table width in columns; a table takes only the width it needs."""
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 class SafeConsole(Console):
-    """Shows no control character of any text: what a model, a paper or a file's name holds must not reach the terminal
-    as a command to it. Colours and bars, which are rich's own, do."""
+    """Console that shows no control characters from any text, because text from a model, a paper or a file name must
+    not reach the terminal as a command. Colours and bars, which rich itself produces, are shown."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -35,13 +35,13 @@ class SafeConsole(Console):
 
 
 def readable_size(count: float) -> str:
-    """Format a size with one decimal: 1.2 GB; below a thousand, 12 B."""
+    """Format a size in bytes with one decimal, such as 1.2 GB; below a thousand without decimals: 12 B."""
     unit = next(((each, name) for each, name in _UNITS if count >= each), None)
     return f"{count / unit[0]:,.1f} {unit[1]}" if unit else f"{count:.0f} B"
 
 
 def say(markup: str) -> None:
-    """Print markup on standard output; no line is broken."""
+    """Print markup on standard output, without wrapping lines."""
     SafeConsole(highlight=False).print(markup, soft_wrap=True)
 
 
@@ -51,8 +51,8 @@ def status(text: str) -> Status:
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: Collection[str] = ()) -> None:
-    """Print a table, aligning the columns named in `figures` to the right. The first column, ids and the like, is
-    never broken, so that it can be copied; in a file or a pipe no column is."""
+    """Print a table, with the columns named in `figures` aligned to the right. The first column, which often holds ids,
+    is never wrapped, so that it can be copied; in a file or a pipe, no column is wrapped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for place, heading in enumerate(headings):
         side: JustifyMethod = "right" if heading in figures else "left"
@@ -63,7 +63,7 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: 
 
 
 def run_resumable(work: Coroutine[Any, Any, Out]) -> Out:
-    """Run work whose answers are kept, and say so if it is interrupted."""
+    """Run work whose answers are stored; if it is interrupted, say that it can be resumed."""
     try:
         return asyncio.run(work)
     except KeyboardInterrupt:
@@ -72,7 +72,7 @@ def run_resumable(work: Coroutine[Any, Any, Out]) -> Out:
 
 
 def remark(text: str) -> None:
-    """Print a remark for people on standard error; standard output is for other programs to read."""
+    """Print a remark for people on standard error; standard output is reserved for other programs."""
     SafeConsole(stderr=True, highlight=False).print(escape(_encodable(text)), soft_wrap=True)
 
 
@@ -83,7 +83,7 @@ def print_error(message: str, text: str) -> None:
 
 
 def _encodable(text: str) -> str:
-    """Bytes of a file's name that are no UTF-8 are shown as what they are."""
+    """Return the text with bytes of a file name that are not UTF-8 shown as escapes."""
     return text.encode(errors="backslashreplace").decode()
 
 
@@ -128,19 +128,19 @@ class StageProgress(_Bars):
 
 
 class EvaluationProgress(_Bars):
-    """One bar over all ideas, one over the steps of those in progress. Implements the Progress port."""
+    """One bar over all ideas, and one over the steps of the ideas in progress. Implements the Progress port."""
 
     def __init__(self, ideas: int) -> None:
         super().__init__(SpinnerColumn(), TextColumn("{task.description}"))
         self._ideas = self._progress.add_task("Ideas", total=ideas)
         self._steps = self._progress.add_task("Steps", total=None)
         self._stages: dict[tuple[str, str], tuple[int, int]] = {}
-        """Steps done and total steps of stages in progress, by run and name."""
+        """Finished and total steps of stages in progress, keyed by run and name."""
         self._done = self._total = 0
         self._model: TaskID | None = None
 
     def show_model(self, read: int, written: int) -> None:
-        """Show the tokens that a local model has read and written for its answers in progress."""
+        """Show the number of tokens that a local model has read and written for the answers in progress."""
         text = f"Model: {read:,} tokens read, {written:,} written"
         if self._model is None:
             self._model = self._progress.add_task(text, total=None)
@@ -160,7 +160,7 @@ class EvaluationProgress(_Bars):
 
 
 class StepProgress(_Bars):
-    """One bar that counts steps. Implements the Progress port, of which it shows one stage, or all events."""
+    """Progress bar that counts steps, of one stage or of all events. Implements the Progress port."""
 
     def __init__(self, steps: str, total: int | None = None, stage: str | None = None, stderr: bool = False) -> None:
         super().__init__(SpinnerColumn(), TextColumn(steps), stderr=stderr)

@@ -1,4 +1,4 @@
-"""`assayer timeline`: when an evaluation did what, drawn in the terminal."""
+"""`assayer timeline`: timeline of an evaluation, drawn in the terminal."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _LABEL, _FIGURES = 30, 22
 _WIDTH = 110
-"""Columns, in a file or a pipe."""
+"""Width in columns when output goes to a file or a pipe."""
 _LOOKS = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
 
 
@@ -37,7 +37,8 @@ def timeline(
 
 
 def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
-    """A line a row; the height of a block is how many calls ran at once, against the most of all tasks."""
+    """Yield one line per row. The height of a block is the number of calls running at once, relative to the maximum
+    over all tasks."""
     from assayer.reports.timeline_chart import most_at_once
 
     columns = max(10, width - _LABEL - _FIGURES)
@@ -68,7 +69,7 @@ def _line(row: "TimelineRow", seconds: float, columns: int, most: int) -> Text:
 
 
 def peak_concurrency(steps: "tuple[ConcurrencyStep, ...]", seconds: float, columns: int) -> list[int]:
-    """The most that ran at once in each of so many equal stretches of time."""
+    """Return the maximum number of concurrent calls in each of `columns` equal time intervals."""
     running = [0] * columns
     place = [min(columns - 1, int(step.at / seconds * columns)) for step in steps]
     for index, step in enumerate(steps):

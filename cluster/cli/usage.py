@@ -1,4 +1,4 @@
-"""`assayer usage`: what a tenant's jobs were, called and cost in a span of time."""
+"""`assayer usage`: jobs, calls and cost of a tenant in a period."""
 
 import datetime as dt
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`assayer watch`: how far evaluations, batches, rankings and rewards are, live, to the end."""
+"""`assayer watch`: live progress of evaluations, batches, rankings and rewards until they end."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _TOLD = {"queued": "queued", "started": "running"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "cancelled")
 _NAMED = 20
-"""Rows of a state that are named when a batch has ended."""
+"""Maximum number of rows named for each state when a batch has ended."""
 _LONGEST_TITLE = 60
 
 
@@ -37,7 +37,7 @@ def watch(
 
 
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
-    """One after the other; whether everything has a result."""
+    """Watch the jobs one after the other; return whether all of them have a result."""
     for item in ids:
         kind_of(item, *KINDS)
     ended = [_watch_one(client, item) for item in ids]
@@ -57,7 +57,8 @@ def _watch_one(client: "Client", text: str) -> bool:
 
 
 def _job(identifier: str, look: Callable[[], WatchedJob], events: Iterable["Event"]) -> bool:
-    """`events` end with its verdict; those of one that ended earlier are told again."""
+    """Show a job's progress until it ends; return whether it succeeded. `events` end with the outcome, even for a job
+    that ended earlier."""
     title = look().title
     with _progress() as progress:
         whole = progress.add_task(escape(_short(title)), total=None)
@@ -106,7 +107,7 @@ def _batch(client: "Client", batch: str) -> bool:
 
 
 def _tell_outcomes(batch: "BatchResource") -> None:
-    """Print the outcomes of a finished batch: an evaluation that is done may still have no score."""
+    """Print the outcomes of a finished batch; a finished evaluation may still have no score."""
     scored = {
         "full": "scored in full",
         "part": "scored in part",
@@ -138,7 +139,7 @@ def _short(title: str) -> str:
 
 
 def _waiting(client: "Client", summary: "BatchSummary") -> str | None:
-    """Why nothing of it runs; None when something does."""
+    """Return the reason why no job of the batch is running; None if there is none."""
     if "queued" not in summary.states or "running" in summary.states:
         return None
     return client.batches.get(summary.id).waiting
@@ -161,7 +162,8 @@ def _line(summary: "BatchSummary") -> str:
 
 
 def _progress() -> Progress:
-    """Where nobody looks on, nothing is drawn, and what changes is told in lines."""
+    """Return the progress display, which draws nothing if the output is not a terminal; changes are then printed as
+    lines."""
     console = SafeConsole(stderr=True)
     columns = (
         SpinnerColumn(),

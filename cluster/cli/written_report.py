@@ -1,4 +1,4 @@
-"""Work of `assayer evaluate`: one idea evaluated and its report written, in this process or another."""
+"""Work of `assayer evaluate` in this process or another: evaluation of one idea and writing of its report."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -34,25 +34,26 @@ _PAGES = (ReportFormat.html, ReportFormat.md, ReportFormat.json)
 class WrittenReport(NamedTuple):
     line: SummaryRow
     report: Report | None
-    """None when there are more than can be read in a terminal: thousands of reports are not held in memory."""
+    """Report of the idea; None if there are too many to read in a terminal, because thousands of reports are not kept
+    in memory."""
 
 
 @dataclass(frozen=True)
 class WriteReport:
-    """Work for an engine: evaluate one idea and write its report."""
+    """Work item for an engine: evaluate one idea and write its report."""
 
     idea: Idea
     stem: Path
-    """Path of the files, without their endings."""
+    """Path of the files, without their suffixes."""
     method: str
     cutoff: dt.date | None
     run_request: "RunRequest"
     formats: Sequence[ReportFormat] | None
     kept: bool
-    """Whether the report itself is returned too."""
+    """True if the report itself is returned as well."""
 
     async def __call__(self, engine: "Engine", progress: "Progress") -> WrittenReport:
-        """Evaluate and write. Raises AssayerError."""
+        """Evaluate the idea and write its report. Raises AssayerError."""
         stem = self.stem
         report = (await engine.evaluate(self.idea, self.method, self.cutoff, progress, self.run_request)).report
         files = write_formats(stem, report, _RENDER, self.formats or _PAGES)

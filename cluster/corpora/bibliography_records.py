@@ -1,4 +1,5 @@
-"""Paper records of bibliographies that reference managers export: entries with an abstract become papers."""
+"""Conversion of bibliographies exported by reference managers to paper records: entries with an abstract become
+papers."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -19,12 +20,12 @@ _MOST_BYTES = 200_000_000
 class BibliographyRecords(NamedTuple):
     written: int
     refused: tuple[str, ...]
-    """Entries that are no paper records, with the reason."""
+    """Entries that cannot become paper records, with the reason."""
 
 
 def write_bibliography_records(files: Sequence[Path], to: Path) -> BibliographyRecords:
-    """Write a JSON line for each entry of the bibliographies, the first of those with one id. Raises InputError if a
-    file is no bibliography or no entry can be a paper; then `to` is unchanged."""
+    """Write a JSON line for each entry of the bibliographies; of several entries with the same id, the first. Raises
+    InputError if a file is not a bibliography or no entry can become a paper; `to` is then unchanged."""
     records: dict[str, PaperRecord] = {}
     refused: list[str] = []
     for file in files:

@@ -1,4 +1,4 @@
-"""Ingest commands for operators, composed from the settings: a run for each origin, and fetching of changes."""
+"""Ingest commands for operators, built from the settings: a run for each data source, and fetching of changes."""
 
 import datetime as dt
 import os
@@ -36,7 +36,7 @@ _DAY = dt.timedelta(days=1)
 async def ingest_s2_files(
     to: str, files: str, release: str, settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """Ingest Semantic Scholar files; `release` is the release of the files, from which diffs may continue, or empty
+    """Ingest Semantic Scholar files. `release` is the release that they belong to, from which diffs can continue; empty
     if unknown."""
     with _exclusive(to):
         return await _ingest(to, "s2", settings, report).run(
@@ -68,8 +68,8 @@ async def ingest_s2_release(
 
 
 async def _s2_links(service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceKind], wanted: str) -> dict[S2File, str]:
-    """Return links to whole datasets of the folder's current or newly started release, and to the diffs from it to
-    the wanted release."""
+    """Return links to the complete datasets of the folder's current or newly started release, and to the diffs from
+    that release to the wanted one."""
     if not ingest.state.until:
         if ingest.state.built:
             raise InputError(
@@ -94,7 +94,8 @@ async def ingest_arxiv(
     settings: Settings,
     report: ReportProgress,
 ) -> IngestSummary:
-    """Ingest past days, starting from the last day already ingested. `subjects` are as in `Ingest.bind_subjects`."""
+    """Ingest past days, starting from the last day already ingested. `subjects` has the form described in
+    `Ingest.bind_subjects`."""
     yesterday = dt.datetime.now(dt.UTC).date() - _DAY
     last = min(until or yesterday, yesterday)
     async with (
@@ -113,8 +114,8 @@ async def ingest_arxiv(
 async def ingest_openalex(
     to: str, manifest: str | None, merged: Sequence[str], settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """Ingest OpenAlex; without a manifest, use the manifest of the last run. Merged ids stay removed in runs that
-    do not name them again."""
+    """Ingest OpenAlex; without a manifest, use the manifest of the last run. Merged ids stay removed even in later runs
+    that do not list them."""
     async with _transfers(settings, 0.0) as transfers:
         with _exclusive(to):
             ingest = _ingest(to, "openalex", settings, report)
@@ -152,7 +153,7 @@ def _kinds(datasets: Sequence[str]) -> list[SourceKind]:
 
 @contextmanager
 def _download_folder(ingest: Ingest) -> Iterator[Path]:
-    """Yield the folder for downloads; the next run resumes files that a failed run left there."""
+    """Yield the folder for downloads; files left there by a failed run are resumed by the next run."""
     folder = (
         ingest.root.local / ".incoming"
         if ingest.root.local
@@ -195,9 +196,9 @@ def _exclusive(to: str) -> AbstractContextManager[None]:
 
 
 async def fetch_changes(folder: Path, settings: Settings) -> tuple[RejectionCount, ...]:
-    """Fetch changes of the datasets, the set or the manifest from which the folder was made; no source is queried
-    for papers that came from files. Returns what was set aside. Raises InputError for a folder that ingest did not
-    create, or did not complete."""
+    """Fetch changes of the datasets, the set or the manifest from which the folder was made; no source is queried for
+    papers that came from files. Returns the counts of rejected records. Raises InputError for a folder that was not
+    created by ingest, or whose ingest is incomplete."""
     holding = _read_state(folder)
     if not holding.built:
         raise InputError(f"The first ingest into {folder} has not ended.", "Run assayer corpus ingest again.")
@@ -229,4 +230,4 @@ def _read_state(folder: Path) -> IngestState:
 
 
 def _no_progress(stage: str, done: int, total: int) -> None:
-    """Report no progress, because nightly runs are not watched, and the report states their duration."""
+    """Ignore progress, because nobody watches nightly runs, and their report states the duration."""

@@ -1,9 +1,8 @@
-"""Builds a corpus on Ray: texts are embedded by a pool of models (Ray Data), then every shard is built by a task.
+"""Build a corpus on Ray: texts are embedded by a pool of models (Ray Data), then every shard is built by a task.
 
-Readers stream the texts of record files. A reader names each portion of texts by what is in it, and one that is stored
-already is passed over: a run that was killed goes on where it stopped, and a process that dies costs the portion it was
-at. Texts stream through the object store a few portions at a time; vectors never do.
-"""
+Readers stream the texts of record files. A reader names each portion of texts by its content and skips portions that
+are already stored: a run that was killed resumes where it stopped, and if a process dies, only its current portion is
+lost. Texts stream through the object store a few portions at a time; vectors are never stored there."""
 
 import asyncio
 import logging
@@ -42,13 +41,13 @@ class EmbeddingResources(Frozen):
     """Resources of each embedding process."""
 
     processes: int | None = Field(default=None, ge=1)
-    """Number of embedding processes; None for the number of GPUs in the cluster, or one less than its processors
-    without GPUs."""
+    """Number of embedding processes; None uses one per GPU in the cluster or, without GPUs, one less than its number of
+    processors."""
     cpus: float = Field(default=1.0, gt=0)
     gpus: float | None = Field(default=None, ge=0)
-    """GPUs for each process; None for 1 if the cluster has any."""
+    """GPUs per process; None uses 1 if the cluster has any GPU."""
     texts: int = Field(default=2048, ge=1)
-    """Number of texts embedded and stored together, which is the work repeated if a process dies."""
+    """Number of texts embedded and stored together; this much work is repeated if a process dies."""
 
 
 class RayBuildPlan(Frozen):
@@ -64,11 +63,11 @@ class RayBuildPlan(Frozen):
     """Number of shards; None for an unsharded corpus."""
     embed_anew: bool = False
     device: Device = "cpu"
-    """Device that trains large indexes; with `cuda` each shard's task has its own GPU."""
+    """Device on which large indexes are trained; with `cuda`, each shard's task has its own GPU."""
 
 
 _READER_CPUS = 0.1
-"""CPUs reserved for a reader, which mostly waits for its pool."""
+"""CPUs reserved for a reader, which mostly waits for its embedding pool."""
 _BLOCK_BYTES = 4096
 """Target block size in bytes, smaller than the texts of any portion."""
 
@@ -79,12 +78,12 @@ class EmbeddingResult(NamedTuple):
     embedded: int
     """Number of texts that were embedded in this run."""
     found: int
-    """Number of texts whose vectors an earlier run had stored."""
+    """Number of texts whose vectors were already stored by an earlier run."""
 
 
 def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> EmbeddingResult:
-    """Embed the texts on a Ray cluster, reporting the number of finished texts. Raises what reading and embedding
-    raise."""
+    """Embed the texts on a Ray cluster, reporting the number of finished texts. Raises the errors of reading and
+    embedding."""
     _configure()
     files = [str(file) for source in wanted.sources for file in source_files(source)]
     share = _resolved(wanted.share)
@@ -134,7 +133,7 @@ def _resolved(share: EmbeddingResources) -> EmbeddingResources:
 
 
 def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
-    """Yield portions of the files' texts; without the texts if their vectors are stored."""
+    """Yield portions of the files' texts; a portion whose vectors are already stored has no texts."""
     store, size = VectorStore(wanted.vectors), wanted.share.texts
     embedder = local_embedder(wanted.embedder)
     lexical = isinstance(embedder, LexicalEmbedder)
@@ -192,8 +191,8 @@ class RayBuildResult(NamedTuple):
 
 
 async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
-    """Build the corpus on a Ray cluster; the version is the same as that of a build in a single process. Raises the
-    same errors as that build."""
+    """Build the corpus on a Ray cluster; the resulting version is the same as that of a build in a single process.
+    Raises the same errors as such a build."""
     await _find_gpus(wanted)  # refused now, and not when all is embedded
     stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
     options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)
@@ -211,7 +210,7 @@ async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) ->
 
 
 async def _find_gpus(wanted: RayBuildPlan) -> None:
-    """Check that there are GPUs where indexes will be trained. Raises ConfigurationError."""
+    """Check that there are GPUs on the nodes where indexes will be trained. Raises ConfigurationError."""
     if wanted.shards is None:
         open_gpus(wanted.device)
     elif wanted.device == "cuda":
@@ -232,7 +231,7 @@ def _look_for_gpus(device: Device) -> None:
 
 
 class _ShardTasks(NamedTuple):
-    """Tasks that build shards, one for each, with as many at once as the cluster has resources for."""
+    """Tasks that build shards, one per shard, running as many at once as the cluster has resources for."""
 
     wanted: RayBuildPlan
     keys: Sequence[str]

@@ -1,5 +1,5 @@
-"""Rate limits shared by harvests and the service, which also queries Semantic Scholar and arXiv; their limits apply to
-both together."""
+"""Rate limits shared by harvests and the service, because the service also queries Semantic Scholar and arXiv, and
+their limits apply to both together."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -22,14 +22,14 @@ SERVICE_ADDRESSES: dict[SharedSource, str] = {
     "semantic_scholar": "https://api.semanticscholar.org",
     "arxiv": "https://export.arxiv.org",
 }
-"""Addresses that the service queries, which name its rate limits; the arXiv limit applies to all of its addresses
-together."""
+"""Addresses that the service queries, which serve as names of its rate limits; the arXiv limit applies to all arXiv
+addresses together."""
 
 
 @asynccontextmanager
 async def open_shared_turns(settings: Settings, source: SharedSource) -> AsyncIterator[Pacer | None]:
-    """Open the shared rate limit in the configured database, or in the one that runs in the data directory; None if
-    there is neither, or if it is unreachable, which is logged."""
+    """Open the shared rate limit in the configured database, or in the one running in the data directory. Yields None
+    if there is neither, or if it is unreachable, which is logged."""
     async with AsyncExitStack() as stack:
         try:
             database = await _database(settings, stack)

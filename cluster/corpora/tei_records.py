@@ -62,7 +62,7 @@ def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
 
 
 class _NoPaper(Exception):
-    """Raised when there is nothing to write."""
+    """Raised if there is nothing to write."""
 
 
 def _record_or_reason(path: Path) -> PaperRecord | str:
@@ -118,7 +118,7 @@ def _text(element: etree._Element) -> str:
 
 
 def _day(root: etree._Element) -> str | None:
-    """Return the day as GROBID detected it; None if it is not a date."""
+    """Return the publication day detected by GROBID; None if it is not a date."""
     date = root.find("./t:teiHeader/t:fileDesc/t:publicationStmt/t:date", _TEI)
     text = "" if date is None else date.get("when", "")
     try:

@@ -1,1 +1,2 @@
-"""A Model Context Protocol server: tools for agents, each a request to the service with its caller's own key."""
+"""Model Context Protocol server: tools for agents, each of which sends a request to the service with the caller's own
+key."""

@@ -1,6 +1,6 @@
-"""API key of a tool call, and the service's refusals as errors of the tool.
+"""API key of a tool call, and conversion of the service's refusals to tool errors.
 
-Over stdio the key is that of the operator who started the process; over HTTP it is the caller's own, taken from each
+Over stdio, the key belongs to the operator who started the process; over HTTP, it is the caller's own, taken from each
 request. No client outlives its call, so no data of one caller is available to the next."""
 
 import time
@@ -19,7 +19,7 @@ ToolContext: TypeAlias = Context[Any, Any]
 ClientOpener = Callable[[ToolContext], AbstractAsyncContextManager[AsyncClient]]
 
 _RETRIES = RetryPolicy(attempts=3, seconds=15.0, longest_pause=5.0)
-"""A model waits for the answer: better an error that says so than minutes of silence."""
+"""Retry policy for a model that waits for the answer: an error message is better than minutes of silence."""
 _SCHEME = "bearer"
 _UNAUTHENTICATED = 401
 _ACCEPTED_SECONDS = 60.0
@@ -27,7 +27,7 @@ _MOST_ACCEPTED = 10_000
 
 
 def bearer_key(header: str | None) -> str | None:
-    """The key of an `Authorization` header; None when it holds none."""
+    """Return the key in an `Authorization` header; None if there is none."""
     scheme, _, key = (header or "").strip().partition(" ")
     return key.strip() or None if scheme.lower() == _SCHEME else None
 
@@ -42,7 +42,7 @@ def with_own_key(url: str | None, key: str) -> ClientOpener:
 
 
 def with_callers_key(url: str | None) -> ClientOpener:
-    """Return a client opener for HTTP: uses the key of the request that carries the call."""
+    """Return a client opener for HTTP, which uses the key of the request that carries the tool call."""
 
     def opened(context: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
         key = bearer_key((context.headers or {}).get("authorization"))
@@ -61,7 +61,8 @@ class AcceptedKeys:
         self._until: OrderedDict[str, float] = OrderedDict()
 
     async def has(self, key: str, digest: str) -> bool:
-        """Return whether the service accepts the key; True if it cannot be asked, as each tool asks it again."""
+        """Return whether the service accepts the key; True if the service cannot be reached, because each tool call
+        checks the key again."""
         now = time.monotonic()
         if self._until.get(digest, 0.0) > now:
             return True
@@ -84,7 +85,7 @@ class AcceptedKeys:
 
 @asynccontextmanager
 async def _client(url: str | None, key: str) -> AsyncIterator[AsyncClient]:
-    """Raises ToolError in the service's own words."""
+    """Open a client. Raises ToolError in the service's own words."""
     try:
         async with AsyncClient(url, key, retries=_RETRIES) as client:
             yield client

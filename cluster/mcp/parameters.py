@@ -1,4 +1,4 @@
-"""Parameters that several tools share, with the words in which a model is told of them."""
+"""Parameters shared by several tools, with the descriptions that a model sees."""
 
 from typing import Annotated
 
@@ -7,9 +7,9 @@ from pydantic import Field
 from assayer_client.resources import Limits
 
 LONGEST_WAIT = 600.0
-"""Seconds of one call."""
+"""Maximum seconds of one call."""
 USUAL_WAIT = 45.0
-"""Shorter than the minute after which usual clients give up a call."""
+"""Default wait in seconds, shorter than the minute after which most clients abandon a call."""
 
 Wait = Annotated[
     float,

@@ -1,4 +1,4 @@
-"""The server over stdio and over HTTP."""
+"""MCP server over stdio and over HTTP."""
 
 import hashlib
 import inspect
@@ -63,8 +63,9 @@ def _add(server: MCPServer[Any], title: str, annotations: ToolAnnotations, tool:
 
 
 def http_app(url: str | None, host: str, names: Sequence[str], state: ServerState) -> Starlette:
-    """Streamable HTTP at `/mcp`, for callers who each bring a key of their own. `names`: under which it is reached
-    besides loopback; requests with another Host or Origin are refused (DNS rebinding). Raises ConfigurationError."""
+    """Return the app for streamable HTTP at `/mcp`, for callers who each bring a key of their own. `names` are the host
+    names by which it is reached besides loopback; requests with another Host or Origin are refused (DNS rebinding).
+    Raises ConfigurationError."""
     if not names and not _is_loopback(host):
         raise ConfigurationError(
             f"Under what name {host} is reached has to be known, for others are refused (DNS rebinding).",

@@ -1,4 +1,5 @@
-"""Waiting for a job on behalf of a model: bounded, with signs of life, and cancelled where the call is cancelled."""
+"""Waiting for a job on behalf of a model: limited in time, with progress reports, and cancelled if the call is
+cancelled."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,13 +24,14 @@ J = TypeVar("J", bound=_WatchedJob)
 
 
 class ServerState:
-    """Whether this server is being stopped: then calls end, and the work that they asked for goes on."""
+    """State of this server. While it is stopping, calls end, but the work that they requested continues."""
 
     stopping: bool = False
 
 
 async def wait_for_job(look: Callable[[], Awaitable[J]], seconds: float, context: ToolContext) -> J:
-    """The job as it is when it has ended, or after so many seconds. Progress is told in seconds of the wait."""
+    """Return the job once it has ended, or its current state after `seconds`. Progress is reported in seconds of
+    waiting."""
     began = time.monotonic()
     while (job := await look()).state not in TERMINAL:
         elapsed = time.monotonic() - began
@@ -44,7 +46,7 @@ async def wait_for_job(look: Callable[[], Awaitable[J]], seconds: float, context
 
 @asynccontextmanager
 async def cancelled_with_call(cancel: Callable[[], Awaitable[object]], server: ServerState) -> AsyncIterator[None]:
-    """A caller who no longer waits wants no more spent; a server that stops decides nothing for its callers."""
+    """Cancel the work if the call is cancelled, to avoid further cost, unless the server itself is stopping."""
     try:
         yield
     except anyio.get_cancelled_exc_class():

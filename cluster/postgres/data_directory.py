@@ -1,7 +1,6 @@
-"""A directory with a database cluster in it: making one, starting and stopping its server.
+"""Directory with a database cluster: creation of the cluster, start and stop of its server.
 
-Everything here blocks, and expects its caller to be alone with the directory.
-"""
+All functions here block, and require that no other process uses the directory at the same time."""
 
 import hashlib
 import os
@@ -21,15 +20,15 @@ from cluster.postgres import postmaster
 from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 
 _PORT = 5432
-"""Port number that is only part of the socket's name; no network port is opened."""
+"""Port number that occurs only in the socket's name; no network port is opened."""
 _SOCKET = f".s.PGSQL.{_PORT}"
 _LONGEST_SOCKET = 103
-"""Maximum length in bytes of a socket path that every system accepts (macOS 103, Linux 107)."""
+"""Maximum length in bytes of a socket path, valid on every system (macOS 103, Linux 107)."""
 
 
 class PostgresDataDirectory:
     def __init__(self, home: Path, programs: PostgresPrograms, seconds: float, durable: bool) -> None:
-        """Use the cluster in `home`/pgdata; `seconds` limits every wait."""
+        """Use the cluster in `home`/pgdata; `seconds` is the limit for every wait."""
         self._home = home
         self._cluster = home / "pgdata"
         self._programs = programs
@@ -85,8 +84,8 @@ class PostgresDataDirectory:
             )
 
     def _create(self) -> None:
-        """Create the cluster in a temporary directory and move it into place in one step, so that a kill leaves
-        no partial database."""
+        """Create the cluster in a temporary directory and move it into place in one step, so that no partial database
+        remains if the process is killed."""
         for old in self._home.glob("new-*"):
             shutil.rmtree(old, ignore_errors=True)
         new = Path(tempfile.mkdtemp(prefix="new-", dir=self._home))
@@ -115,8 +114,8 @@ class PostgresDataDirectory:
             raise self._trouble(f"did not start: {self._log_end() or output[-500:]}")
 
     def _await_ready(self) -> None:
-        """Wait until the server is ready, including one that was being started by another process that has
-        since been killed."""
+        """Wait until the server is ready, even if it was being started by another process that has since been
+        killed."""
         waiting = Retrying(
             retry=retry_if_result(lambda server: server is not None and not server.ready),
             wait=wait_fixed(0.02),
@@ -130,8 +129,8 @@ class PostgresDataDirectory:
             raise self._trouble(f"stopped while it started: {self._log_end()}")
 
     def _socket_dir(self) -> Path:
-        """Return the socket directory: the cluster directory, which other users cannot enter, or a temporary
-        one if its path is too long."""
+        """Return the socket directory: the cluster directory, which other users cannot enter, or a temporary directory
+        if its path is too long."""
         digest = hashlib.sha256(os.fsencode(self._cluster)).hexdigest()[:12]
         elsewhere = Path(tempfile.gettempdir()) / f"assayer-{digest}"
         for candidate in (self._cluster, elsewhere):
@@ -143,8 +142,8 @@ class PostgresDataDirectory:
         )
 
     def _make_private(self, sockets: Path) -> None:
-        """Create a private directory for the sockets. Another user may have created it first if its parent is
-        world-writable."""
+        """Create a private directory for the sockets. If its parent is world-writable, another user may have created it
+        first."""
         with suppress(FileExistsError):
             sockets.mkdir(mode=0o700)
             self._programs.give(sockets)

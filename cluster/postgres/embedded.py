@@ -1,8 +1,8 @@
-"""The embedded server as its users see it.
+"""Embedded server as seen by its users.
 
-Users are processes. Each holds a shared lock on the file `users` for as long as it lives, so that whoever leaves can
-tell whether it is the last, whoever was killed before. The file `lock` lets one at a time start or stop the server.
-"""
+Users are processes. Each holds a shared lock on the file `users` throughout its life, so that a process that exits can
+tell whether it is the last user, even if others were killed. The lock on the file `lock` lets only one process at a
+time start or stop the server."""
 
 import asyncio
 import atexit
@@ -23,12 +23,12 @@ from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 
 
 class EmbeddedPostgres:
-    """PostgreSQL server shared by all processes that name the same directory; it stops when its last user leaves."""
+    """PostgreSQL server shared by all processes that use the same directory; it stops when its last user exits."""
 
     def __init__(self, data_dir: Path, start_seconds: float = 60.0, durable: bool = True) -> None:
-        """Use a directory, created when needed; `start_seconds` limits each wait for the server. If not
-        `durable`, a power failure may destroy the whole database, but a killed process loses nothing; meant for
-        short-lived directories."""
+        """Use a directory, created when needed; `start_seconds` limits each wait for the server. If not `durable`, a
+        power failure may destroy the whole database, but a killed process loses nothing; intended for short-lived
+        directories."""
         self._home = data_dir.expanduser().absolute()
         self._seconds = start_seconds
         self._durable = durable
@@ -47,10 +47,10 @@ class EmbeddedPostgres:
         await self.close()
 
     async def ensure(self) -> str:
-        """The URL of a running server, started or revived if need be; a few milliseconds when it runs already.
+        """Return the URL of a running server, started or restarted if necessary; takes a few milliseconds if it is
+        already running.
 
-        Raises ConfigurationError for a directory that cannot be used, StorageError when the server will not start.
-        """
+        Raises ConfigurationError for a directory that cannot be used, StorageError if the server does not start."""
         if self._directory is None:
             self._directory = PostgresDataDirectory(self._home, PostgresPrograms.find(), self._seconds, self._durable)
         return await asyncio.to_thread(self._ensure, self._directory)

@@ -1,9 +1,9 @@
-"""Is a PostgreSQL server serving this directory? What its files say, checked against the living processes.
+"""Detection of a PostgreSQL server that is serving a directory: the contents of its files, checked against the running
+processes.
 
-After a kill -9 or a restart of the machine `postmaster.pid` may name a process that is gone, that is a zombie (for
-ever where nobody reaps, as in a container whose first process is ours), or that is somebody else by now. A process
-counts only when it is alive and works in that very directory.
-"""
+After a kill -9 or a restart of the machine, `postmaster.pid` may name a process that no longer exists, that is a zombie
+(permanently if no process reaps it, as in a container whose first process is ours), or whose id now belongs to an
+unrelated process. A process counts only if it is alive and works in this very directory."""
 
 import contextlib
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 @dataclass(frozen=True)
 class Postmaster:
-    """A living server process."""
+    """Running server process."""
 
     pid: int
     ready: bool
-    """Whether the server reports that it accepts connections."""
+    """True if the server reports that it accepts connections."""
 
 
 def find(cluster: Path) -> Postmaster | None:
@@ -37,11 +37,10 @@ def find(cluster: Path) -> Postmaster | None:
 
 
 def clear_remains(cluster: Path, sockets: Path, seconds: float) -> None:
-    """Makes a directory without a server fit for a new one.
+    """Make a directory without a running server ready for a new server.
 
-    Children of a killed server notice its death and leave; until the last one has, a new server must not start.
-    A zombie's or a stranger's process id in a lock file would keep it from starting for ever.
-    """
+    Children of a killed server notice its death and exit; a new server must not start until the last one has exited.
+    The id of a zombie or an unrelated process in a lock file would prevent the start permanently."""
     waiting = Retrying(
         retry=retry_if_result(bool),
         wait=wait_fixed(0.02),

@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class PostgresPrograms:
     version: int
-    """Major version of PostgreSQL; a data directory works with one major version only."""
+    """Major version of PostgreSQL; a data directory works only with one major version."""
     folder: Path
 
     @classmethod
@@ -40,7 +40,7 @@ class PostgresPrograms:
         return self._user.pw_uid if self._user else os.geteuid()
 
     def call(self, program: str, *arguments: str, cwd: Path, seconds: float) -> tuple[int, str]:
-        """Run a program and return its exit status and output; the status is 124 on a timeout."""
+        """Run a program and return its exit status and output; on a timeout, the status is 124."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         # A file, not a pipe: a server started by pg_ctl could keep a pipe open for ever.
         with tempfile.TemporaryFile() as output:
@@ -68,11 +68,11 @@ class PostgresPrograms:
             os.chown(path, self._user.pw_uid, self._user.pw_gid)
 
     def open_way(self, path: Path) -> None:
-        """Lets the programs' user pass through the folders above `path` and to the programs, when we are root.
+        """Let the programs' user pass through the folders above `path` and to the programs, if this process runs as
+        root.
 
-        Those folders that only their owner may pass then let everybody pass (not list or read); a warning names
-        them, as one may be /root.
-        """
+        Folders that only their owner could pass through are then passable for everyone (but cannot be listed or read);
+        a warning names them, because /root may be among them."""
         if self._user is None:
             return
         above = dict.fromkeys((*path.parents, *self.folder.parents))
@@ -115,5 +115,5 @@ class PostgresPrograms:
 
 
 def _lets_pass(path: Path) -> bool:
-    """Return whether every user may enter the directory or execute the file."""
+    """Return whether every user is allowed to enter the directory or execute the file."""
     return bool(path.stat().st_mode & stat.S_IXOTH)

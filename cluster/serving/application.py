@@ -27,10 +27,10 @@ _RETRY_SECONDS = 5
 _GIVING_BACK_SECONDS = 15.0
 """Seconds that an evaluator has after a drain to return the jobs it could not finish."""
 _ROUTING_SECONDS = 1.0
-"""Seconds between two checks of which shards a process has open."""
+"""Seconds between two checks of which shards are open in a process."""
 _BUSY = 0.6
-"""Target share of slots in use per process, above which a pool grows. Jobs wait in the database and not in front of the
-evaluators, so the slots in use are the only measure of demand; one slot is kept free."""
+"""Target share of slots in use per process, above which a pool grows. Jobs wait in the database rather than in front of
+the evaluators, so the slots in use are the only measure of demand; one slot is kept free."""
 
 
 def build(args: ReplicaConfig) -> Application:
@@ -48,7 +48,7 @@ def build(args: ReplicaConfig) -> Application:
 
 
 def build_without_api(args: ReplicaConfig) -> Application:
-    """Build the application without the ingress, for a process that answers requests itself. Raises
+    """Build the application without the ingress, for a process that answers API requests itself. Raises
     ConfigurationError."""
     settings, config = _checked(args)
     pools = _pools(settings, config)
@@ -76,8 +76,8 @@ def _batch_evaluator(
 
 
 def _check_gpus_of_search(settings: Settings) -> None:
-    """Check that search pools request a GPU if they need one: a process of a pool without a GPU request sees none.
-    Raises ConfigurationError."""
+    """Check that search pools request a GPU if they need one, because processes of a pool without a GPU request see
+    none. Raises ConfigurationError."""
     serving = settings.serving
     if settings.corpus.device == "cpu":
         return
@@ -126,7 +126,7 @@ def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deploym
 
 
 def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application | list[Application]]:
-    """Return the pools keyed by the parameter names of the evaluators; a part that is not configured needs no pool."""
+    """Return the pools, keyed by the parameter names of the evaluators; parts that are not configured need no pool."""
     serving = settings.serving
     pools: dict[str, Application | list[Application]] = {}
     if serving.embedder.replicas:
@@ -143,7 +143,7 @@ def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application |
 
 
 def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
-    """Return a deployment for each current shard of the corpus, or one deployment if there is no corpus yet. Each
+    """Return one deployment per current shard of the corpus, or one deployment if there is no corpus yet. Either each
     shard has its own pool, or all shards share one."""
     serving = settings.serving
     shards = serving.index_shards if serving.index_shards is not None else _shard_count(settings)

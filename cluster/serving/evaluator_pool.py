@@ -1,4 +1,5 @@
-"""Evaluator pool: each evaluator leases as many jobs as it has slots for and shares expensive parts with the others."""
+"""Evaluator pool: each evaluator leases as many jobs as it has slots, and shares expensive parts with the other
+evaluators."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -45,7 +46,7 @@ class EvaluatorReplica(Replica):
         batch_only: bool = False,
         batch_evaluator: "DeploymentHandle[EvaluatorReplica] | None" = None,
     ) -> None:
-        """Start the evaluator; `batch_evaluator` is never called and is passed only so that Serve deploys it."""
+        """Start the evaluator; `batch_evaluator` is never called and is passed only to make Serve deploy it."""
         settings = _with_concurrency(self.begin(config), batch_only)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)
@@ -60,11 +61,12 @@ class EvaluatorReplica(Replica):
         self._context = await BackgroundContext.open(_open_evaluator(settings, parts, batch_only))
 
     async def drain(self, seconds: float) -> None:
-        """Stop leasing, wait up to that many seconds for running jobs, and return the rest to the queue."""
+        """Stop leasing, wait up to `seconds` for running jobs, and return the others to the queue."""
         await self._context.value.evaluator.drain(seconds)
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
-        """Return the statistics that `QueueScaling` uses in addition to the queue; Serve requests them regularly."""
+        """Return the statistics that `QueueScaling` uses in addition to the queue depth; Serve requests them
+        regularly."""
         return {JOBS_IN_HAND: float(self._context.value.evaluator.worker.in_hand)}
 
     async def examine(self) -> list[Check]:

@@ -1,4 +1,4 @@
-"""Target number of evaluators: enough for the running jobs and for those that have waited too long."""
+"""Target number of evaluators: enough for the running jobs and for jobs that have waited too long."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from orchestrator.store.queue_depth import QueueDepth
 
 
 class EvaluatorLoad(NamedTuple):
-    """Load of one pool."""
+    """Load of one evaluator pool."""
 
     replicas: int
     in_hand: tuple[float, ...]
@@ -18,9 +18,9 @@ class EvaluatorLoad(NamedTuple):
 def wanted_evaluators(
     load: EvaluatorLoad, jobs_a_replica: float, patience_seconds: float, takes_interactive: bool, takes_batch: bool
 ) -> float:
-    """Return the wanted number of evaluators before Serve applies its delays and limits. Interactive jobs count
-    immediately; batch jobs count once the first has waited for `patience_seconds`, so that a few jobs that free
-    slots can absorb start no process."""
+    """Return the wanted number of evaluators, before Serve applies its delays and limits. Interactive jobs count
+    immediately; batch jobs count only once the first of them has waited for `patience_seconds`, so that no process is
+    started for a few jobs that free slots will soon take."""
     if load.replicas and not load.in_hand:
         in_hand = load.replicas * jobs_a_replica  # just begun, and not heard of yet: it stays as it is
     else:

@@ -1,5 +1,5 @@
-"""Local corpus as pools: one per shard, or one that shares all shards. Every process answers for the version that the
-caller started with."""
+"""Local corpus as pools: one pool per shard, or one that shares all shards. Every process answers for the corpus
+version with which the caller started."""
 
 import asyncio
 import datetime as dt
@@ -33,10 +33,10 @@ Out = TypeVar("Out")
 
 _LOG = logging.getLogger(__name__)
 _CURRENT_VERSION_SECONDS = 0.5
-"""Seconds for which a pool's report of the current version is trusted, so that not every search asks twice."""
+"""Seconds for which a pool's report of the current version is trusted, so that not every search needs two requests."""
 _AGAIN_SECONDS = 30.0
 _LATE_SECONDS = 600.0
-"""Seconds for which a process may report the previous version, after another process has opened the next."""
+"""Seconds for which a process may still report the previous version after another process has opened the next."""
 
 
 class VersionGone(PartUnavailable):
@@ -64,7 +64,7 @@ class IndexReplica(Replica):
             self._versions(number)
 
     async def current(self, number: int) -> str:
-        """Return the newest version whose shard is open here. Raises CorpusError if there is none: a service
+        """Return the newest version whose shard is open here. Raises CorpusError if there is none, because a service
         without a corpus still offers methods that do not need one."""
         return (await self._asked(number).current()).whole.version
 
@@ -97,7 +97,7 @@ class IndexReplica(Replica):
         return {OPEN_SHARDS: self._opened()}
 
     async def check_health(self) -> None:
-        """Check the process's health, look for a new version even without queries, and open and close shards as
+        """Check the process's health, look for a new version even if there are no queries, and open and close shards as
         processes join and leave."""
         if self._shared is not None:
             for number in await self._shared.mine():
@@ -115,7 +115,7 @@ class IndexReplica(Replica):
         return sorted(number for number, versions in self._shards.items() if versions.is_current_open())
 
     def _asked(self, number: int) -> VersionCache[CorpusPart]:
-        """Return the versions of a requested shard and record the request."""
+        """Record that a shard was requested, and return its versions."""
         if self._shared is not None:
             self._shared.note_asked(number)
         return self._versions(number)
@@ -157,9 +157,9 @@ class _PooledShard:
 
 
 class PooledCorpora:
-    """Corpus versions over the pools of all shards, in order. Implements cluster.engine_parts.CorpusVersions. While
-    the parts of a new version are being opened, which may take as long as pulling them, callers get the previous
-    version."""
+    """Corpus versions over the pools of all shards, in order. Implements cluster.engine_parts.CorpusVersions. While the
+    parts of a new version are being opened, which can take as long as pulling them, callers get the previous version.
+    """
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class PooledCorpora:
         embedder: Embedder,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create the corpora over the pools of all shards. `pools` may repeat the same pool for several shards;
+        """Create the corpora over the pools of all shards. `pools` can repeat the same pool for several shards;
         `directory` is only shown in messages; `clock` returns seconds from an arbitrary start."""
         self.pools = pools
         self._directory = directory
@@ -179,7 +179,8 @@ class PooledCorpora:
         self._asked = 0.0
         """Time at which the pool was last asked for the current version."""
         self._before: tuple[str, float] = ("", 0.0)
-        """Version before the latest, and the time until which reports from processes that still have it are ignored."""
+        """Version before the latest, and the time until which reports from processes that still have it open are
+        ignored."""
         self._refused: tuple[str, float] = ("", 0.0)
         """Version with a part that could not be opened, and the time before which it is not tried again."""
         self._moving: asyncio.Task[None] | None = None

@@ -37,7 +37,7 @@ class IngressReplica(Replica):
         embedder: DeploymentHandle[EmbedderReplica] | None = None,
         batch_evaluator: DeploymentHandle[EvaluatorReplica] | None = None,
     ) -> None:
-        """Start the API process; `batch_evaluator` is never called and is passed only so that Serve deploys it."""
+        """Start the API process; `batch_evaluator` is never called and is passed only to make Serve deploy it."""
         settings = self.begin(config)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)
@@ -72,8 +72,8 @@ async def open_api(
     evaluator: DeploymentHandle[EvaluatorReplica],
     corpora: SearchableCorpora | None = None,
 ) -> AsyncIterator[FastAPI]:
-    """Open the API of this process, which calls evaluators only for their health. Without `corpora` it searches the
-    corpus itself and loads its model at the first search."""
+    """Open the API of this process, which calls evaluators only to check their health. Without `corpora`, it searches
+    the corpus itself and loads its model at the first search."""
     evaluators = PoolClient(evaluator, _READY_SECONDS, _READY_SECONDS)
     async with AsyncExitStack() as stack:
         listener = await stack.enter_async_context(NotificationListener(database))
@@ -93,7 +93,7 @@ async def open_api(
 
 
 def _own_embedder(settings: Settings) -> LocalEmbedder[Any]:
-    """Return an embedder whose model is loaded at the first search and uses one thread, because evaluators compute
+    """Return an embedder whose model is loaded at the first search and uses only one thread, because evaluators compute
     on the same machine."""
     embedder = local_embedder(settings.embedder)
     embedder.share_processors(lambda: False)

@@ -1,7 +1,6 @@
-"""Runs the service on a Ray cluster until it is told to stop.
+"""Run the service on a Ray cluster until it is stopped.
 
-Import it within the environment in which Ray is to run: Ray reads part of it when it is imported.
-"""
+Import this module inside the environment in which Ray is to run, because Ray reads part of it when it is imported."""
 
 import asyncio
 import logging
@@ -34,10 +33,10 @@ class ListenAddress(NamedTuple):
 _STARTING_SECONDS = 1.0
 """Seconds between two checks for newly started pools."""
 _LOOK_SECONDS = 15.0
-"""Seconds between two checks that the service is still running. Each check makes the controller describe its whole
-state; once a second, this took the controller and the caller 5% of a core."""
+"""Seconds between two checks that the service is still running. For each check, the controller describes its whole
+state; once per second, this took the controller and the caller 5% of a core."""
 _MARGIN_SECONDS = 15.0
-"""Seconds allowed for the last answers after the drain."""
+"""Seconds allowed for the last responses after the drain."""
 _DRAINING = "Waiting for running jobs to finish. Press Ctrl-C again to stop immediately."
 
 
@@ -48,9 +47,9 @@ def run_until_stopped(
     listening: Callable[[], None],
     say: Callable[[str], None],
 ) -> None:
-    """Run the service with an ingress inside a cluster until stopped. `listening` is called once requests are
-    answered; `say` receives progress messages. The first SIGTERM or SIGINT drains, the second stops immediately.
-    Raises ConfigurationError, and Defect if the service does not start or fails."""
+    """Run the service with an ingress inside a cluster until stopped. `listening` is called once requests are being
+    answered; `say` receives progress messages. The first SIGTERM or SIGINT starts a drain, the second stops the service
+    immediately. Raises ConfigurationError, and Defect if the service does not start or fails."""
     with _running(build(config), address, say) as stopping:
         listening()
         while not stopping.wait(_LOOK_SECONDS):
@@ -68,7 +67,7 @@ def run_with_own_api(
     say: Callable[[str], None],
 ) -> None:
     """Run the service without an ingress: requests are answered on the runner's event loop, which the database also
-    uses. Raises the same errors, and CancelledError on an immediate stop."""
+    uses. Raises the same errors as `run_until_stopped`, and CancelledError on an immediate stop."""
     settings = Replica.begin(config)
 
     async def drain() -> None:
@@ -88,7 +87,8 @@ def run_with_own_api(
 def _running(
     application: Application, address: ListenAddress | None, say: Callable[[str], None]
 ) -> Iterator[threading.Event]:
-    """Run the pools, with Serve's proxy if there is a listen address; yield an event that the first signal sets."""
+    """Run the pools, with Serve's proxy if there is a listen address; yield an event that is set by the first
+    signal."""
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     with _stop_event() as stopping, ExitStack() as stack:
         serve.start(
@@ -103,14 +103,14 @@ def _running(
 
 
 def _check() -> None:
-    """Raises Defect."""
+    """Raise Defect if the service has failed."""
     status = serve.status().applications[NAME]
     if status.status is ApplicationStatus.DEPLOY_FAILED:
         raise Defect(f"The service failed: {status.message}")
 
 
 async def _keep_looking() -> None:
-    """Raises Defect."""
+    """Check regularly that the service has not failed. Raises Defect."""
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
         await asyncio.to_thread(_check)
@@ -128,7 +128,7 @@ async def _drain(seconds: float) -> None:
 
 @contextmanager
 def _start_narrated(say: Callable[[str], None]) -> Iterator[None]:
-    """Report every pool that has started, as it starts; the last ones are reported at the end."""
+    """Report each pool when it has started; the last ones are reported at the end."""
     ended = threading.Event()
     announced: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""Pools that access the internet: requests to remote literature sources, and copies of papers."""
+"""Pools that access the internet: requests to remote literature sources, and downloads of papers."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -1,4 +1,5 @@
-"""Embedding and reranking pools: one loaded model for all callers, whose concurrent requests share its passes."""
+"""Embedding and reranking pools: one loaded model for all callers, whose concurrent requests are processed in the same
+batches."""
 
 import os
 from collections.abc import Sequence
@@ -16,11 +17,11 @@ class EmbedderDescription(NamedTuple):
     name: str
     dimensions: int
     lexical: bool
-    """Whether the embedder's model also weights tokens."""
+    """True if the embedder's model also weights tokens."""
 
 
 def _threads(pool: PoolSettings) -> int | None:
-    """Return the number of threads. Ray limits a process that requests less than one CPU to one thread; these
+    """Return the number of threads. Ray would limit a process that requests less than one CPU to one thread; these
     processes share all CPUs of the machine instead."""
     return None if pool.cpus >= 1 else os.cpu_count()
 
@@ -69,8 +70,8 @@ class PooledEmbedder:
 
 
 class PooledLexicalEmbedder(PooledEmbedder):
-    """Embedder with token weights, computed in one call and one pass of the pool. Also implements
-    assayer.ports.LexicalEmbedder."""
+    """Embedder with token weights, computed in a single call to the pool and a single pass of the model. Also
+    implements assayer.ports.LexicalEmbedder."""
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
         return await self._pool.ask(EmbedderReplica.embed_with_weights, list(texts), kind)

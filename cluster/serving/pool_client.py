@@ -1,4 +1,4 @@
-"""Typed calls to a pool with a deadline and the callee's errors, retried if a process dies."""
+"""Typed calls to a pool, with a deadline and the callee's own errors, retried if a process dies."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 
 
 class ReplicaLost(PartUnavailable):
-    """Error for a call whose process died, hung or was stopped; whether the work was done is unknown."""
+    """Error for a call whose process died, hung or was stopped; it is unknown whether the work was done."""
 
 
 class PoolFull(PartUnavailable):
@@ -35,19 +35,19 @@ class PoolClient(Generic[T]):
 
     handle: DeploymentHandle[T]
     seconds: float
-    """Deadline of one call."""
+    """Deadline of one call, in seconds."""
     patience: float
-    """Seconds for which a call is retried while the pool has no process for it."""
+    """Seconds for which a call is retried while the pool has no process to run it."""
     _methods: dict[str, DeploymentHandle[T]] = field(default_factory=dict, init=False)
     """Handles of the methods by name, each created once."""
 
     def __post_init__(self) -> None:
-        """Create a handle at startup: its first use queries Ray's head node and blocks the event loop, for 40 s
-        if the head is unreachable. The head is reachable while this process starts."""
+        """Create each handle at startup, because its first use queries Ray's head node and would block the event loop,
+        for 40 s if the head is unreachable. The head is reachable while this process starts."""
         self._method(Replica.urgently.__name__)
 
     async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a method that may safely be executed twice. Raises what the method raises, and PartUnavailable."""
+        """Call a method that can safely be executed twice. Raises the method's errors, and PartUnavailable."""
         retrying = AsyncRetrying(
             retry=retry_if_exception_type((ReplicaLost, PoolFull)),
             wait=wait_random_exponential(multiplier=_FIRST_PAUSE, max=_LONGEST_PAUSE),
@@ -57,8 +57,8 @@ class PoolClient(Generic[T]):
         return await retrying(self.once, method, *args, **kwargs)
 
     async def once(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a method once, without retries. Raises what the method raises, ReplicaLost or PoolFull.
-        Cancelling the caller cancels the call."""
+        """Call a method once, without retries. Raises the method's errors, ReplicaLost or PoolFull. Cancelling the
+        caller cancels the call."""
         try:
             async with asyncio.timeout(self.seconds):
                 response: Any = self._send(method.__name__, *args, **kwargs)
@@ -89,8 +89,8 @@ class PoolClient(Generic[T]):
 
 
 async def _answer(response: DeploymentResponse[Any]) -> Any:
-    """Await a response. If the caller is cancelled, cancel the remote call too, which Serve does not do by itself.
-    Raises RayServeException if the process itself is stopping."""
+    """Await a response. If the caller is cancelled, also cancel the remote call, which Serve does not do by itself.
+    Raises RayServeException if the remote process is stopping."""
     try:
         return await response
     except asyncio.CancelledError:

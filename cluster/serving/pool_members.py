@@ -1,8 +1,7 @@
-"""Which processes a pool has, as this process last heard of them.
+"""Processes of each pool, as last reported to this process.
 
-Kept apart from the router that is told of them: Serve sends that one's whole module by value, so that what it keeps in
-its own module is seen by nobody else in the process.
-"""
+This module is separate from the router that receives the reports, because Serve sends the router's whole module by
+value, so that state in that module would not be visible to other code in the process."""
 
 _MEMBERS: dict[str, tuple[str, ...]] = {}
 

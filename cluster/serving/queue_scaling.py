@@ -1,8 +1,7 @@
-"""The autoscaling policy of the pools of evaluators, for Serve's controller.
+"""Autoscaling policy of the evaluator pools, for Serve's controller.
 
-Evaluators lease their own jobs, so Serve sees no calls to count, and a pool that has shrunk to nothing has nobody who
-could tell it of jobs: the policy looks into the queue by itself.
-"""
+Evaluators lease their own jobs, so Serve sees no calls to count, and a pool scaled down to zero has no process that
+could report waiting jobs: the policy therefore queries the queue itself."""
 
 import asyncio
 import logging
@@ -27,11 +26,11 @@ _LOG = logging.getLogger(__name__)
 _SECONDS = 2.0
 """Seconds between two queries of the queue depth."""
 _STALE_SECONDS = 30.0
-"""Seconds after which the last known queue depth is considered unknown."""
+"""Seconds after which the last known queue depth is treated as unknown."""
 
 
 class QueueScaling:
-    """Scaling policy of a pool. Serve's controller creates one per pool and calls it ten times a second."""
+    """Scaling policy of a pool. Serve's controller creates one instance per pool and calls it ten times a second."""
 
     def __init__(self, profile: Profile, patience_seconds: float, takes_interactive: bool, takes_batch: bool) -> None:
         self._profile = profile
@@ -50,7 +49,7 @@ class QueueScaling:
 
 
 class _QueueWatch:
-    """Watcher that queries the queue from its own thread, because the controller must not wait for a database."""
+    """Watcher that queries the queue in its own thread, because the controller must not wait for a database."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
@@ -70,7 +69,7 @@ class _QueueWatch:
             time.sleep(_SECONDS)
 
     async def _look(self) -> None:
-        """Poll the queue depth until the database has been unavailable for longer than its timeout."""
+        """Poll the queue depth until the database has been unavailable for longer than the timeout."""
         settings = load_settings(self._profile)
         small = settings.model_copy(update={"database": settings.database.model_copy(update={"max_connections": 1})})
         async with open_database(small) as database:

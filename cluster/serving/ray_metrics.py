@@ -1,8 +1,7 @@
-"""Figures of this process for Ray's metrics agent, which tells those of every process of its node.
+"""Export of this process's metrics to Ray's metrics agent, which reports those of every process of its node.
 
-Where all processes are on one machine they share a folder instead, and the ingress tells the figures of all
-(`orchestrator.api.metrics`).
-"""
+If all processes are on one machine, they share a folder instead, and the ingress reports the metrics of all
+(`orchestrator.api.metrics`)."""
 
 import os
 import threading
@@ -15,14 +14,14 @@ from prometheus_client.metrics_core import Metric
 from ray.util.metrics import Gauge
 
 _SECONDS = 10.0
-"""Seconds between exports: the interval at which Ray reports to its own agent."""
+"""Seconds between exports; equal to the interval at which Ray reports to its own agent."""
 _OURS = "assayer_"
 _SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class RayMetrics:
-    """Exporter of every sample as a Ray gauge, including counters and histograms. Ray's own counters can only be
-    incremented, not set, and Prometheus computes rates and quantiles from gauges as well."""
+    """Exporter of every sample as a Ray gauge, even for counters and histograms: Ray's own counters can only be
+    incremented, not set, and Prometheus can compute rates and quantiles from gauges as well."""
 
     def __init__(self) -> None:
         self._gauges: dict[str, Gauge] = {}

@@ -42,7 +42,7 @@ class BackgroundContext(Generic[T]):
 
     @classmethod
     async def open(cls, context: AbstractAsyncContextManager[T]) -> Self:
-        """Enter the context. Raises what entering the context raises."""
+        """Enter the context. Raises the errors of entering it."""
         holding = cls(context)
         either: set[asyncio.Future[Any]] = {holding._opened, holding._task}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -60,7 +60,7 @@ class BackgroundContext(Generic[T]):
         return self._task
 
     async def close(self) -> None:
-        """Leave the context. Raises what leaving the context raises."""
+        """Leave the context. Raises the errors of leaving it."""
         self._stop.set()
         await self._task
 
@@ -72,8 +72,8 @@ class BackgroundContext(Generic[T]):
 
 @asynccontextmanager
 async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asyncio.Task[None]"]:
-    """Run work in a background task. The caller checks whether it is still running; on exit the task is cancelled
-    and awaited."""
+    """Run work in a background task. The caller must check that it is still running; on exit, the task is cancelled and
+    awaited."""
     task = asyncio.create_task(work)
     try:
         yield task
@@ -83,7 +83,7 @@ async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asy
 
 
 def ensure_running(task: "asyncio.Task[None]", what: str) -> None:
-    """Raise Defect, with the reason, if work that should keep running has ended."""
+    """Raise Defect with the reason if work that should keep running has ended."""
     if task.done():
         why = "it was cancelled" if task.cancelled() else repr(task.exception())
         raise Defect(f"{what} has stopped: {why}.")
@@ -108,4 +108,4 @@ class Replica:
             return await getattr(self, method)(*args, **kwargs)
 
     async def check_health(self) -> None:
-        """Report health to Serve, which replaces a process that does not answer in time or raises here."""
+        """Report health to Serve, which replaces a process that does not respond in time or raises an error here."""

@@ -1,4 +1,4 @@
-"""Process counts of each pool, the resources of each process, and the limits on waiting calls."""
+"""Number of processes of each pool, the resources of each process, and the limits on waiting calls."""
 
 from typing import Self
 
@@ -18,7 +18,8 @@ class PoolSettings(Frozen):
     ongoing: int = Field(default=256, ge=1)
     """Maximum number of concurrent calls in one process."""
     queued: int = Field(default=4096, ge=1)
-    """Maximum number of calls that may wait in one caller for a process with capacity; further calls are refused."""
+    """Maximum number of calls that can wait in one caller for a process with free capacity; further calls are refused.
+    """
 
     @model_validator(mode="after")
     def _grows(self) -> Self:
@@ -28,47 +29,50 @@ class PoolSettings(Frozen):
 
     @property
     def wanted(self) -> bool:
-        """Whether the pool exists, even if it is currently empty."""
+        """True if the pool exists, even if it currently has no processes."""
         return bool(self.replicas or self.most)
 
 
 class ServingSettings(Frozen):
-    """Settings of the pools. The defaults fit one machine: as few processes as possible, because each takes memory
-    and each hop between processes takes CPU time."""
+    """Settings of the pools. The defaults fit one machine: as few processes as possible, because each process takes
+    memory, and each call between processes takes CPU time."""
 
     one_machine: bool = True
-    """Whether everything runs on the machine of the data directory; otherwise the database and the stores must be
+    """True if everything runs on the machine with the data directory; otherwise the database and the stores must be
     servers."""
     ingress: PoolSettings = PoolSettings(replicas=0, ongoing=768, queued=256)
-    """Pool that answers API requests. 0: `assayer serve --ray` answers them itself, without Serve's proxy. An
-    existing Ray cluster, where the pools outlive the command that started them, always gets 1."""
+    """Pool that answers API requests. 0: `assayer serve --ray` answers them itself, without Serve's proxy. An existing
+    Ray cluster, where the pools outlive the command that started them, always gets one process."""
     evaluator: PoolSettings = PoolSettings(ongoing=16)
     """Pool of evaluators: `ongoing` is the number of jobs per process; `replicas` processes always run, for
     interactive jobs."""
     batch_evaluator: PoolSettings = PoolSettings(replicas=0, ongoing=16)
-    """Pool of evaluators that take no interactive jobs. If `most` is set, none run while no batch is waiting."""
+    """Pool of evaluators that take no interactive jobs. If `most` is set, none of them runs while no batch job is
+    waiting."""
     embedder: PoolSettings = PoolSettings(replicas=0)
     reranker: PoolSettings = PoolSettings(replicas=0)
     index: PoolSettings = PoolSettings(replicas=0)
-    """Pool of each shard, if the corpus has shards; with `index_copies`, one pool of all shards together."""
+    """Pool for each shard, if the corpus has shards; with `index_copies`, one pool for all shards together."""
     index_copies: int | None = Field(default=None, ge=1)
     """Number of processes that hold each shard in a single pool, assigned by rendezvous hashing. None: one pool per
-    shard, whose processes all hold that shard."""
+    shard, in which every process holds that shard."""
     index_shards: int | None = Field(default=None, ge=0)
-    """Number of shards; None uses the shard count of the corpus seen at deployment. If the corpus is not visible
-    there, set it; 0 means no shards."""
+    """Number of shards; None uses the shard count of the corpus found at deployment. Set it if the corpus is not
+    visible there; 0 means no shards."""
     literature: PoolSettings = PoolSettings(replicas=0, ongoing=2048)
     full_texts: PoolSettings = PoolSettings(replicas=0)
     patience_seconds: float = Field(default=60.0, gt=0)
-    """Seconds that a caller retries a pool whose processes died; must exceed the time to start a process."""
+    """Seconds for which a caller retries a pool whose processes died; must be longer than the start of a process takes.
+    """
     call_seconds: float = Field(default=120.0, gt=0)
     """Maximum seconds for one call to a pool; LLM and full-text calls have their own deadlines."""
     health_seconds: float = Field(default=5.0, gt=0)
-    """Seconds between two health checks of each process; a process that does not answer for that long is replaced."""
+    """Seconds between two health checks of each process; a process that does not respond for that long is replaced."""
     grow_seconds: float = Field(default=10.0, ge=0)
-    """Seconds for which batch jobs must wait, and more evaluators be needed, before evaluators are added."""
+    """Seconds for which batch jobs must have waited and more evaluators must have been needed before evaluators are
+    added."""
     shrink_seconds: float = Field(default=300.0, ge=0)
-    """Seconds for which fewer evaluators must suffice before evaluators are removed."""
+    """Seconds for which fewer evaluators must have sufficed before evaluators are removed."""
     drain_seconds: float = Field(default=30.0, ge=0)
     """Seconds that a stopping process has to finish work in progress."""
 

@@ -1,4 +1,4 @@
-"""Router that sends each call to a process holding its shard; Serve runs it in every process that calls the index
+"""Router that sends each call to a process that holds the shard; Serve runs it in every process that calls the index
 pool."""
 
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from cluster.serving.replica import Replica
 from index.shards.rendezvous import rendezvous_order
 
 OPEN_SHARDS = "open_shards"
-"""Key in a process's routing statistics for the shards whose newest version it has open."""
+"""Key in a process's routing statistics for the shards that it has open in their newest version."""
 
 
 class ShardRouter(RequestRouter):
-    """Router for calls whose first argument is a shard number. Among the processes that hold the shard, those with
-    it open come first; the least busy of these is chosen."""
+    """Router for calls whose first argument is a shard number. Among the processes that hold the shard, those that have
+    it open take precedence; the least busy of them is chosen."""
 
     def initialize_state(self, copies: int = 1) -> None:  # type: ignore[override]  # of any keywords there
         self._copies = copies
@@ -38,8 +38,8 @@ class ShardRouter(RequestRouter):
 
 
 def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
-    """Return the `request_router_config` of a pool that shares all shards. Each shard is held by `copies`
-    processes, and Serve asks every `look_seconds` which shards they have open."""
+    """Return the `request_router_config` of a pool that shares all shards. Each shard is held by `copies` processes,
+    and Serve asks them every `look_seconds` which shards they have open."""
     return {
         "request_router_class": ShardRouter,
         "request_router_kwargs": {"copies": copies},

@@ -15,10 +15,10 @@ from index.shards.rendezvous import shards_of_process
 _STEADY_SECONDS = 5.0
 """Seconds for which the set of processes must be unchanged before shards are opened and closed for it."""
 _SHORT_SECONDS = 60.0
-"""Seconds of an unchanged set of processes that are required while processes are missing. Serve is starting the missing
-ones, and the others would pull shards that belong to a new process."""
+"""Seconds for which the set of processes must be unchanged while processes are missing. Serve is then starting the
+missing processes, and the others would pull shards that belong to a new process."""
 _LET_GO_SECONDS = 300.0
-"""Seconds after which a shard that was reassigned to another process and is no longer requested here is closed."""
+"""Seconds after which a shard is closed here if it was reassigned to another process and is no longer requested."""
 
 
 class ShardSharing(NamedTuple):
@@ -33,8 +33,8 @@ class ShardSharing(NamedTuple):
 
 
 class SharedShards:
-    """Shards assigned to this process of a pool. It calls its own pool, so that it learns of the other processes as
-    any caller does."""
+    """Shards assigned to this process of a pool. The process calls its own pool, so that it learns about the other
+    processes as any caller does."""
 
     def __init__(self, sharing: ShardSharing, clock: Callable[[], float] = time.monotonic) -> None:
         context = serve.get_replica_context()
@@ -47,9 +47,9 @@ class SharedShards:
         self._calling: DeploymentHandle[Any] | None = None
 
     async def mine(self) -> list[int]:
-        """Return the shards of this process, or an empty list while the set of processes is still changing.
-        Otherwise the first of several starting processes would open all shards. A shard requested in the
-        meantime is opened on demand."""
+        """Return the shards of this process; empty while the set of processes is still changing, because otherwise the
+        first of several starting processes would open all shards. A shard requested in the meantime is opened on
+        demand."""
         if self._calling is None:
             self._calling = serve.get_deployment_handle(self._pool, self._application)
             self._first_call = asyncio.create_task(_called(self._calling))
@@ -80,5 +80,5 @@ class SharedShards:
 
 
 async def _called(pool: DeploymentHandle[Any]) -> None:
-    """Call the pool once, because a handle learns of the processes only from its first call on."""
+    """Call the pool once, because a handle learns about the processes only from its first call on."""
     await pool.options(method_name="held").remote()

@@ -24,8 +24,8 @@ current."""
 _SOUGHT = 20
 """Number of papers searched for; half of them from the newest segment."""
 _MOST_MISSED = 0.1
-"""Maximum share of these papers that may not be found. With 25,527 real papers, all were found by their titles among
-the first ten results."""
+"""Maximum share of these papers that searches are allowed to miss. With 25,527 real papers, every paper was found by
+its title among the first ten results."""
 _AMONG = 10
 _MOST_LOST = 0.1
 """Maximum share of papers that one update may remove. A larger removal is more likely caused by a broken diff."""
@@ -42,7 +42,7 @@ class Acceptance:
     removed: Collection[PaperId] = ()
 
     async def __call__(self, directory: Path, manifest: Manifest) -> None:
-        """Raises CorpusError."""
+        """Run the checks. Raises CorpusError."""
         self.check_size(directory, manifest.papers)
         await self.check_answers(directory, manifest)
 
@@ -56,7 +56,7 @@ class Acceptance:
             )
 
     async def check_answers(self, directory: Path, manifest: Manifest) -> None:
-        """Check the answers of an unsharded corpus, or of one shard. Raises CorpusError."""
+        """Check the search results of an unsharded corpus or of a single shard. Raises CorpusError."""
         reader = VersionReader.open(VersionStore(directory), manifest)
         if left := reader.units_of(self.removed):
             raise CorpusError(f"{len(left)} papers that were removed still answer, the first: {next(iter(left))}.")

@@ -21,7 +21,7 @@ class BuildSummary(Frozen):
     directory: Path
     manifest: Manifest
     already_built: bool
-    """Whether nothing was done because sources, model and options equal those of the current version."""
+    """True if nothing was done because the sources, model and options equal those of the current version."""
     rejections: tuple[RejectedLine, ...] = ()
     """Lines rejected by this build; the manifest counts them in any case."""
 
@@ -33,11 +33,10 @@ async def build_corpus(
     progress: OnProgress | None = None,
     options: BuildOptions | None = None,
 ) -> BuildSummary:
-    """Publishes a new version, or leaves the directory's version as it is.
+    """Publish a new version, or leave the directory's version as it is.
 
-    Raises InputError for sources that cannot be used, CorpusError for a directory that cannot be written or
-    that another process builds in, ConfigurationError when the embedder's model or a GPU is missing.
-    """
+    Raises InputError for unusable sources, CorpusError if the directory is not writable or another process is building
+    in it, and ConfigurationError if the embedder's model or a GPU is missing."""
     versions, chosen = VersionStore(directory), options or BuildOptions()
     open_gpus(chosen.device)  # refused now, and not when all is embedded
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
@@ -63,7 +62,7 @@ async def build_corpus(
 
 
 def _built_from(manifest: Manifest, files: tuple[RecordSource, ...], embedder: Embedder, options: BuildOptions) -> bool:
-    """Return whether the version was built from these sources with the same outcome and has not been updated since."""
+    """Return True if the version was built from these sources with the same outcome and has not been updated since."""
     built = (manifest.sources, manifest.embedder, manifest.exact_up_to, manifest.lexical, manifest.changes)
     return built == (files, embedder.name, options.exact_up_to, isinstance(embedder, LexicalEmbedder), None)
 

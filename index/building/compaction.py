@@ -13,8 +13,8 @@ from index.segments.bm25_index import document_id
 from index.segments.segment import Segment, SegmentEntry
 
 _RATIO = 2.0
-"""Maximum size of a segment, relative to what is being written, at which it is merged with it. The number of segments,
-and of rewrites of a paper, thus grows with the logarithm of the number of papers."""
+"""Maximum ratio of a segment's size to the size of what is being written; up to this ratio they are merged. The number
+of segments, and of rewrites per paper, therefore grows with the logarithm of the number of papers."""
 _HIDDEN = 0.3
 """Maximum share of hidden papers in a segment; above it the segment is rewritten, because hidden papers slow every
 search."""

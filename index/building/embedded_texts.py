@@ -1,4 +1,4 @@
-"""Texts for which a build needs vectors, as far as the records alone determine them."""
+"""Texts that a build must embed, as far as they can be determined from the records alone."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -27,8 +27,8 @@ def texts_to_embed(filed: RecordWithVector) -> Iterator[str]:
 
 
 def hashes_of_embedded_texts(source: Path, embedder: Embedder | None) -> Hashes:
-    """Return the sorted, unique hashes of the embedded texts of all records of a source; `embedder` as in
-    RecordReader."""
+    """Return the sorted, unique hashes of the embedded texts of all records in a source; `embedder` has the same
+    meaning as in RecordReader."""
     texts = chain.from_iterable(map(texts_to_embed, RecordReader([source], embedder)))
     hashes = [np.empty(0, np.uint64)]
     while some := list(islice(texts, _HASHED_AT_ONCE)):

@@ -41,11 +41,11 @@ class _ArrayFile:
 
 
 class GatheredVectors:
-    """Half-precision vectors, with lexical weights if every text has them. Uses eight bytes of memory per text."""
+    """Half-precision vectors, and lexical weights if every text has them. Uses eight bytes of memory per text."""
 
     def __init__(self, directory: Path | None = None, wanted: Hashes | None = None) -> None:
-        """Create the files in the directory, by default that of the system's temporary files. `wanted` are
-        sorted, unique hashes; texts not among them are skipped."""
+        """Create the files in the directory; by default, in the system's directory for temporary files. `wanted`
+        contains sorted, unique hashes; all other texts are skipped."""
         self._wanted = wanted
         self._texts = array("Q")
         self._dimensions = 0
@@ -79,7 +79,8 @@ class GatheredVectors:
             self._lengths.append(np.diff(lexical.offsets)[rows])
 
     def known(self) -> KnownVectors:
-        """Return the gathered vectors, the first for equal texts; they remain readable after the files are closed."""
+        """Return the gathered vectors; if texts are equal, the first vector is used. The vectors remain readable after
+        the files are closed."""
         if not self._texts:
             return KnownVectors([])
         texts = np.frombuffer(self._texts, np.uint64)

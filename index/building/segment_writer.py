@@ -1,4 +1,4 @@
-"""Segment writing: records are sorted by date, in any number, and written with vectors, passages and graph."""
+"""Segment writing: any number of records are sorted by date and written with their vectors, passages and graph."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -53,8 +53,8 @@ async def write_segment(
     readings: ContentReadings = NOTHING_READ,
     gpus: Gpus | None = None,
 ) -> WrittenSegment:
-    """Write a segment from `batches` as `write_papers` expects them; `gpus` train large indexes. Memory does not
-    grow with the number of papers, except for the passage locations, some tens of bytes each."""
+    """Write a segment from `batches` in the form required by `write_papers`; `gpus` train large indexes. Memory does
+    not grow with the number of papers, except for the passage locations, which take a few tens of bytes each."""
     store = await asyncio.to_thread(_write_records, batches, directory, readings)
     places = await asyncio.to_thread(_passage_locations, store)
     tuning = np.empty((0, embedding.embedder.dimensions), np.float32)

@@ -22,7 +22,7 @@ _WINDOW = 16_384
 
 
 class VectorBlock(NamedTuple):
-    """Block of texts, by hash, and the rows of their vectors in an array."""
+    """Block of text hashes, with the rows of the texts' vectors in an array."""
 
     texts: Hashes
     rows: NDArray[np.int64]
@@ -61,8 +61,8 @@ class KnownVectors:
         rows: NDArray[np.int64],
         lexical: dict[int, LexicalWeights] | None = None,
     ) -> NDArray[np.int64]:
-        """Copy known vectors into `vectors`, and weights into `lexical` by row if it is not None. Returns the
-        rows whose texts are not known. `texts` are the hashes of all rows of `vectors`."""
+        """Copy known vectors into `vectors`, and weights by row into `lexical` if it is not None. Returns the rows
+        whose texts are not known. `texts` are the hashes of all rows of `vectors`."""
         wanted = texts[rows]
         places = np.searchsorted(self._texts, wanted)
         known = places < len(self._texts)
@@ -99,7 +99,7 @@ def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
 
 
 def no_progress(done: int, total: int) -> None:
-    """Ignores progress."""
+    """Ignore progress."""
 
 
 class TextEmbedding:
@@ -112,8 +112,8 @@ class TextEmbedding:
         *known: KnownVectors,
         lexical: LexicalEmbedder | None = None,
     ) -> None:
-        """Use the vector of the first of `known` that has a text. If `lexical` is set, it must be the same
-        embedder, token weights are computed too, and known vectors without weights are ignored."""
+        """Take each text's vector from the first of `known` that contains the text. If `lexical` is set, it must be the
+        same embedder; token weights are then computed too, and known vectors without weights are ignored."""
         self.embedder = embedder
         self.lexical = lexical
         self.embedded = 0

@@ -93,7 +93,7 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Since it was made."""
+        """Seconds since the stopwatch was created."""
         return round(self._clock() - self._started, 1)
 
     @property
@@ -122,9 +122,9 @@ async def update_corpus(
     read_contents: ReadContents | None = None,
 ) -> UpdateSummary:
     """Publish a new version, or keep the current version if nothing has changed; the manifest records the changes.
-    Raises what `accept` raises; CorpusError if the corpus is missing, damaged, built with another model, being
-    built by another process, or not writable; and ConfigurationError if a GPU is missing. The current version then
-    stays."""
+    Raises any exception from `accept`; CorpusError if the corpus is missing, damaged, built with another model, being
+    built by another process, or not writable; and ConfigurationError if a GPU is missing. After an exception the
+    current version stays."""
     versions, watch = VersionStore(directory), watch or Stopwatch()
     versions.current_path()
     open_gpus((options or BuildOptions()).device)  # refused now, and not when all is embedded
@@ -229,9 +229,9 @@ def _compare(reader: VersionReader, delta: Delta) -> _Compared:
 
 
 def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder: Embedder | None = None) -> Delta:
-    """Read a delta from sources of records and a file of ids to delete, with an id per line. Vectors supplied with
-    records must be of the embedder's model; without an embedder they are left out. Raises InputError for unusable
-    input, and for papers that are both updated and deleted."""
+    """Read a delta from record sources and a file of ids to delete, one id per line. Vectors supplied with records must
+    come from the embedder's model; without an embedder they are ignored. Raises InputError for unusable input, and for
+    papers that are both updated and deleted."""
     if not upserts and deletions is None:
         raise InputError("There is nothing to update with.", "Give files of paper records, or --remove with ids.")
     sources = tuple(describe_source(path) for path in upserts)

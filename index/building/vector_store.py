@@ -1,5 +1,5 @@
-"""Store of vectors computed before a build, in files named by their texts and model. A build does not embed texts that
-it finds here."""
+"""Store of vectors computed before a build, in files whose names are derived from the texts and the model. A build does
+not embed texts that are already stored."""
 
 import io
 import secrets
@@ -23,7 +23,7 @@ from index.segments.lexical_rows import LexicalRows, pack_rows
 
 
 def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> str:
-    """Return the name of the file with the vectors of these texts, in this order, and of the file with their
+    """Return the key that names the file with the vectors of these texts, in this order, and the file with their
     lexical weights; `model` as in `Embedder.name`."""
     return blake2b(
         (model + " with weights" * lexical).encode() + b"\0" + hash64(texts).tobytes(), digest_size=16
@@ -31,7 +31,7 @@ def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> 
 
 
 class VectorStore:
-    """Folder (an fsspec address) with a file per key: rows of a text's hash and its vector in half precision."""
+    """Folder (an fsspec address) with one file per key; each row holds a text's hash and its half-precision vector."""
 
     def __init__(self, address: str) -> None:
         self._files, self._folder = fsspec.url_to_fs(address)
@@ -42,8 +42,8 @@ class VectorStore:
     def put(
         self, key: str, texts: Sequence[str], vectors: Vectors, lexical: Sequence[LexicalWeights] | None = None
     ) -> None:
-        """Write the vectors of a key atomically: a killed process leaves the whole file or none. Lexical
-        weights go to a separate file, written first."""
+        """Write the vectors of a key atomically: if the process is killed, the file is either complete or absent.
+        Lexical weights go to a separate file, written first."""
         if lexical is not None:
             packed = io.BytesIO()
             np.savez(packed, **pack_rows(lexical)._asdict())
@@ -61,8 +61,8 @@ class VectorStore:
         self._files.mv(unfinished, path)
 
     def known(self, keys: Iterable[str], directory: Path | None = None, wanted: Hashes | None = None) -> KnownVectors:
-        """Return the vectors of these files, copied into a single unnamed file in a local directory; `wanted`
-        as in GatheredVectors. Raises CorpusError for an unreadable file, and OSError for a full disk."""
+        """Return the vectors of these files, copied into a single unnamed file in a local directory; `wanted` has the
+        same meaning as in GatheredVectors. Raises CorpusError for an unreadable file, and OSError for a full disk."""
         with GatheredVectors(directory, wanted) as gathered:
             for key in keys:
                 rows = self._rows(key)
@@ -70,7 +70,7 @@ class VectorStore:
             return gathered.known()
 
     def _rows(self, key: str) -> NDArray[np.void]:
-        """Raises CorpusError."""
+        """Read the rows of a key's file. Raises CorpusError."""
         path = self._path(key)
         try:
             written = self._files.cat_file(path)
@@ -80,7 +80,7 @@ class VectorStore:
         return rows
 
     def _weights(self, key: str) -> LexicalRows | None:
-        """Raises CorpusError."""
+        """Read the lexical weights of a key; None if there are none. Raises CorpusError."""
         path = self._weights_path(key)
         try:
             if not self._files.exists(path):

@@ -36,19 +36,19 @@ from index.versions.version_store import BM25_FOLDER, REJECTED_FILE, VersionStor
 
 _ENTRY = "segment.json"
 _WEIGHED = "lexical weights 1"
-"""Part of the hash that names a segment with lexical weights. Change it when the way they are written changes."""
+"""Part of the hash that names a segment with lexical weights. Change it whenever the format of the weights changes."""
 
 
 class BuildOptions(Frozen):
     exact_up_to: int = Field(default=EXACT_UP_TO, ge=0)
-    """Maximum rows that are searched exactly; an approximate index is built for more."""
+    """Maximum number of rows searched exactly; above it, an approximate index is built."""
     papers_per_segment: int = Field(default=1_000_000, ge=1)
-    """Maximum papers per segment."""
+    """Maximum number of papers per segment."""
     keep: int = Field(default=3, ge=1)
     """Number of versions that stay in the directory, including the current version, in addition to versions in use.
     An interrupted evaluation resumes with its version as long as that version exists."""
     embed_anew: bool = False
-    """Whether to ignore the vectors supplied with records and embed their texts again."""
+    """True to ignore the vectors supplied with records and embed their texts again."""
     device: Device = "cpu"
     """Device that trains large indexes and assigns rows to their lists."""
     readings: Path | None = None
@@ -141,8 +141,8 @@ class VersionBuilder:
         return made.hexdigest()[:16]
 
     async def publish(self, plan: VersionPlan, accept: Accept | None = None) -> Manifest:
-        """Write and publish the planned version. Raises what `accept` raises; the version is then removed, and
-        the next attempt can reuse its segments."""
+        """Write and publish the planned version. If `accept` raises an exception, the version is removed and the
+        exception is raised; the next attempt can reuse the version's segments."""
         version = self.version_name(plan)
         with self.versions.scratch_directory() as directory:
             await asyncio.to_thread(self._write, plan, directory)

@@ -1,7 +1,6 @@
-"""Harvests arXiv's metadata over OAI-PMH (metadataPrefix arXiv), a window of days at a time.
+"""Harvesting of arXiv metadata over OAI-PMH (metadataPrefix arXiv), in windows of days.
 
-Our own client: existing ones bring their own HTTP, and addresses must be fetched through our checks.
-"""
+The client is our own: existing clients use their own HTTP layer, but addresses must be fetched through our checks."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -30,7 +29,7 @@ _NO_RECORDS = "noRecordsMatch"
 
 
 def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
-    """Yield the months between two days, the first and last possibly partial; nothing if there is no day between."""
+    """Yield the months between two days, the first and last possibly partial; nothing if the range is empty."""
     while first <= last:
         after = (first.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
         yield first, min(after - dt.timedelta(days=1), last)
@@ -38,7 +37,8 @@ def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt
 
 
 class ArxivHarvest:
-    """Harvest of arXiv by the records' datestamps. Only past days are requested, as more records may appear today."""
+    """Harvest of arXiv by the records' datestamps. Only past days are requested, because more records may still appear
+    today."""
 
     def __init__(self, transport: IngestTransport, base_url: str, subjects: str = "") -> None:
         """Create a harvest. `subjects` is a set of the service (`cs`, `math`, `physics:hep-th`); empty for all."""

@@ -1,7 +1,6 @@
-"""Raw files of one partition as DuckDB tables, and which of their rows are current.
+"""Raw files of one partition as DuckDB tables, and selection of their current rows.
 
-DuckDB works out of core: a partition that does not fit its memory is spilled to disk.
-"""
+DuckDB works out of core: a partition that does not fit in memory is spilled to disk."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -47,8 +46,8 @@ CREATE MACRO edges(name) AS TABLE
   );
 """
 """SQL setup. `latest` keeps for each key the first row of the highest layer, or none if that row is a deletion. Only
-narrow columns are sorted: texts and vectors are read again for the kept rows. `edges` does the same for citations,
-whose key is their own number if they have it; a deletion may name only that number, or only the two papers."""
+narrow columns are sorted: texts and vectors are read again for the kept rows. `edges` does the same for citations. The
+key of a citation is its own number, if it has one; a deletion can specify only that number, or only the two papers."""
 
 
 class JoinLimits(Frozen):

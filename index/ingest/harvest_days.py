@@ -19,7 +19,7 @@ class DaySpan(NamedTuple):
 
 class HarvestedDays(NamedTuple):
     since: dt.date | None
-    """First day from which all later days are present. None before the first completed run, and in folders of
+    """First day from which all later days are present. None before the first completed run, and in folders created by
     earlier versions."""
     until: dt.date | None
     """Last day that is present; None before the first completed run."""
@@ -27,12 +27,12 @@ class HarvestedDays(NamedTuple):
     """Days requested by a run that has not finished; some of them are already in the folder."""
 
     def to_ask(self, since: dt.date | None, last: dt.date) -> list[DaySpan]:
-        """Return the day spans to request, empty if there is no new day.
+        """Return the day spans to request; empty if there is no new day.
 
-        The span of an unfinished run comes first, if the folder held something before. Then follow the days
-        from `since`, otherwise from the last harvested day, which is requested again as arXiv tells harvesters
-        to: its day differs from ours and may have brought records after the last request. Raises InputError
-        where days between would be left out."""
+        The span of an unfinished run comes first if the folder already held data before that run. Then follow the days
+        from `since`, or else from the last harvested day. That day is requested again, as arXiv advises: its day
+        boundaries differ from ours, and records may have been added after the last request. Raises InputError if days
+        in between would be left out."""
         first = since or self.until
         if first is None:
             if self.begun is None:

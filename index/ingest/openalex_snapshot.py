@@ -1,5 +1,5 @@
-"""OpenAlex snapshot: rows of its works, and the manifest that lists every file of works. Files that it no longer lists
-are removed."""
+"""OpenAlex snapshot: rows for its works, and the manifest that lists every file of works. Files that the manifest no
+longer lists are removed."""
 
 import csv
 import re
@@ -58,8 +58,8 @@ class OpenAlexFiles:
         self.date = ""
 
     async def sources(self) -> Sequence[IngestSource]:
-        """Return the files that the manifest lists. Raises InputError, SourceMalformed, and what the transport
-        raises."""
+        """Return the files that the manifest lists. Raises InputError, SourceMalformed, and the errors of the
+        transport."""
         try:
             manifest = _Manifest.model_validate_json(await self._read())
         except ValidationError:

@@ -1,13 +1,13 @@
-"""The ingest pipeline: reads the source files that are missing, then joins the partitions that this changes.
+"""The ingest pipeline: reads missing source files, then joins the partitions that they change.
 
-A folder of ingest:
+An ingest folder:
 
-    ingest.json          its state; written when a run has ended well
-    raw/KIND/SOURCE/     stage one, a folder for each source file: part-*.parquet, rejected.jsonl, source.json; after
-                         a number of diffs one for all that came before (`raw_compaction`)
+    ingest.json          its state, written after each successful run
+    raw/KIND/SOURCE/     stage one, a folder per source file: part-*.parquet, rejected.jsonl, source.json; after
+                         several diffs, one folder for all earlier source files (`raw_compaction`)
     records/             stage two: part-*.parquet, all paper records
-    upserts/, deletions/ changes since the first run that the corpus has not taken yet; deletions.txt has all of them
-"""
+    upserts/, deletions/ changes since the first run that the corpus has not applied yet; deletions.txt lists all
+                         deletions"""
 
 import asyncio
 import datetime as dt
@@ -76,22 +76,22 @@ class IngestState(Frozen):
     """Days of arXiv requested by an unfinished run."""
     built: bool = False
     kinds: tuple[SourceKind, ...] = ()
-    """Kinds of files of which all were read."""
+    """Kinds of files that were read completely."""
     subjects: str | None = None
-    """Set of arXiv that the folder is for; empty for all sets, None before it was set."""
+    """arXiv set to which the folder is restricted; empty for all sets, None before it was chosen."""
     manifest: str = ""
     """OpenAlex manifest from which the folder was made."""
 
 
 class IngestSummary(NamedTuple):
     taken: int
-    """Source files."""
+    """Number of source files newly read."""
     there: int
     """Number of source files that were present before."""
     rows: int
     """Number of usable lines in the newly read files."""
     parts: int
-    """Partitions joined."""
+    """Number of partitions joined."""
     records: int
     """Number of records in the joined partitions."""
     upserts: int
@@ -112,8 +112,8 @@ class Ingest:
     async def run(
         self, sources: Sequence[IngestSource], supply: SourceAccess, until: str = "", *, complete: bool = False
     ) -> IngestSummary:
-        """Read the missing sources and join the partitions that they change. With `complete`, other sources are
-        removed."""
+        """Read the missing sources and join the partitions that they change. If `complete` is set, all other sources
+        are removed."""
         if complete:  # what is known of the sources before does not hold for these
             self.state = self.state.model_copy(update={"until": "", "kinds": ()})
         self._write_state()
@@ -122,7 +122,8 @@ class Ingest:
         return await self.join(taken, until, tuple(dict.fromkeys(source.kind for source in sources)))
 
     def begin(self, until: str) -> None:
-        """Record what a first run will read, so that it resumes with the same after an interruption."""
+        """Record the release that a first run will read, so that after an interruption it resumes with the same
+        release."""
         self.state = self.state.model_copy(update={"until": until})
         self._write_state()
 
@@ -132,15 +133,15 @@ class Ingest:
         return HarvestedDays(held.since, dt.date.fromisoformat(held.until) if held.until else None, held.begun)
 
     def begin_days(self, asked: Sequence[DaySpan]) -> None:
-        """Record the requested days before any is read, so that the next run requests what an interrupted run
-        missed."""
+        """Record the requested days before any of them is read, so that the next run requests the days that an
+        interrupted run missed."""
         if asked:
             span = DaySpan(min(item.first for item in asked), max(item.last for item in asked))
             self.state = self.state.model_copy(update={"begun": span})
             self._write_state()
 
     async def join_days(self, asked: Sequence[DaySpan], taken: Sequence[IngestedSource]) -> IngestSummary:
-        """Join after all requested days have been read, and record them."""
+        """Join the partitions after all requested days were read, and record the days."""
         days = self.days.after(asked)
         summary = await self.join(taken, days.until.isoformat() if days.until else "")
         self.state = self.state.model_copy(update={"since": days.since, "begun": None})
@@ -148,8 +149,8 @@ class Ingest:
         return summary
 
     def bind_subjects(self, wanted: str | None) -> str:
-        """Return the set that the folder is for, fixed at the first run; None accepts it. Raises InputError for
-        another set, as a single day of completeness cannot hold for two sets."""
+        """Return the arXiv set to which the folder is restricted, fixed by the first run; None accepts any set. Raises
+        InputError for a different set, because the recorded completeness date cannot apply to two sets."""
         held = self.state.subjects
         if None not in (held, wanted) and held != wanted:
             raise InputError(
@@ -163,7 +164,7 @@ class Ingest:
     async def join(
         self, taken: Sequence[IngestedSource], until: str = "", kinds: Sequence[SourceKind] = ()
     ) -> IngestSummary:
-        """Join the partitions whose sources differ from those from which their records were made."""
+        """Join the partitions whose sources have changed since their records were made."""
         self._write_state()
         there = len(await asyncio.to_thread(ingested_sources, self.root)) - len(taken)
         marks = await asyncio.to_thread(self._compact)

@@ -1,12 +1,11 @@
 """Compaction of raw files: many source files become one, so that diffs do not accumulate.
 
-Of each key the current row is kept, with its layer; replaced and deleted rows are dropped. Only sources that are read
-once are compacted (releases, diffs, harvests): files that an operator or a manifest names come and go under their own
-names.
+The current row of each key is kept, with its layer; replaced and deleted rows are dropped. Only sources that are read
+once are compacted (releases, diffs, harvests): files listed by an operator or a manifest are added and removed under
+their own names.
 
-Safe against kills: the new file counts once its `source.json` is written, which names the sources that it absorbs;
-those that were not removed yet are removed by the next run (`remove_leftovers`).
-"""
+Compaction can be killed at any time: the new file is valid once its `source.json` is written, which lists the absorbed
+sources; the next run removes any that are still present (`remove_leftovers`)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
@@ -31,7 +30,7 @@ from index.ingest.storage_path import StoragePath
 
 _COMPACTED: tuple[SourceKind, ...] = (*S2_KINDS, "arxiv")
 _MOST_LAYERS = 8
-"""Maximum layers of a kind before they are compacted. Each compaction rewrites all rows of the kind, as does each join.
+"""Maximum layers of a kind before they are compacted. Each compaction rewrites all rows of the kind, as each join does.
 """
 
 _Sources = Sequence[tuple[StoragePath, IngestedSource]]
@@ -49,8 +48,8 @@ def remove_leftovers(root: StoragePath) -> None:
 
 
 def compact_raw_files(root: StoragePath, limits: JoinLimits, report: Callable[[int, int], None]) -> None:
-    """Compact every kind that has too many layers, sequentially; each needs disk space for a second copy. `report`
-    is called with the partitions done and their total."""
+    """Compact every kind that has too many layers, sequentially; each needs disk space for a second copy. `report` is
+    called with the number of partitions done and the total."""
     marks = ingested_sources(root)
     for kind in _COMPACTED:
         own = [(folder, mark) for folder, mark in marks if mark.kind == kind]
@@ -98,7 +97,7 @@ def _compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
 def _compact_partition(
     root: StoragePath, kind: SourceKind, files: Sequence[StoragePath], into: StoragePath, limits: JoinLimits
 ) -> int:
-    """Write the current rows under new line numbers and return their number. No file is left if there are none."""
+    """Write the current rows under new line numbers and return their number. If there are no rows, no file is kept."""
     schema, standing = SOURCE_FORMATS[kind].schema, "edges" if kind == "citations" else "latest"
     with open_database(root, limits) as base:
         add_raw_table(base, "rows", files, schema)

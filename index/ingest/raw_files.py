@@ -1,5 +1,5 @@
-"""First stage of ingest: a source file becomes raw Parquet, partitioned by the hash of the paper's id, completely or
-not at all."""
+"""First stage of ingest: converts a source file, completely or not at all, to raw Parquet, partitioned by the hash of
+the paper's id."""
 
 import csv
 import hashlib
@@ -49,8 +49,7 @@ class AbsorbedSource(Frozen):
 
 
 class IngestedSource(Frozen):
-    """Record of a completely read source file, with its counts. It is written last: a folder without it does not
-    count."""
+    """Record of a completely read source file, with its counts. It is written last: a folder without it is ignored."""
 
     kind: str
     name: str
@@ -60,7 +59,7 @@ class IngestedSource(Frozen):
     rows: int
     deletions: int
     bytes: int
-    """Unpacked."""
+    """Size in bytes after decompression."""
     rejected: tuple[RejectionCount, ...]
     parts: tuple[int, ...]
     """Partitions that contain rows of the source."""
@@ -73,8 +72,8 @@ def partition_file(part: int) -> str:
 
 
 class RawFileWriter:
-    """Writer that splits rows into a Parquet file per partition, complete after the `with` block. Holds at most 64
-    MB of text."""
+    """Writer that splits rows into one Parquet file per partition; the files are complete after the `with` block. Holds
+    at most 64 MB of text."""
 
     def __init__(self, folder: StoragePath, schema: pa.Schema, partitions: int) -> None:
         """Create a writer. `schema` includes the stamp's columns; rows are tuples in the order of the other columns."""
@@ -174,7 +173,7 @@ class SourceWriter:
         self._rows = self._deletions = self._bytes = 0
 
     def add(self, line: int, row: Sequence[Any] | str, size: int, deleted: bool = False) -> None:
-        """Add a row; `row` may instead be the reason why the line is rejected."""
+        """Add a row; `row` can instead be the reason why the line is rejected."""
         self._bytes += size
         if isinstance(row, str):
             self._reject(line, row)

@@ -79,9 +79,9 @@ def join_partition(
     root: StoragePath, part: int, files: Mapping[SourceKind, Sequence[StoragePath]], names: Sequence[str], first: bool,
     limits: JoinLimits,
 ) -> PartitionSummary:  # fmt: skip
-    """Rewrite the records of a partition from its raw files, and the changes as upserts and deletions; the `first`
-    join has no changes. `names` are returned by `joined_sources`. Can be repeated after a kill, as the records are
-    written last."""
+    """Rewrite the records of a partition from its raw files, and write the changes as upserts and deletions; the
+    `first` join writes no changes. `names` are later returned by `joined_sources`. Can be repeated if the process is
+    killed, because the records are written last."""
     with open_database(root, limits) as base:
         rejected = _join(base, files)
         record_file = root / RECORDS / partition_file(part)
@@ -94,7 +94,7 @@ def join_partition(
 
 
 def _join(base: Database, files: Mapping[SourceKind, Sequence[StoragePath]]) -> tuple[RejectionCount, ...]:
-    """Create the table `joined` and return counts of what was rejected."""
+    """Create the table `joined` and return the counts of rejected rows."""
     whole = [kind for kind in files if kind not in S2_KINDS]
     if whole:
         add_raw_table(base, "rows", files[whole[0]], SOURCE_FORMATS[whole[0]].schema)

@@ -65,8 +65,8 @@ def deletion(paper: str) -> RecordRow:
 
 
 def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
-    """Return the row of a record, or why it is rejected. Its vector is not checked here, as only the reader of the
-    records knows the model."""
+    """Return the row of a record, or why it is rejected. The record's vector is not checked here, because only the
+    reader of the records knows the model."""
     try:
         record = validated_record(data)
     except ValidationError as error:

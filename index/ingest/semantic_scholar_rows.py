@@ -22,8 +22,8 @@ SECTIONS = pa.schema([_KEY, RECORDS_SCHEMA.field("sections")])
 EMBEDDINGS = pa.schema([_KEY, RECORDS_SCHEMA.field("vector")])
 
 Row = tuple[Any, ...]
-"""Values in the order of a schema above; the key of a citation is that of the citing paper, and None in a deletion that
-only names the citation."""
+"""Values in the order of a schema above. The key of a citation is the key of the citing paper; None in a deletion that
+specifies only the citation."""
 
 _SHA = re.compile(r"[0-9a-f]{40}")
 _MOST = 2**62
@@ -61,7 +61,7 @@ def abstract_row(data: Mapping[str, Any]) -> Row | str:
 
 
 def citation_row(data: Mapping[str, Any]) -> Row | str:
-    """Return the row of a citation, or why it is rejected. A deletion may name only the citation."""
+    """Return the row of a citation, or why it is rejected. A deletion can specify only the citation."""
     citing, cited, citation = (_key(data.get(name)) for name in ("citingcorpusid", "citedcorpusid", "citationid"))
     if citation is None and (citing is None or cited is None):
         return "citingcorpusid or citedcorpusid is missing"

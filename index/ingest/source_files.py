@@ -31,20 +31,20 @@ class IngestSource(Frozen):
     """Layer of the file; among rows with the same key the highest layer is current."""
     seal: str = ""
     deleted: bool = False
-    """Its lines are deletions."""
+    """True if the file's lines are deletions."""
 
 
 class IngestTransport(Protocol):
-    """Checked downloads: the address at every hop, size and time, with retries of transient failures. Raises
-    AddressRefused, SourceUnavailable and SourceRefused."""
+    """Downloads with checks of the address at every redirect, of size and of time, and with retries of transient
+    failures. Raises AddressRefused, SourceUnavailable and SourceRefused."""
 
     async def read(self, url: str, key: str = "") -> bytes:
-        """Read a small response. `key` is sent only to this host."""
+        """Read a small response. `key` is sent only to the host of `url`."""
         ...
 
     async def save(self, url: str, path: Path, size: int | None = None) -> DownloadOutcome:
-        """Save a large file, of `size` bytes if known, and resume what an interrupted attempt left at the path.
-        Returns `refused` if the link has expired."""
+        """Save a large file, of `size` bytes if known, resuming from the partial file that an interrupted attempt left
+        at the path. Returns `refused` if the link has expired."""
         ...
 
 
@@ -83,7 +83,7 @@ class StoredFiles:
 
 
 def s2_dataset_files(address: str) -> list[IngestSource]:
-    """Return the sources in a folder with a subfolder of files per dataset, under Semantic Scholar's names. Raises
+    """Return the sources in a folder that has one subfolder per dataset, with Semantic Scholar's names. Raises
     InputError."""
     root = StoragePath.parse(address)
     present = [kind for kind in S2_KINDS if (root / kind).child_names()]

@@ -1,10 +1,9 @@
-"""Versions of a corpus in a bucket: published there by whoever builds, pulled to the disks of those who search.
+"""Corpus versions in a bucket: published by the machines that build them, downloaded by the machines that search them.
 
     ADDRESS/
-    ├── published/000000000012.json   which versions there are, the current one first; the highest number counts
+    ├── published/000000000012.json   list of versions, the current one first; the highest number is valid
     ├── versions/VERSION.json         the files of a version, by their checksums
     └── files/ab/abcd…                the files, each under its own SHA-256 and stored once
 
 Files are written first, then the list of a version's files, and last the next number, which only one publisher can
-create. So whatever is killed, readers find the version of before or the next one, and nothing in between.
-"""
+create. If any process is killed, readers find either the previous version or the next one, never a partial version."""

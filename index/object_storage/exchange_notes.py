@@ -1,8 +1,7 @@
-"""Which versions of a directory came from a bucket or went there, noted beside them.
+"""Record, kept in the corpus directory, of the versions that were downloaded from or published to a bucket.
 
-However long ago that was, and whatever the bucket still lists: what was exchanged is not lost where another version is
-pulled over it.
-"""
+Entries never expire and do not depend on what the bucket still lists: an exchanged version is not lost when another
+version is downloaded over it."""
 
 import os
 from pathlib import Path
@@ -12,7 +11,7 @@ _FILE = "exchanged"
 
 class ExchangeNotes:
     def __init__(self, directory: Path, address: str) -> None:
-        """`address` of the bucket."""
+        """Create the notes; `address` is that of the bucket."""
         self._path = directory / _FILE
         self._address = address.rstrip("/")
 
@@ -23,7 +22,7 @@ class ExchangeNotes:
             return False
 
     def add(self, version: str) -> None:
-        """Raises OSError."""
+        """Record a version as exchanged. Raises OSError."""
         if version in self:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ class FollowedBucket:
         self._looked: float | None = None
         self._newest: Publication | None = None
         self._trouble = ""
-        """Problem of the last check, so that each problem is reported once."""
+        """Problem found by the last check, stored so that each problem is reported once."""
 
     def known(self) -> Publication | None:
         """Return the newest known publication, and start a background check if the last check is too old. Never
@@ -53,7 +53,7 @@ class FollowedBucket:
         return newest
 
     def inventory(self, version: str) -> VersionInventory:
-        """Return the inventory of a version. Raises CorpusError, also for a version that no longer exists."""
+        """Return the inventory of a version. Raises CorpusError, including for a version that no longer exists."""
         return self.log.inventory(version)
 
     def _look_behind(self) -> None:
@@ -69,7 +69,7 @@ class FollowedBucket:
 
 
 class BucketOrigin:
-    """Implements `index.corpus_origin.CorpusOrigin` for some parts of a corpus; None for all parts."""
+    """Implements `index.corpus_origin.CorpusOrigin` for some parts of a corpus; `parts` is None for all parts."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class BucketOrigin:
         return version
 
     def pull(self, version: str) -> PullSummary:
-        """Raises CorpusError."""
+        """Download a version. Raises CorpusError."""
         inventory = self.bucket.inventory(version)
         return self.copy.pull(inventory, self.bucket.storage, self._parts, self._is_newest(version))
 

@@ -44,7 +44,7 @@ class VersionInventory(Frozen):
     """Files of each shard, or of the unsharded corpus."""
 
     def files(self, parts: Iterable[int] | None = None) -> Iterator[FileOfVersion]:
-        """Yield the files of some parts, with the files that every reader needs; None for all parts."""
+        """Yield the files of the requested parts (None for all parts) and the files that every reader needs."""
         yield from self.whole
         for number in range(len(self.parts)) if parts is None else parts:
             yield from self.parts[number]
@@ -80,7 +80,8 @@ def take_inventory(directory: Path, version: str | None = None) -> VersionInvent
 
 
 def _files_of_part(versions: VersionStore, version: str, prefix: str) -> tuple[int, tuple[FileOfVersion, ...]]:
-    """Return the files of a part, segments first and the manifest last, as nothing counts without it."""
+    """Return the files of a part, segments first and the manifest last, because a part without a manifest is
+    ignored."""
     path = versions.version_path(version)
     manifest = read_manifest(path)
     files = [

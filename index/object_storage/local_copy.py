@@ -1,14 +1,13 @@
-"""The versions of a bucket that lie on this machine, in a directory that looks as if they had been built there.
+"""Bucket versions downloaded to this machine, in a directory with the same layout as if they had been built there.
 
     DIRECTORY/
-    ├── segments/, versions/, shards/   as of any corpus; large files that versions share are links to one
-    ├── incoming/PART/                  what is being fetched; one process fetches a part, and the others wait
-    ├── exchanged                       versions that came from a bucket or went there
-    └── place.lock                      held while something is moved to its place, or removed
+    ├── segments/, versions/, shards/   as in any corpus; large files shared by versions are links to one file
+    ├── incoming/PART/                  downloads in progress; one process downloads a part, and the others wait
+    ├── exchanged                       versions that were downloaded from or published to a bucket
+    └── place.lock                      lock held while files are moved into place or removed
 
-A file is verified while it comes, so that nobody has to read it again. Moving is atomic, segments before the versions
-that name them: a version that is here is whole.
-"""
+Each file is verified while it is downloaded, so it need not be read again. Moves are atomic, and segments are moved
+before the versions that list them: every version present is complete."""
 
 import fcntl
 import hashlib
@@ -44,7 +43,7 @@ _WHOLE = "whole"
 class PullSummary(NamedTuple):
     version: str
     files: int
-    """Files that were fetched."""
+    """Number of files downloaded."""
     bytes: int
     linked: int
     """Number of files already present from an earlier version."""
@@ -59,7 +58,7 @@ class LocalCopy:
         self._root = VersionStore(directory)
 
     def holds(self, version: str, parts: Sequence[int] | None = None) -> bool:
-        """Return True if a version is on this machine with these parts; None for all parts."""
+        """Return True if these parts of a version are on this machine; None stands for all parts."""
         if not (self._root.version_path(version) / MANIFEST).is_file():
             return False
         if not is_sharded(self.directory):
@@ -85,9 +84,9 @@ class LocalCopy:
         current: bool = True,
         anew: Set[str] = frozenset(),
     ) -> PullSummary:
-        """Download a version, waiting while another process downloads the same. Files from an interrupted
-        download or another version are reused, except the checksums in `anew`. Raises CorpusError if the bucket
-        cannot be read, a file in it is damaged, or the disk is full."""
+        """Download a version, waiting while another process downloads the same version. Files from an interrupted
+        download or another version are reused, except files whose checksums are in `anew`. Raises CorpusError if the
+        bucket cannot be read, a file in it is damaged, or the disk is full."""
         if not inventory.shard_count and is_sharded(self.directory):
             raise CorpusError(
                 f"The corpus in {self.directory} is in shards, and the one in {storage.address} is not.",
@@ -126,8 +125,8 @@ class LocalCopy:
     def mend(
         self, inventory: VersionInventory, storage: ObjectStorage, parts: Sequence[int] | None = None
     ) -> list[str]:
-        """Read all files of a version and download missing or changed files. Returns the paths of those files.
-        Raises CorpusError."""
+        """Read all files of a version and download missing or changed files again. Returns the paths of the downloaded
+        files. Raises CorpusError."""
         damaged: list[FileOfVersion] = []
         with explained_disk_errors(self.directory):
             for file in inventory.files(parts):
@@ -247,8 +246,8 @@ class LocalCopy:
         return [item.name for item in sorted(paths, key=lambda item: (item.name != current, -item.stat().st_mtime))]
 
     def _prune(self, version: str, keep: int | None = None, in_shards: bool = False) -> None:
-        """Remove all but this version, the most recent versions and those in use; requires `_placing`.
-        `in_shards` if that version is sharded, although no file of a shard is present yet."""
+        """Remove all versions except this version, the most recent versions and those in use; must be called while
+        holding `_placing`. `in_shards` is True if this version is sharded but no shard file is present yet."""
         kept = [version, *self._by_age()[: self._keep if keep is None else keep]]
         if in_shards or is_sharded(self.directory):
             ShardStore(self.directory).keep_only(kept)
@@ -338,8 +337,8 @@ def _empty(incoming: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, waiting: int = 0) -> Iterator[None]:
-    """Hold a lock, waiting for its holder; a process that dies releases it. With LOCK_NB raises BlockingIOError
-    instead."""
+    """Hold a lock, waiting for its holder; the lock is released if its holder dies. With LOCK_NB, raises
+    BlockingIOError instead of waiting."""
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX | waiting)
         yield

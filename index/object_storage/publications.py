@@ -1,8 +1,7 @@
-"""Which versions of a corpus a bucket has: numbered lists, of which the highest number counts.
+"""Publications of corpus versions in a bucket: numbered lists, of which the list with the highest number is valid.
 
-A list is an object of its own that is created and never changed. Of two publishers who read number 12, one creates 13
-and the other is told so: nothing is locked, and nobody's version is lost.
-"""
+Each list is a separate object that is created once and never changed. If two publishers read number 12, one creates 13
+and the other gets an error: no lock is needed, and no version is lost."""
 
 import datetime as dt
 import hashlib
@@ -22,7 +21,7 @@ _DIGEST_SHOWN = 16
 
 
 class PublishedMeanwhile(CorpusError):
-    """Error raised if another process has published between the check of what exists and this publication."""
+    """Error raised if another process has published since the publisher checked the existing publications."""
 
 
 class PublishedVersion(Frozen):
@@ -94,7 +93,7 @@ class PublicationLog:
             self.storage.remove(_name(number))
 
     def inventory(self, version: str) -> VersionInventory:
-        """Return the inventory of a version. Raises CorpusError, also for a version that no longer exists."""
+        """Return the inventory of a version. Raises CorpusError, including for a version that no longer exists."""
         newest = self.newest()
         if newest is None:
             raise self.nothing_published()
@@ -104,7 +103,7 @@ class PublicationLog:
         return self.inventory_of(publication)
 
     def inventory_of(self, version: PublishedVersion) -> VersionInventory:
-        """Raises CorpusError."""
+        """Read the inventory of a listed version. Raises CorpusError."""
         name = inventory_name(version.version, version.inventory)
         content = self.storage.read(name)
         damaged = CorpusError(

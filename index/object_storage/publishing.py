@@ -32,8 +32,8 @@ class PublishOptions(Frozen):
     keep: int = 3
     """Number of versions to keep, including the new version."""
     grace: dt.timedelta = dt.timedelta(days=1)
-    """Period for which files of a version that is no longer kept remain for its readers, and files that belong to
-    no version remain for a publisher. Publishing may take at most half of it."""
+    """Period during which files of a retired version remain available to its readers, and files that belong to no
+    version remain available to a publisher. Publishing must take at most half of it."""
     publisher: str = ""
 
 
@@ -42,7 +42,7 @@ class PublishSummary(Frozen):
     number: int
     papers: int
     published: bool
-    """False if it already was the current version."""
+    """False if the version was already current."""
     files: int
     """Number of files in the version."""
     uploaded: int
@@ -66,9 +66,9 @@ class CorpusPublisher:
     def publish(
         self, directory: Path, verified: VerificationCache, after: int | None = None, version: str | None = None
     ) -> PublishSummary:
-        """Publish a version, by default the current version. `after` is the publication number on which it is
-        based, by default the newest; raises PublishedMeanwhile if there is a later publication. Raises
-        CorpusError, also for a damaged version; files uploaded until then are reused by the next attempt."""
+        """Publish a version, by default the current version. `after` is the publication number on which it is based, by
+        default the newest; raises PublishedMeanwhile if there is a later publication. Raises CorpusError, including for
+        a damaged version; files uploaded before a failure are reused by the next attempt."""
         summary = self._publish(directory, verified, after, version)
         with suppress(OSError):  # the log of the bucket says it too, for as long as it goes back
             ExchangeNotes(directory, self._storage.address).add(summary.version)
@@ -97,8 +97,8 @@ class CorpusPublisher:
         return self._summary(inventory, publication.number, missing, removed)
 
     def _missing(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
-        """Return the files to upload. Another process may remove a stored file that no kept version names,
-        unless the file is recent."""
+        """Return the files to upload. A stored file that no kept version lists is uploaded again unless it is recent,
+        because another process may remove it."""
         wanted = {file.sha256: file for file in inventory.files()}
         kept = _needed(self._known_inventories(newest.versions) or ()) if newest else {}
         lacking = {name: item for name, item in wanted.items() if kept.get(name) != item.bytes}
@@ -113,9 +113,9 @@ class CorpusPublisher:
         return [item for name, item in lacking.items() if there.get(object_name(name)) != item.bytes]
 
     def _lost(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
-        """Return the files of the current version that were removed or truncated, and rewrite its inventory if
-        that is missing. None if this machine cannot restore the version: the inventory belongs to another
-        build, and is lost or names lost files of that build."""
+        """Return the files of the current version that were removed or truncated, and rewrite its inventory if that is
+        missing. None if this machine cannot restore the version, because the inventory belongs to another build and
+        either is lost or lists lost files of that build."""
         listed = inventory
         try:
             listed = self.log.inventory_of(current)
@@ -162,7 +162,7 @@ class CorpusPublisher:
         )
 
     def _remove_unneeded(self, publication: Publication) -> int:
-        """Remove files and inventories that no version of the publication has and that are older than the grace
+        """Remove files and inventories that belong to no version of the publication and are older than the grace
         period."""
         named = (*publication.versions, *publication.retired)
         inventories = self._known_inventories(named)
@@ -184,7 +184,7 @@ class CorpusPublisher:
         return len(unneeded)
 
     def _known_inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory] | None:
-        """Return the inventories of these versions; None if any is lost, as it is then unknown which files are
+        """Return the inventories of these versions; None if any is lost, because it is then unknown which files are
         needed."""
         try:
             return self.log.inventories(versions)

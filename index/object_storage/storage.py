@@ -25,20 +25,20 @@ class StorageUnavailable(CorpusError):
 
 
 class ObjectNotFound(CorpusError):
-    """It is not there."""
+    """Error for an object that does not exist."""
 
 
 class StoredObject(NamedTuple):
     name: str
-    """Relative to the folder."""
+    """Name relative to the folder."""
     bytes: int
     modified: dt.datetime | None
     """Time of the last change; None if the store does not report it."""
 
 
 class ObjectStorage:
-    """Folder in an object store. Credentials and endpoints are those of the store's own library: AWS_… for s3://,
-    GOOGLE_… for gs://."""
+    """Folder in an object store. Credentials and endpoints are configured as for the store's own library: AWS_… for
+    s3://, GOOGLE_… for gs://."""
 
     def __init__(self, address: str) -> None:
         """Open the folder. Raises ConfigurationError for an address that no installed library supports."""
@@ -175,8 +175,9 @@ def _modified(details: dict[str, Any]) -> dt.datetime | None:
 
 
 def _move_unless_there(partial: Path, place: Path) -> None:
-    """Move a file unless the target exists. Raises FileExistsError, where a rename would replace the target.
-    Without hard links a lock is used instead; if a shared disk supports neither, both of two machines may succeed."""
+    """Move a file unless the target exists. Raises FileExistsError if it does, whereas a rename would replace the
+    target. Without hard links a lock is used instead; on a shared disk that supports neither, two machines may both
+    succeed."""
     try:
         os.link(partial, place)
     except FileExistsError:

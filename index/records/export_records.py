@@ -1,5 +1,5 @@
-"""Records of papers as others export them, turned into ours: arXiv's metadata on Kaggle, papers of Semantic Scholar's
-API, works of Crossref's API, and CSL-JSON. Of exports that another command reads the name is known."""
+"""Conversion of exported paper records to our format: arXiv's metadata on Kaggle, papers of Semantic Scholar's API,
+works of Crossref's API, and CSL-JSON. Exports that another command reads are only recognized by name."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -33,13 +33,13 @@ _ELSEWHERE = (
 
 
 def validated_record(data: Mapping[str, Any]) -> PaperRecord:
-    """Return the record of an object, which may be of a known export. Raises ValidationError."""
+    """Return the record of an object, which can be in a known export format. Raises ValidationError."""
     return PaperRecord.model_validate(record_of_export(data))
 
 
 def record_problem(error: ValidationError, data: Mapping[str, Any]) -> str:
-    """Return the first problem of a record, with the export that it seems to be. The wording is identical for every
-    record of the export that has the problem."""
+    """Return the first problem of a record, and the export format that the record appears to have. The wording is
+    identical for every record of that export with the same problem."""
     for fields, hint in _ELSEWHERE:
         if fields <= data.keys():
             return f"this looks like {hint}"
@@ -49,8 +49,8 @@ def record_problem(error: ValidationError, data: Mapping[str, Any]) -> str:
 
 
 def record_of_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a record of a known export in the form of ours; any other record as it is. Values that do not fit become
-    empty: whoever validates the record says what is missing."""
+    """Convert a record of a known export to our format; return any other record unchanged. Values that do not fit
+    become empty, and the later validation reports what is missing."""
     if {"authors_parsed", "categories"} <= data.keys():
         return _kaggle_arxiv(data)
     if "paperId" in data and "title" in data:
@@ -173,7 +173,7 @@ def _year(value: Any) -> str | None:
 
 
 def _mail_date(text: str) -> str | None:
-    """Return the day of a date as mails have it: `Mon, 2 Apr 2007 19:18:42 GMT`."""
+    """Return the day of a date in email format, such as `Mon, 2 Apr 2007 19:18:42 GMT`."""
     try:
         return parsedate_to_datetime(text).astimezone(dt.UTC).date().isoformat()
     except (TypeError, ValueError, OverflowError):

@@ -8,7 +8,7 @@ from typing import IO, Any, NamedTuple, cast
 from pydantic_core import from_json
 
 MAX_LINE_BYTES = 64 * 2**20
-"""Maximum bytes of a line; the longest lines of s2orc have a few million."""
+"""Maximum bytes per line; the longest lines of s2orc have a few million bytes."""
 DAMAGED = "the compressed file is damaged or cut off here"
 DAMAGE_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 """Exceptions raised by reading a damaged gzip file."""
@@ -17,11 +17,11 @@ _GZIP = b"\x1f\x8b"
 
 class JsonLine(NamedTuple):
     number: int
-    """Counted from 1."""
+    """Line number, counted from 1."""
     data: dict[str, Any] | str
     """Parsed object, or the reason why there is none."""
     size: int
-    """Bytes, unpacked."""
+    """Size in bytes after decompression."""
 
 
 def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
@@ -38,7 +38,8 @@ def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
 
 
 def bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Yield decompressed lines; None for a line that is too long. Raises an exception in DAMAGE_ERRORS."""
+    """Yield decompressed lines; None for a line that is too long. Raises one of DAMAGE_ERRORS if the file is
+    damaged."""
     packed = file.read(2) == _GZIP
     file.seek(0)
     stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file

@@ -104,8 +104,8 @@ class TextPlace(NamedTuple):
 
 
 class CitedInText(BaseModel):
-    """Work in the paper's list of references, with the places where sections cite it. Its paper in the corpus is
-    looked up by id if the source has it, else by DOI, arXiv id, or title and year."""
+    """Work in the paper's list of references, with the places where sections cite it. The corresponding paper in the
+    corpus is looked up by id if the source provides one, otherwise by DOI, arXiv id, or title and year."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -139,10 +139,10 @@ class PaperRecord(BaseModel):
     """Identifiers, supplied in a single object or as separate fields of the record: `doi`, `arxiv`, `s2` and so on."""
     sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
     references: tuple[RecordId, ...] | None = None
-    """Ids of the papers that it cites; None if the source does not state them."""
+    """Ids of the cited papers; None if the source does not list them."""
     cited_in_text: Annotated[tuple[CitedInText, ...], BeforeValidator(_list_of)] = Field(default=(), max_length=10_000)
     fields: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
-    """Fields of study, as the source names them."""
+    """Fields of study, with the names used by the source."""
     retracted: bool = False
 
     @field_validator("title", "abstract")
@@ -172,7 +172,7 @@ class PaperRecord(BaseModel):
     @field_validator("citation_count")
     @classmethod
     def _unknown_if_zero(cls, value: int | None) -> int | None:
-        """Return None for 0, which sources write for what was not counted."""
+        """Return None for 0, which sources write for values that were not counted."""
         return value or None
 
     @field_validator("sections")
@@ -198,8 +198,8 @@ class PaperRecord(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _places_in_kept_sections(cls, data: Any) -> Any:
-        """Renumber the sections, as sections without text are left out. Places in a text that cleaning changes
-        before its end are dropped, as they do not match the clean text."""
+        """Renumber the sections, because sections without text are left out. Places in a text that cleaning changes
+        before its end are dropped, because they no longer match the cleaned text."""
         if not isinstance(data, dict) or not data.get("cited_in_text"):
             return data
         try:
@@ -215,7 +215,7 @@ class PaperRecord(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _retracted_by_title(cls, data: Any) -> Any:
-        """Mark a record as retracted whose title says so."""
+        """Mark a record as retracted if its title says so."""
         if isinstance(data, dict) and not data.get("retracted") and retraction_in_title(str(data.get("title") or "")):
             return {**data, "retracted": True}
         return data
@@ -229,7 +229,7 @@ class PaperRecord(BaseModel):
 
 
 def works_json(works: tuple[CitedInText, ...]) -> str | None:
-    """None for no works."""
+    """Return the works as JSON; None if there are none."""
     return _WORKS.dump_json(works).decode() if works else None
 
 

@@ -36,15 +36,15 @@ RECORDS_SCHEMA = pa.schema(
         pa.field("vector_model", pa.string()),
     ]
 )
-"""Schema with PaperRecord's fields as columns. Null `references`: the source does not state them; null `vector`: there
-is none."""
+"""Schema with PaperRecord's fields as columns. Null `references`: the source does not list references; null `vector`:
+there is no vector."""
 
 _VECTOR, _MODEL, _CITED = "vector", "vector_model", "cited_in_text"
 _WRITTEN_SCHEMA = RECORDS_SCHEMA.append(pa.field(_CITED, pa.string()))
 """Schema of written files: includes the works that texts cite, as JSON. Files from other sources need no such column.
 """
 _GROUP = 4096
-"""Number of rows in a row group, which a reader holds at once."""
+"""Number of rows per row group; a reader holds one row group in memory."""
 _BATCH = 512
 
 
@@ -62,8 +62,8 @@ class RecordWithVector(NamedTuple):
 
 
 class RecordWriter:
-    """Writer of records in row groups; the file is complete after the `with` block. A sink passed in open stays
-    open."""
+    """Writer of records in row groups; the file is complete after the `with` block. A sink that was already open when
+    passed in stays open."""
 
     def __init__(self, sink: Path | IO[bytes]) -> None:
         self._file = pq.ParquetWriter(sink, _WRITTEN_SCHEMA, compression="zstd")

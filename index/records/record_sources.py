@@ -1,4 +1,5 @@
-"""Reading of papers from JSON Lines and Parquet files; unusable lines are rejected with their place and a reason."""
+"""Reading of papers from JSON Lines and Parquet files; unusable lines are rejected and reported with their location and
+a reason."""
 
 import hashlib
 from collections import Counter
@@ -30,7 +31,7 @@ class RejectedLine(Frozen):
 
     source: str
     line: int
-    """Counted from 1."""
+    """Line number, counted from 1."""
     reason: str
 
     def __str__(self) -> str:

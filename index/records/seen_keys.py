@@ -1,4 +1,4 @@
-"""Set of seen keys for hundreds of millions of keys: eight bytes per key, where a Python set takes a hundred."""
+"""Set of seen keys for hundreds of millions of keys: eight bytes per key, compared with a hundred for a Python set."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,12 +6,13 @@ from numpy.typing import NDArray
 from index.hashing import Hashes
 
 _LONGEST = 1 << 25
-"""Maximum keys of a run that is merged with others; merging takes as much additional memory as its runs do."""
+"""Maximum number of keys in a run that is merged with others; a merge needs as much additional memory as the merged
+runs occupy."""
 
 
 class SeenKeys:
-    """Set of seen keys in sorted runs, each more than twice as long as the next until `longest` is reached. The
-    number of runs is logarithmic in the number of keys, or a run per `longest` keys."""
+    """Set of seen keys in sorted runs, each more than twice as long as the next until `longest` is reached. The number
+    of runs grows with the logarithm of the number of keys, plus one run per `longest` keys."""
 
     def __init__(self, longest: int = _LONGEST) -> None:
         self._longest = longest
@@ -21,7 +22,7 @@ class SeenKeys:
         return sum(map(len, self._runs))
 
     def add(self, keys: Hashes) -> NDArray[np.bool_]:
-        """Add keys and return a mask of those that are new: neither added earlier nor repeated within these keys."""
+        """Add keys and return a mask of the new keys: neither added earlier nor repeated within `keys`."""
         ordered, firsts = np.unique(keys, return_index=True)
         known = np.zeros(len(ordered), np.bool_)
         for run in self._runs:

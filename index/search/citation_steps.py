@@ -24,7 +24,7 @@ class CitationSteps:
         self._without = np.array(sorted(without), np.int64)
 
     def cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
-        """Return for each list of hashes the papers that have them, in list order, without duplicates, at most
+        """Return for each list of hashed ids the papers with these ids, in list order, without duplicates, at most
         `limit`."""
         hashes = np.concatenate([np.empty(0, np.uint64), *lists])
         owners = np.repeat(np.arange(len(lists)), [len(item) for item in lists])

@@ -1,14 +1,13 @@
-"""One order of papers or passages from their cosines, their BM25 scores and, where a corpus keeps them, their lexical
-weights.
+"""Single ranking of papers or passages from their cosines, their BM25 scores and, if the corpus stores them, their
+lexical weights.
 
-A convex combination of the cosine and of BM25 against the best of its ranking, after Bruch, Gai and Ingber, An
-Analysis of Fusion Functions for Hybrid Retrieval (TOIS 2023), who find it ahead of reciprocal rank fusion, as we do:
-ranks forget by how much a paper is ahead. docs/adr/0012. By numbers of papers and passages alone:
-the merged candidates of shards are ranked as those of one reader.
+The score is a convex combination of the cosine and the BM25 score relative to the best of its ranking, after Bruch, Gai
+and Ingber, An Analysis of Fusion Functions for Hybrid Retrieval (TOIS 2023). Like the authors, we found it better than
+reciprocal rank fusion: ranks do not show by how much a paper is ahead. docs/adr/0012. Papers and passages are
+identified only by number, so the merged candidates of shards are ranked like those of one reader.
 
-Lexical scores are of one model, so they compare across segments, shards, papers and passages, and every candidate has
-one: they count against the best of all of them. docs/adr/0012.
-"""
+Lexical scores come from a single model, so they are comparable across segments, shards, papers and passages, and every
+candidate has one: each is taken relative to the best of all candidates. docs/adr/0012."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -21,8 +20,8 @@ from index.segments.vector_index import VectorMatches
 _DEPTH = 50
 """Minimum candidates of each ranking before fusion."""
 COSINE_WEIGHT = 0.6
-"""Weight of the cosine similarity, the best on half of a sample of papers (benchmarks/index/README.md) and reported on
-the other half. From 0.3 to 0.7 the order was also better than either ranking alone."""
+"""Weight of the cosine similarity, chosen as the best on one half of a sample of papers (benchmarks/index/README.md)
+and reported on the other half. From 0.3 to 0.7, the fused order was also better than either ranking alone."""
 LEXICAL_SHARE = 0.5
 """Share of the non-cosine weight that lexical weights take if there are any; BM25 keeps the rest. Not fitted, because
 no weights were available. The script for fitting is `benchmarks/index/lexical.py` at commit ec3f1495."""
@@ -70,8 +69,8 @@ def fuse_scores(
     by_weights: Mapping[int, float] = MappingProxyType({}),
     share: float = LEXICAL_SHARE,
 ) -> dict[int, float]:
-    """Return a score for every item that has a cosine; higher is better. BM25 scores of two indexes are not
-    comparable, so each ranking is divided by its best score; an item in neither scores 0 there. `by_weights` are
+    """Return a score for every item that has a cosine; higher is better. BM25 scores of two indexes are not comparable,
+    so each ranking is divided by its best score; an item that is in no ranking gets a BM25 score of 0. `by_weights` are
     lexical scores; without them, BM25 takes their share."""
     words = (1 - meaning) * (1 - share if by_weights else 1)
     scores = {item: meaning * cosine for item, cosine in cosines.items()}

@@ -1,9 +1,8 @@
-"""Candidates for queries among all segments of one version: by cosine, by BM25 and by lexical weights where there are
-any, papers and passages.
+"""Candidates for queries among all segments of one version: papers and passages, by cosine, by BM25 and, if there are
+any, by lexical weights.
 
-Every segment is searched and the results are merged: exactly, as cosines and lexical scores compare across segments,
-and the BM25 index counts words over all of them together.
-"""
+Every segment is searched and the results are merged. The merge is exact, because cosines and lexical scores are
+comparable across segments, and the BM25 index counts words over all segments together."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,12 +33,13 @@ class WeighedQuery(NamedTuple):
 
 
 Query: TypeAlias = str | WeighedQuery
-"""Query text, with its lexical weights if the corpus keeps any; without weights it is searched by cosine and BM25."""
+"""Query text, with its lexical weights if the corpus stores any; a query without weights is searched by cosine and
+BM25."""
 
 
 class UnitNumbers:
-    """Numbering of units: a paper is numbered by its row after those of all earlier segments, a passage likewise
-    after all papers."""
+    """Numbering of units: a paper's number is its row, counted after the rows of all earlier segments; passages are
+    numbered in the same way, after all papers."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.papers = np.array([0, *accumulate(len(segment) for segment in segments)], np.int64)
@@ -151,7 +151,7 @@ class HybridSearch:
     def _lexical_matches(
         self, passages: bool, query: LexicalWeights, depth: int, filters: Filters, without: frozenset[int]
     ) -> LexicalMatches:
-        """Units."""
+        """Return the matches as units."""
         left_out = self._passages_of(without) if passages else np.array(sorted(without), np.int64)
         units, scores = [_NO_UNITS], [np.empty(0)]
         for start, index, segment in self._lexical_indexes(passages):

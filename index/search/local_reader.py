@@ -1,4 +1,4 @@
-"""The reader of one shard of a corpus: its handle, and its implementation with a thread of its own."""
+"""The reader of one shard of a corpus: its handle, and its implementation with a dedicated thread."""
 
 import asyncio
 import os
@@ -62,6 +62,6 @@ class LocalReader:
         return answer
 
     def close(self) -> None:
-        """End the thread and cancel pending calls; the version may then be removed."""
+        """End the thread and cancel pending calls; the version can then be removed."""
         self._batcher.close()
         self._release()

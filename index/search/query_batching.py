@@ -17,8 +17,8 @@ _COLUMNS = "columns_by_query"
 
 
 def batchable(columns: int) -> Callable[[Question], Question]:
-    """Mark a function as batchable: its first `columns` arguments and its result are sequences with an entry per
-    query. Its other arguments must be hashable. Calls of several callers may then be answered together."""
+    """Mark a function as batchable: its first `columns` arguments and its result are sequences with an entry per query.
+    Its other arguments must be hashable. Calls from several callers can then be answered together."""
 
     def mark(question: Question) -> Question:
         setattr(question, _COLUMNS, columns)
@@ -36,7 +36,7 @@ class _PendingCall(NamedTuple):
     """Number of batchable arguments; 0 if the call is not batched."""
     queries: int
     batch_key: Hashable
-    """Key that is equal for calls that may be answered together."""
+    """Key that is equal for calls that can be answered together."""
 
 
 def _pending_call(question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> _PendingCall:
@@ -48,7 +48,7 @@ def _pending_call(question: Callable[..., Any], args: Sequence[Any], kwargs: Map
 
 class QueryBatcher:
     """Batcher that calls functions of a subject in a single thread, in order. Batchable calls are answered together
-    with the first of them."""
+    with the first call of their batch."""
 
     def __init__(self, subject: object, name: str) -> None:
         self._subject = subject
@@ -65,7 +65,7 @@ class QueryBatcher:
         return call.answer
 
     def close(self) -> None:
-        """Cancels pending calls."""
+        """Cancel pending calls."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         for item in self._take_all():
             item.answer.cancel()

@@ -1,6 +1,5 @@
-"""Answers queries about one version of a corpus or of a shard, one after the other. `LocalReader` runs it in a thread,
-and `index.shards.sharded_queries` merges the answers of several.
-"""
+"""Queries on one version of a corpus or of a shard, answered sequentially. `LocalReader` runs a reader in a thread, and
+`index.shards.sharded_queries` merges the results of several readers."""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
@@ -71,7 +70,7 @@ class VersionReader:
 
     @batchable(1)
     def nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[VectorMatches]:
-        """Units of papers."""
+        """Return the nearest papers, as units."""
         return self._search.nearest_papers(vectors, limit, _column_filters(filters), self._without(filters))
 
     def similarities(self, ids: Sequence[PaperId], vector: NDArray[np.float32]) -> dict[PaperId, float]:
@@ -187,7 +186,8 @@ class VersionReader:
         return self.units_of(papers).values() if works else None
 
     def works_cited_by(self, ids: Sequence[PaperId]) -> dict[PaperId, CitedKeys]:
-        """Return the keys of the works cited in the texts of those papers for which no source lists references."""
+        """Return the keys of the works cited in the papers' texts, only for papers for which no source lists
+        references."""
         units = {item: unit for item, unit in self.units_of(ids).items() if self._cited_hashes(unit) is None}
         found = {item: self._works_cited_by(unit) for item, unit in units.items()}
         return {item: works for item, works in found.items() if works}
@@ -203,7 +203,7 @@ class VersionReader:
         return {item: hashes.tolist() for item, hashes in found.items() if hashes is not None}
 
     def citing_units(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[DatedUnit]]:
-        """Return what `citing` does, as dated units, also for papers in another shard."""
+        """Return the same papers as `citing`, as dated units; the ids can be of papers in another shard."""
         columns, without = _column_filters(filters), self._without(filters)
         answers = {}
         for paper_id, hashed in zip(ids, hash64(ids).tolist(), strict=True):

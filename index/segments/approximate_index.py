@@ -1,9 +1,8 @@
-"""Approximate indexes by FAISS: which kind for how many rows, how each is trained, and how it is searched.
+"""Approximate FAISS indexes: choice of the kind by number of rows, training and search.
 
-All are inverted files whose candidates are scored again with the vectors themselves, so a kind costs recall only by
-what it does not find. Codes are of the vectors, not of their residuals: on the same lists that found as much,
-sooner. What was tried and why it is not here: docs/adr/0013.
-"""
+All are inverted files whose candidates are rescored with the vectors themselves, so a kind loses recall only through
+candidates that it does not find. Codes encode the vectors, not their residuals: with the same lists, this found as much
+in less time. For rejected alternatives and the reasons, see docs/adr/0013."""
 
 import math
 from functools import lru_cache
@@ -32,10 +31,10 @@ _SAMPLE, _ITERATIONS, _SEED = 64, 10, 1234
 """Training rows per list, iterations of k-means, and its seed."""
 _ROWS_AT_ONCE = 65_536
 _REMEMBERED = 16
-"""Number of search parameters cached, as FAISS's Python part takes 10 µs to create them."""
+"""Number of search parameters cached, because FAISS's Python part takes 10 µs to create them."""
 
 Candidates = NDArray[np.int64]
-"""Row numbers of candidates, a line per query; -1 where there are fewer."""
+"""Row numbers of candidates, one line per query; -1 fills a line with fewer candidates."""
 INDEX_CONSTANTS = (_PQ_FROM, tuple(RESCORED_PER_RESULT.items()), _SAMPLE, _ITERATIONS, _SEED)
 """Constants that a built index depends on."""
 
@@ -67,7 +66,7 @@ class ApproximateIndex:
 
     @classmethod
     def open(cls, path: Path, vectors: Vectors) -> "ApproximateIndex":
-        """Open an index file, which must be written by this program: FAISS does not validate what it reads."""
+        """Open an index file, which must have been written by this program: FAISS does not validate what it reads."""
         faiss = load_faiss()
         return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), vectors)
 
@@ -101,8 +100,9 @@ class ApproximateIndex:
 def build_approximate_index(
     vectors: Vectors, path: Path, kind: ApproximateIndexKind, assigner: Any = None
 ) -> tuple[ApproximateIndex, IndexTraining]:
-    """Train and write an index. `assigner` is an empty flat inner-product index that finds the nearest list of a
-    row, during k-means and afterwards; by default the index's own, on the CPU. It is not stored in the file."""
+    """Train and write an index. `assigner` is an empty flat inner-product index used to find the nearest list of each
+    row, during k-means and afterwards; by default, the index's own assigner on the CPU. It is not stored in the file.
+    """
     lists = max(1, round(2 * math.sqrt(len(vectors))))
     index = _empty(kind, vectors.shape[1], lists)
     index.cp.niter, index.cp.seed = _ITERATIONS, _SEED

@@ -1,7 +1,6 @@
-"""BM25 over stemmed words, in a tantivy index whose unchanged files a version shares with the previous one.
+"""BM25 over stemmed words, in a tantivy index. A version shares unchanged index files with the previous version.
 
-Documents carry their segment and row, so neither their order nor a deletion affects other documents.
-"""
+Documents carry their segment and row, so neither their order nor a deletion affects other documents."""
 
 import datetime as dt
 import os
@@ -26,8 +25,8 @@ from index.disk_access import library_errors_as_oserror, link_or_copy
 TOKENIZER = "english stems 1"
 """Name of the tokenizer, stored in the index: an index with another tokenizer cannot be opened."""
 _MOST_TERMS = 32
-"""Maximum terms of a query. The rarest are kept, because a word in every third text decides nothing and costs the most.
-"""
+"""Maximum terms of a query. The rarest are kept, because a word that occurs in every third text hardly affects the
+ranking and costs the most."""
 _HEAP_BYTES = 128 << 20
 _UNDATED = 2**31
 """Day number of an undated paper, after every cutoff."""
@@ -103,8 +102,8 @@ def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: It
 
 
 def copy_bm25_index(source: Path, target: Path) -> None:
-    """Copy an index. Its large files never change, so they are hard-linked where the disk supports it; the small
-    files are copied."""
+    """Copy an index. Its large files never change, so they are hard-linked if the disk supports it; the small files are
+    copied."""
     target.mkdir()
     for path in source.iterdir():
         if path.suffix in (".json", ".lock"):
@@ -115,8 +114,8 @@ def copy_bm25_index(source: Path, target: Path) -> None:
 
 @contextmanager
 def _lockable(directory: Path) -> Iterator[Path]:
-    """Yield a directory in which tantivy can write the lock file that it needs even to read. If the directory is
-    not writable, a folder of links replaces it while it is opened; open files stay open."""
+    """Yield a directory in which tantivy can write the lock file that it needs even for reading. If `directory` is not
+    writable, a folder of links replaces it while the index is opened; files that are open stay open."""
     if os.access(directory, os.W_OK):
         yield directory
         return

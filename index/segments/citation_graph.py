@@ -1,8 +1,7 @@
-"""Citations in memory-mapped arrays: eight bytes an edge in each direction, whatever the length of ids.
+"""Citations in memory-mapped arrays: eight bytes per edge in each direction, regardless of the length of ids.
 
-Edges hold hashes of ids instead of rows. So a segment does not change when another one adds, moves or removes a paper
-that it cites, and an edge to a paper that arrives later is there already.
-"""
+Edges hold hashes of ids instead of rows. A segment therefore does not change when another segment adds, moves or
+removes a paper that it cites, and an edge to a paper that is added later already exists."""
 
 import heapq
 from collections.abc import Iterable, Sequence
@@ -19,7 +18,7 @@ from index.hashing import Hashes, hash64
 from index.segments.hashed_rows import HashedRows, RowFiles
 
 UNDATED = -(2**31)
-"""Before every day."""
+"""Day number of an undated paper, before every date."""
 
 _STARTS, _CITED = "cites-starts.npy", "cites.npy"
 _CITING = RowFiles("cited.npy", "citing.npy")
@@ -38,7 +37,7 @@ def write_citations(references: Sequence[pa.ListArray], directory: Path) -> None
 
 
 class DatedUnit(NamedTuple):
-    """A paper and its day."""
+    """Paper with its publication day."""
 
     unit: int
     day: int
@@ -57,7 +56,7 @@ class CitationGraph:
         self._starts: NDArray[np.int64] = load_array(directory / _STARTS)
         self._cited: Hashes = load_array(directory / _CITED)
         self.citing_rows = HashedRows(directory, _CITING)
-        """Rows of the citing papers by the hash of what they cite, an entry for each citation."""
+        """Rows of the citing papers by the hash of the cited id, one entry per citation."""
 
     def __len__(self) -> int:
         """Return the number of edges, including those to papers that are not in the corpus."""

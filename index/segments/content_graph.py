@@ -1,10 +1,11 @@
-"""The base graph's contents in memory-mapped arrays: which names each paper has, which papers have a name, and claims.
+"""Contents of the base graph in memory-mapped arrays: the names in each paper, the papers that have each name, and
+claims.
 
-With the citations of `citation_graph` this is the graph that a corpus keeps: papers, concepts, methods and claims, and
-edges between them. Names are known by hashes, so that segments with words of their own are walked as one. A paper
-derives from another where it says that it builds on what the other introduces, and cites it; two papers share a method
-where both name it. Neither is written down: both follow from names, and so hold for papers that come later.
-"""
+Together with the citations of `citation_graph` this is the graph that a corpus stores: papers, concepts, methods and
+claims, and edges between them. Names are identified by hashes, so that segments with different vocabularies can be
+traversed as one graph. A paper derives from another if it says that it builds on what the other introduces, and cites
+it; two papers share a method if both name it. Neither relation is stored: both follow from names, and so also hold for
+papers that are added later."""
 
 import json
 from collections import Counter
@@ -35,7 +36,7 @@ _INTRODUCED, _BUILT_ON = 1, 2
 NAME_USE = np.dtype([("name", "<u4"), ("start", "<u4"), ("length", "<u2"), ("flags", "u1")])
 """Name in a paper: its sentence in title and abstract, and how the paper uses it."""
 CLAIM = np.dtype([("start", "<u4"), ("length", "<u2")])
-"""The sentence of a claim."""
+"""Sentence of a claim."""
 _LONGEST = 2**16 - 1
 """Maximum characters of a sentence."""
 _NAME_SCHEMA = pa.schema([pa.field("name", pa.string(), nullable=False)])
@@ -55,8 +56,8 @@ class BaseGraphCounts(Frozen):
     introduces: int
     builds_on: int
     readers: Mapping[str, int] = {}
-    """Number of papers whose names and claims were extracted by a language model, by model and prompt version;
-    patterns read the others."""
+    """Number of papers whose names and claims were extracted by a language model, by model and prompt version; the
+    others were left to pattern matching."""
 
 
 class ContentBatch(NamedTuple):
@@ -136,7 +137,7 @@ def _flags(mention: Mention) -> int:
 
 
 def _stored(part: TextPart) -> tuple[int, int]:
-    """Start and length."""
+    """Return start and length."""
     return part.start, min(part.end - part.start, _LONGEST)
 
 
@@ -173,7 +174,7 @@ def found_contents(title: str, abstract: str) -> PaperContents:
 
 
 class ContentGraph:
-    """Content graph of a segment. Opening it reads nothing."""
+    """Content graph of a segment. Opening the graph reads no data."""
 
     def __init__(self, directory: Path) -> None:
         folder = directory / CONTENT_FOLDER

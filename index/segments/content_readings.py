@@ -1,6 +1,6 @@
-"""Names and claims extracted by a language model, stored next to the versions of a corpus. The file has a line per
-paper, appended durably and keyed by the hash of title and abstract. A segment uses them instead of what patterns find.
-"""
+"""Names and claims extracted by a language model, stored next to the versions of a corpus. The file has one line per
+paper, appended durably and keyed by the hash of title and abstract. A segment uses these readings instead of the
+results of pattern matching."""
 
 import os
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class StoredMention(NamedTuple):
 
 
 class ContentReading(Frozen):
-    """Reading of a single paper. Positions are characters of title and abstract."""
+    """Names and claims from a single paper. Positions are characters of title and abstract."""
 
     text: int
     """Key of the text, as computed by `text_key`."""

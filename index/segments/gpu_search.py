@@ -1,8 +1,8 @@
-"""Exact search in the memory of GPUs: multiplying all vectors there is faster than probing an index.
+"""Exact search in GPU memory: multiplying all vectors there is faster than probing an index.
 
-Rows are sorted by date, so what a cutoff leaves is a prefix of them. What a mask hides is taken out of the answer
-afterwards: the best of all rows, less the hidden ones, are the best of the others as far as they go.
-"""
+Rows are sorted by date, so the rows before a cutoff are a prefix. Rows hidden by a mask are removed from the result
+afterwards: the best of all rows, without the hidden rows, are the best of the remaining rows, although there may be too
+few of them."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor

@@ -1,11 +1,11 @@
-"""GPUs as the index uses them, through FAISS's GPU build: the nearest of rows that lie in their memory, and the nearest
+"""GPUs as used by the index, through FAISS's GPU build: search for the nearest rows in GPU memory, and for the nearest
 centroid of each row while an index is built.
 
-The GPU build has the module name of the CPU's and replaces it. Three of its ways are avoided here: without a driver its
-calls end the process (SIGABRT), so what is there is counted first; a selector given to an index on a GPU is ignored
-without a word, so none is; and `faiss.contrib.torch_utils`, with which `knn_gpu` would take tensors, replaces the
-`search` of every index by one that takes no parameters, so its kernel (`bfKnn`) is called as it calls it.
-"""
+The GPU build has the same module name as the CPU build and replaces it. Three of its behaviours are avoided here:
+without a driver its calls end the process (SIGABRT), so available GPUs are counted first; a selector passed to an index
+on a GPU is silently ignored, so none is passed; and `faiss.contrib.torch_utils`, with which `knn_gpu` would accept
+tensors, replaces the `search` of every index by a method without parameters, so its kernel (`bfKnn`) is called
+directly, in the same way."""
 
 from functools import cache
 from threading import Lock
@@ -27,7 +27,7 @@ _ON_THE_CPU = "or set ASSAYER_CORPUS__DEVICE=cpu."
 
 
 class GpuMatches(NamedTuple):
-    """Matches as a line per query, best first."""
+    """Matches, one line per query, best first."""
 
     scores: NDArray[np.float32]
     rows: NDArray[np.int64]
@@ -41,13 +41,13 @@ class Gpus(Protocol):
     count: int
 
     def put(self, gpu: int, rows: Vectors) -> Any:
-        """Copy rows in half precision to the memory of a GPU, where they stay as long as the returned handle; a
-        slice of the handle holds its first rows. Raises ConfigurationError if memory is too small."""
+        """Copy rows in half precision to the memory of a GPU, where they stay for the lifetime of the returned handle;
+        a slice of the handle holds its first rows. Raises ConfigurationError if there is not enough memory."""
         ...
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        """Return the nearest rows from `put` by inner product, limited to the rows available and to what a GPU
-        can select."""
+        """Return the nearest of the rows stored by `put`, by inner product, limited to the rows available and to the
+        maximum that a GPU can select."""
         ...
 
     def assigner(self, dimensions: int) -> Any:
@@ -74,7 +74,7 @@ def open_gpus(device: Device) -> Gpus | None:
 
 
 class FaissGpus:
-    """Implements `Gpus`. Rows are stored by torch, as FAISS would copy them again for each query."""
+    """Implements `Gpus`. Rows are stored by torch, because FAISS would copy them again for each query."""
 
     def __init__(self, faiss: Any) -> None:
         """Open the GPUs. Raises ConfigurationError if there is no GPU, or if torch cannot use it."""

@@ -1,5 +1,5 @@
 """Rows of a segment by 64-bit hashes, in two memory-mapped arrays sorted by hash: papers by their ids and keys, and
-citing papers by what they cite."""
+citing papers by the works that they cite."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -1,9 +1,8 @@
-"""Lexical weights of a segment's texts: for each token the rows that have it, and how much it tells there.
+"""Lexical weights of a segment's texts: for each token, the rows that contain it and its weight in each.
 
-An inverted file in memory-mapped arrays: a query reads the rows of its own tokens and no others. Rows are in the order
-of the segment, by publication date, so a cutoff is a prefix of each token's rows. All rows that share a token with a
-query are scored, exactly, and a sum is always taken in the order of the tokens: who asks beside it changes no bit.
-"""
+An inverted file in memory-mapped arrays: a query reads only the rows of its own tokens. Rows are in the order of the
+segment, by publication date, so a cutoff is a prefix of each token's rows. All rows that share a token with a query are
+scored, exactly, and sums are always computed in token order: other queries in a batch do not change a single bit."""
 
 import os
 from collections.abc import Iterable
@@ -143,8 +142,8 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
 
 
 def _empty_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
-    """Create a file to be filled in place. Its disk space is allocated now, as a disk that fills up later would
-    kill the process."""
+    """Create a file to be filled in place. Its disk space is allocated immediately, because a disk that fills up later
+    would kill the process."""
     if not entries:
         np.save(path, np.empty(0, kind))
         return np.empty(0, kind)

@@ -1,4 +1,4 @@
-"""Lexical weights of texts, a row per text, as they are written and as another build reuses them."""
+"""Lexical weights of texts, a row per text, in the form in which they are written and reused by other builds."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -54,7 +54,7 @@ class LexicalSpool:
         self._path.unlink(missing_ok=True)
 
     def append(self, some: Sequence[LexicalWeights]) -> None:
-        """The next rows, in order."""
+        """Append the next rows, in order."""
         for values in pack_rows(some):
             np.save(self._opened, values)
 

@@ -1,8 +1,7 @@
-"""Papers by what a list of references says of them: DOI, arXiv id, or title and year, as hashes.
+"""Hashed keys that identify a paper in a list of references: DOI, arXiv id, or title and year.
 
-As a hash stands for what is cited, a paper is found from the day on which it comes into the corpus: what cites it is
-not written again.
-"""
+Because a hash stands for the cited work, a paper is found as soon as it is added to the corpus: the papers that cite it
+need not be rewritten."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,8 +26,8 @@ NO_KEY = 0
 
 
 def keys_of_work(work: CitedInText) -> NDArray[np.uint64]:
-    """Return keys of shape (6,), most reliable first. They are the id in the corpus, DOI, arXiv id, then the title
-    with its year, the year before and the year after, as a preprint and its publication are often a year apart."""
+    """Return keys of shape (6,), most reliable first: the id in the corpus, DOI, arXiv id, then the title with its
+    year, the year before and the year after, because a preprint and its publication are often a year apart."""
     arxiv = work.arxiv or arxiv_id(work.doi)
     years = () if work.year is None else (work.year, work.year - 1, work.year + 1)
     titles = [_title_key(work.title, year) for year in years] or [""] * 3

@@ -1,4 +1,4 @@
-"""Records of a segment in a memory-mapped Arrow file, looked up by row or id. Opening it reads nothing."""
+"""Records of a segment in a memory-mapped Arrow file, looked up by row or id. Opening the file reads no data."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ _EPOCH = dt.date(1970, 1, 1)
 BATCH = 1024
 """Number of rows in a record batch; only the last batch may have fewer."""
 _REMEMBERED = 8192
-"""Papers kept as objects."""
+"""Number of papers cached as objects."""
 
 PAPERS_SCHEMA = pa.schema(
     [
@@ -172,7 +172,7 @@ class PaperStore:
         return pa.chunked_array([batch[name] for batch in self._batches])
 
     def count_until(self, before: dt.date | None) -> int:
-        """Return how many leading rows are published up to and including this day; all rows if it is None."""
+        """Return the number of leading rows published on or before this day; all rows if it is None."""
         if before is None:
             return len(self)
         return int(np.searchsorted(self._days, (before - _EPOCH).days, side="right"))

@@ -72,7 +72,7 @@ def keys_in(passages: Iterable[CitedKeys]) -> set[int]:
 
 
 def papers_cited(works: CitedKeys, found: Mapping[int, Sequence[PaperId]]) -> tuple[PaperId, ...]:
-    """Return for each work the single paper that its most reliable matching key leads to, without duplicates. A key
+    """Return for each work the single paper to which its most reliable matching key leads, without duplicates. A key
     that leads to several papers identifies none of them."""
     papers: dict[PaperId, None] = {}
     for keys in works:

@@ -12,7 +12,7 @@ from index.arrays import load_array
 from index.segments.paper_store import PaperStore
 
 PASSAGE_WORDS = 200
-"""Maximum words of a passage: what the packaged model reads at once, minus the paper's title."""
+"""Maximum words per passage: the maximum input of the packaged model, minus the paper's title."""
 ABSTRACT = -1
 """Section number that stands for the abstract."""
 _LOCATIONS = "places.npy"
@@ -26,11 +26,10 @@ class TextSpan(NamedTuple):
 
 
 def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) -> list[TextSpan]:
-    """Passages of about `words` words that end where sentences end, in order, without gaps.
+    """Return passages of about `words` words that end where sentences end, in order, without gaps.
 
-    A sentence longer than a passage is cut between words. A text up to `slack` longer than `words` stays
-    whole, and a shorter rest joins the passage before it.
-    """
+    A sentence longer than a passage is cut between words. A text longer than `words` by at most the fraction `slack`
+    stays whole, and a shorter remainder joins the passage before it."""
     if len(text.split()) <= words:
         return [TextSpan(0, len(text))] if text.strip() else []
     spans: list[TextSpan] = []
@@ -53,7 +52,7 @@ def _words(text: str, span: TextSpan) -> int:
 
 
 def _pieces(text: str, words: int) -> Iterator[TextSpan]:
-    """Yield the sentences, with those longer than a passage split."""
+    """Yield the sentences; sentences longer than a passage are split."""
     for start, end in sentence_boundaries(text):
         if len(text[start:end].split()) <= words:
             yield TextSpan(start, end)

@@ -1,4 +1,5 @@
-"""Rows of a segment that a search may return: those that pass the filters and are not hidden by the version."""
+"""Rows of a segment that a search is allowed to return: those that pass the filters and are not hidden by the
+version."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +14,7 @@ NO_FILTERS = Filters()
 
 
 class RowFilter:
-    """First `rows` rows, except those that a mask excludes. A segment caches this for later queries with the same
+    """First `rows` rows, except those that a mask excludes. A segment caches the filter for later queries with the same
     filters, so it is small: eight rows per byte."""
 
     def __init__(self, rows: int, mask: NDArray[np.bool_] | None = None) -> None:
@@ -32,7 +33,7 @@ class RowFilter:
         return np.unpackbits(self.bits, count=self.rows, bitorder="little").view(np.bool_)
 
     def allows(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return a mask of which of these rows may be returned."""
+        """Return a mask of the rows that a search is allowed to return."""
         allowed = rows < self.rows
         if self.bits is not None and self.rows:
             within = np.where(allowed, rows, 0)

@@ -25,7 +25,7 @@ from index.segments.vector_index import VectorIndex, VectorIndexParameters
 
 _FILTERS_REMEMBERED = 16
 PAPERS_FOLDER = "papers"
-"""Directory of the index over title and abstract, a row per paper."""
+"""Directory of the index over title and abstract, one row per paper."""
 PASSAGES_FOLDER = "passages"
 """Directory of the index over the other passages, in the order of their papers."""
 
@@ -34,7 +34,7 @@ class SegmentEntry(Frozen):
     """Entry of a segment in a manifest."""
 
     name: str
-    """Name of the segment's directory: a hash of the records and of everything that determines what is built from
+    """Name of the segment's directory: a hash of the records and of everything that determines the files built from
     them."""
     ordinal: int
     """Number that identifies the segment in the BM25 index; never reused within a corpus."""
@@ -73,7 +73,7 @@ class Segment:
             self.passage_locations = read_locations(directory / PASSAGES_FOLDER)
         self.paper_weights: LexicalIndex | None = None
         self.passage_weights: LexicalIndex | None = None
-        """Lexical weights of the passages; None also if the segment has no passages."""
+        """Lexical weights of the passages; also None if the segment has no passages."""
         if entry.lexical:
             self.paper_weights = LexicalIndex(directory / PAPERS_FOLDER, len(self.store))
             if entry.passage_index is not None:
@@ -111,7 +111,7 @@ class Segment:
         return self.newest(self.citations.citing(cited), limit, filters)
 
     def newest(self, rows: NDArray[np.uint32], limit: int, filters: Filters) -> NDArray[np.int64]:
-        """Return which of the ascending rows pass the filters, newest first, undated last. The caller applies
+        """Return those of the ascending rows that pass the filters, newest first, undated last. The caller applies
         `without`."""
         allowed = self.row_filter(filters)
         rows = rows[: np.searchsorted(rows, allowed.rows)]

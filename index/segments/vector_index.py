@@ -1,10 +1,9 @@
-"""Nearest vectors: exact while that is quick, beyond that among the candidates of an approximate index, which is
-searched as widely as its tuning found necessary.
+"""Nearest-vector search: exact as long as that is fast, otherwise among the candidates of an approximate index, which
+is searched as widely as its tuning found necessary.
 
 Rows are sorted by publication date, so every cutoff is a prefix of the rows. Other filters, and papers that a later
-segment replaced, come as a mask; where it leaves few rows these are searched exactly. At 25,000 rows an exact matrix
-product answers in 1 ms; HNSW and IVF at the same recall take as long.
-"""
+segment replaced, are passed as a mask; if it leaves few rows, these are searched exactly. At 25,000 rows an exact
+matrix product takes 1 ms; HNSW and IVF at the same recall take as long."""
 
 import math
 import os
@@ -33,13 +32,13 @@ from index.segments.gpus import Gpus
 from index.segments.row_filter import RowFilter
 
 EXACT_UP_TO = 50_000
-"""Maximum rows searched exactly; a prefix of up to this many rows is searched exactly whatever the index."""
+"""Maximum rows searched exactly; a prefix of up to this many rows is searched exactly regardless of the index."""
 INDEX_FILE = "ivf.faiss"
 _VECTORS = "vectors.npy"
 _QUERIES_AT_ONCE, _SCORED_AT_ONCE = 64, 16_384
 _SPARE = 8
-"""Number of additional candidates. Products of batched queries differ in their last bits from single products, and
-batching must not decide which paper is last."""
+"""Number of additional candidates. Products of batched queries differ in their last bits from those of single queries,
+and batching must not affect which paper is last."""
 _ROWS_AT_ONCE = 65_536
 TARGET_RECALL = 0.998
 """Target recall@10 that decides how many lists are probed. It is measured on blends of three of the corpus's own
@@ -91,7 +90,7 @@ class VectorIndex:
         self._on_gpus: GpuVectors | None = None
 
     def move_to(self, gpus: Gpus) -> None:
-        """Move the vectors to the GPUs, which from now on provide the candidates where they can. Raises
+        """Move the vectors to the GPUs, which then provide the candidates whenever they can. Raises
         ConfigurationError."""
         self._on_gpus = GpuVectors(self.vectors, gpus)
 
@@ -183,7 +182,8 @@ def build_vector_index(
     gpus: Gpus | None = None,
 ) -> VectorIndexParameters:
     """Write the index; `vectors` must already be in the directory (see `create_vectors_file`). `tuning` are queries
-    to tune with. Without a kind, the size decides. `gpus` train an approximate index and assign rows to its lists."""
+    used for tuning. If `kind` is None, the size decides. `gpus` train an approximate index and assign rows to its
+    lists."""
     chosen = kind or index_kind_for(len(vectors), vectors.shape[1], exact_up_to)
     if chosen == "exact":
         return VectorIndexParameters(kind="exact", rows=len(vectors))
@@ -220,9 +220,9 @@ class _Tuned(NamedTuple):
 
 
 def _tune(index: ApproximateIndex, vectors: Vectors, queries: Vectors, rescored: int) -> _Tuned:
-    """Choose the numbers of candidates and probed lists. The candidates are doubled until probing all lists reaches
-    the target, then a quarter more lists are probed at a time until that reaches it. If the target is out of reach,
-    all lists are probed."""
+    """Choose the numbers of candidates and of probed lists. The number of candidates is doubled until probing all lists
+    reaches the target; then the number of probed lists is increased by a quarter at a time until it also reaches the
+    target. If the target is out of reach, all lists are probed."""
     best = exact_candidates(vectors, queries, _WANTED)
 
     def recall(rescored: int, probes: int) -> float:

@@ -39,8 +39,8 @@ async def build_shards(
     options: BuildOptions | None = None,
     each: BuildEachShard | None = None,
 ) -> ShardedBuild:
-    """Build a sharded corpus as `index.build_corpus` does, shard by shard, or with `each`. Raises CorpusError also
-    if the existing corpus has another number of shards."""
+    """Build a sharded corpus as `index.build_corpus` does, shard by shard, or with `each`. Also raises CorpusError if
+    the existing corpus has a different number of shards."""
     shards, chosen = ShardStore(directory), options or BuildOptions()
     if each is None:
         open_gpus(chosen.device)  # refused now, and not when all is dealt out

@@ -1,9 +1,9 @@
-"""Which of several processes holds a shard, by rendezvous hashing: all who know the processes know it without asking.
+"""Assignment of shards to processes by rendezvous hashing: anyone who knows the process names can compute it without
+communication.
 
-Every process draws a number for every shard, from both names alone; the highest draw holds it, the next ones hold its
-copies and take over in their order. A process that comes takes its share from all others, and one that goes leaves its
-shards to whoever drew next: no other shard moves.
-"""
+A number is computed for every pair of process and shard, from both names alone. The process with the highest number
+holds the shard; the next ones hold its copies and take over in that order. A new process takes its share from all
+others, and the shards of a removed process go to the next process in order: no other shard moves."""
 
 import hashlib
 from collections.abc import Iterable

@@ -1,15 +1,14 @@
-"""The directory of a corpus in shards: corpora side by side, and versions that name one version of each.
+"""Directory of a sharded corpus: a separate corpus per shard, and versions that name one version of each shard.
 
     DIRECTORY/
-    ├── current                  the version of the whole that answers; replaced atomically
+    ├── current                  current version of the whole corpus; replaced atomically
     ├── lock                     held while a build is running
-    ├── shards/NN/               a corpus like any other, of the papers whose ids' hashes say so
-    └── versions/VERSION/        manifest.json: which version of each shard
+    ├── shards/NN/               a corpus like any other, with the papers assigned to it by the hashes of their ids
+    └── versions/VERSION/        manifest.json: the version of each shard
 
-Shards are built and updated with the same functions as a corpus that is one. What a shard calls its current version
-answers nobody: it answers once a version of the whole names it. So a nightly update that ends between two shards has
-changed nothing, and the next one begins from what answers.
-"""
+Shards are built and updated with the same functions as an unsharded corpus. A shard's own current version is not used
+for queries: a shard version is used once a version of the whole corpus names it. A nightly update that ends between two
+shards has therefore changed nothing, and the next update starts from the version in use."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,13 +29,13 @@ from index.versions.version_store import VersionStore
 
 _LOG = logging.getLogger(__name__)
 KEEP_ALL = 2**31
-"""Value of `BuildOptions.keep` for a shard, as the versions of the whole corpus determine which of its versions are
+"""Value of `BuildOptions.keep` for a shard, because the versions of the whole corpus determine which shard versions are
 needed."""
 _SHARDS = "shards"
 
 
 def shard_of(ids: Iterable[str], count: int) -> NDArray[np.int64]:
-    """The shard of each paper."""
+    """Return the shard number of each paper."""
     return (hash64(ids) % np.uint64(count)).astype(np.int64)
 
 
@@ -93,9 +92,9 @@ class ShardStore:
 
     @contextmanager
     def build_lock(self, count: int | None = None) -> Iterator[int]:
-        """Lock the corpus for a build and yield the number of shards; `count` is that of a new corpus. Sets
-        every shard's current version to the version that the whole corpus names. Raises CorpusError while
-        another process builds here, and for an unsharded corpus or another number of shards."""
+        """Lock the corpus for a build and yield the number of shards; `count` is the number for a new corpus. Sets
+        every shard's current version to the version that the whole corpus names. Raises CorpusError while another
+        process builds here, and for an unsharded corpus or a different number of shards."""
         self._refuse_other_count(count)
         with self.versions.build_lock():
             (self.directory / _SHARDS).mkdir(exist_ok=True)
@@ -117,8 +116,8 @@ class ShardStore:
         self.prune(keep)
 
     def prune(self, keep: int) -> None:
-        """Keep only the newest versions of the whole corpus, as `keep_only` does. Files that cannot be removed
-        stay until the next time."""
+        """Keep only the newest versions of the whole corpus, as `keep_only` does. Files that cannot be removed stay
+        until the next call."""
         try:
             self.keep_only(self.versions.newest_versions(keep))
         except OSError as error:

@@ -1,12 +1,11 @@
-"""Queries that a corpus answers once texts are embedded: every shard is asked at the same time, and their answers are
-merged. A corpus that is not in shards is a single shard.
+"""Queries on a corpus once texts are embedded: all shards are queried concurrently, and their results are merged. An
+unsharded corpus is treated as a single shard.
 
-A key is a shard and a unit in it, as one number, so that what is merged looks like the answer of one reader. Cosines
-compare across shards, so what is nearest is exact. BM25 scores count with each shard's own statistics; papers are
-spread over shards by the hashes of their ids, so these differ no more than samples of one corpus do. Texts are fetched
-last, and only those of the answer. The hash of its id tells a paper's own shard, and such hashes are what a list of
-references holds.
-"""
+A key combines a shard and a unit in it into one number, so that merged results look like those of one reader. Cosines
+are comparable across shards, so nearest-neighbour results are exact. BM25 scores use each shard's own statistics;
+papers are distributed over shards by the hashes of their ids, so the statistics differ no more than those of samples
+from one corpus. Texts are fetched last, and only for the final results. The hash of a paper's id determines its shard,
+and lists of references contain such hashes."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

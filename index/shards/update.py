@@ -63,7 +63,7 @@ async def update_shards(
 
 
 def split_delta(delta: Delta, count: int) -> list[Delta]:
-    """Split a delta into a part per shard; rejected lines are recorded with the first."""
+    """Split a delta into one part per shard; rejected lines are recorded with the first part."""
     upserts = shard_of((record.id for record in delta.upserts), count).tolist()
     deletions = shard_of(delta.deletions, count).tolist()
     return [
@@ -78,7 +78,7 @@ def split_delta(delta: Delta, count: int) -> list[Delta]:
 
 
 def _summed_changes(before: str, parts: list[Delta], done: list[UpdateSummary], seconds: float) -> CorpusChanges:
-    """Sum the changes of all shards; a shard that was not published had none."""
+    """Sum the changes of all shards; a shard that was not published had no changes."""
     published = [item.manifest.changes for item in done if item.published and item.manifest.changes]
     same = [part for part, item in zip(parts, done, strict=True) if not item.published]
     return CorpusChanges(

@@ -1,9 +1,8 @@
-"""Manifests: what a version of a corpus is made of, sealed on the disk.
+"""Manifests: the contents of a corpus version, with a checksum on disk.
 
-Beside a manifest lies its checksum, as `sha256sum` writes it: the manifest has the checksums of all other files, and
-nothing else would notice a change of its own. This guards against damage and mistakes. Whoever can write in the
-directory can write both: never open a corpus that others may change.
-"""
+The checksum is stored next to the manifest, in the format of `sha256sum`: the manifest has the checksums of all other
+files, but nothing else would detect a change to the manifest itself. This guards against damage and mistakes. Anyone
+with write access to the directory can change both files: never open a corpus that others can change."""
 
 import datetime as dt
 import hashlib
@@ -49,7 +48,7 @@ class CorpusChanges(Frozen):
     """Changes of papers compared with the previous version."""
 
     before: str
-    """The previous version."""
+    """Previous version."""
     new: int
     changed: int
     unchanged: int
@@ -59,14 +58,14 @@ class CorpusChanges(Frozen):
     embedded: int
     """Number of texts that had to be embedded; the others kept their vectors."""
     seconds: float
-    """Seconds until the segments were written, without the BM25 index and publishing."""
+    """Seconds until the segments were written, excluding the BM25 index and publishing."""
 
 
 class SealedManifest(Frozen):
     """Sealed manifest; subclasses have a field `format` that rejects files of other releases."""
 
     version: str
-    """Hash of everything that determines an answer; also the name of the version's directory."""
+    """Hash of everything that determines search results; also the name of the version's directory."""
 
 
 class Manifest(SealedManifest):
@@ -77,7 +76,7 @@ class Manifest(SealedManifest):
     lexical: bool = False
     """True if the embedder's lexical weights are stored too, and used in search."""
     segments: tuple[SegmentEntry, ...]
-    """The oldest first."""
+    """Segments, oldest first."""
     fit: FitCalibration | None
     """Calibration of the fit; None for a corpus too small to measure."""
     sources: tuple[RecordSource, ...]

@@ -1,9 +1,9 @@
-"""Checksums are verified once a machine, not once a process: the next process trusts files that have not changed since.
+"""Checksum verification once per machine instead of once per process: the next process trusts files that have not
+changed since.
 
 Verified files are recorded with their sizes, times and inode numbers, and with the machine's boot id. A change that
-leaves all of these the same is found after the next boot. Versions share large files by links: what was verified under
-one name is known under the others.
-"""
+leaves all of these the same is detected after the next boot. Versions share large files by links: a file verified under
+one name counts as verified under its other names."""
 
 import hashlib
 import os

@@ -1,14 +1,13 @@
-"""The directory of a corpus: immutable segments, versions that are made of them, and the name of the current one.
+"""The directory of a corpus: immutable segments, versions made of them, and the name of the current version.
 
     DIRECTORY/
-    ├── current                  the version that answers; replaced atomically
+    ├── current                  the current version; replaced atomically
     ├── lock                     held while a build is running
     ├── segments/SEGMENT/        never changed after it was moved here; shared by versions
     └── versions/VERSION/        never changed after it was published
 
-A reader that has opened a version keeps it, whatever is published meanwhile: it holds a lock on the version, and what
-is locked is not removed.
-"""
+A reader that has opened a version keeps it even if newer versions are published: it holds a lock on the version, and
+locked versions are not removed."""
 
 import fcntl
 import logging
@@ -94,7 +93,7 @@ class VersionStore:
 
     @contextmanager
     def scratch_directory(self) -> Iterator[Path]:
-        """Yield a directory to build in, removed afterwards unless it was moved to its place."""
+        """Yield a directory to build in, removed afterwards unless it was moved into place."""
         path = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=self._versions))
         try:
             yield path
@@ -102,17 +101,17 @@ class VersionStore:
             shutil.rmtree(path, ignore_errors=True)
 
     def add_segment(self, finished: Path, segment: str) -> None:
-        """Move a finished segment to its place, before a version refers to it."""
+        """Move a finished segment into place, before a version refers to it."""
         self._segments.mkdir(exist_ok=True)
         self._move(finished, self.segment_path(segment))
 
     def publish(self, finished: Path, version: str) -> None:
-        """Move a finished version to its place and make it the current version."""
+        """Move a finished version into place and make it the current version."""
         self.add_version(finished, version)
         self.set_current(version)
 
     def add_version(self, finished: Path, version: str) -> None:
-        """Move a finished version to its place, where it can be opened by name."""
+        """Move a finished version into place, where it can be opened by name."""
         self._move(finished, self.version_path(version))
 
     @contextmanager
@@ -154,8 +153,8 @@ class VersionStore:
         return descriptor
 
     def prune(self, keep: int) -> None:
-        """Remove all but the newest versions, and the segments that no remaining version uses. The current
-        version and versions in use always stay, as does what cannot be removed; it is tried again next time."""
+        """Remove all but the newest versions, and the segments that no remaining version uses. The current version and
+        versions in use always stay. Failed removals are retried the next time."""
         try:
             self.keep_only(self.newest_versions(keep))
             self.prune_segments()

@@ -63,7 +63,7 @@ class Caller(NamedTuple):
 
     tenant: TenantId
     key: KeyId
-    """Id of the key; in a session the id of the member, or of the key of a person who is not a member."""
+    """Id of the key; for a session, the id of the member, or of the key if the person is not a member."""
     scopes: frozenset[Scope]
     rate: KeyRate | None
     """Rate limit of the key; None for a session, which has no rate limit."""

@@ -48,8 +48,8 @@ class ActBy(NamedTuple):
 
 
 class AuditExport(Frozen):
-    """First line of an exported audit log, which states for whom it was exported. Text of judgements is withheld
-    only from a machine."""
+    """First line of an exported audit log, which states for whom it was exported. Judgement texts are withheld only
+    from a machine."""
 
     tenant: TenantId
     reader: Role
@@ -81,8 +81,8 @@ def entry_hash(entry: AuditEntry) -> str:
 
 
 def without_judgements(entry: AuditEntry) -> AuditEntry:
-    """Return the entry as a machine may read it. The salt is removed too, because the hash of a few possible words
-    would reveal which they are."""
+    """Return the entry as a machine is allowed to read it. The salt is removed too, because otherwise the hash would
+    reveal which of a few possible words was recorded."""
     if entry.content is None or entry.act not in ACTS_OF_JUDGEMENT:
         return entry
     return entry.model_copy(update={"content": None, "salt": None, "withheld": True})
@@ -91,9 +91,9 @@ def without_judgements(entry: AuditEntry) -> AuditEntry:
 def audit_faults(
     entries: Iterable[AuditEntry], tip: AuditTip | None = None, reader: Role | None = None
 ) -> Iterator[AuditFault]:
-    """Yield all faults of a complete log, from its first entry, in order. `tip` is a tip recorded earlier or
-    published now; `reader` is the role for which the log says it was exported, None if it does not say. Content may
-    be withheld only in a log for a machine, where all judgements are withheld."""
+    """Yield all faults of a complete log, from its first entry, in order. `tip` is a tip recorded earlier or published
+    now; `reader` is the role for which the log says it was exported, None if it does not say. Content is allowed to be
+    withheld only in a log for a machine, where all judgements are withheld."""
     previous, number = FIRST, 0
     silent: set[int] = set()
     tenant = tip.tenant if tip else None

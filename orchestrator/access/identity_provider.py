@@ -1,8 +1,7 @@
 """Signing in with an organisation's own accounts: OpenID Connect, code flow with PKCE, state and nonce.
 
-Authlib and joserfc know the protocol; what is here asks the provider and trusts nothing that it has not signed.
-Specification: OpenID Connect Core 1.0, sections 3.1 and 5.3; RFC 7636; RFC 9207.
-"""
+Authlib and joserfc implement the protocol; this module sends requests to the provider and trusts only what the provider
+has signed. Specification: OpenID Connect Core 1.0, sections 3.1 and 5.3; RFC 7636; RFC 9207."""
 
 import base64
 import json
@@ -37,7 +36,7 @@ _SIGNATURES = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 
 
 class SignInFailed(AssayerError):
-    """Error raised if the provider does not state who signs in, or not in a way that can be trusted."""
+    """Error raised if the provider does not state who signs in, or if its statement cannot be trusted."""
 
 
 class Identity(NamedTuple):
@@ -66,7 +65,7 @@ class ProviderMetadata(Frozen):
     authorization_response_iss_parameter_supported: bool = False
 
     def check_encrypted(self, issuer: str) -> None:
-        """Raise SignInFailed if an endpoint of an issuer with TLS has none."""
+        """Raise SignInFailed if the issuer uses TLS but one of its endpoints does not."""
         urls = (self.authorization_endpoint, self.token_endpoint, self.jwks_uri, self.userinfo_endpoint)
         if urlsplit(issuer).scheme == "https" and any(url and urlsplit(url).scheme != "https" for url in urls):
             raise SignInFailed("The provider names an address without TLS.")
@@ -84,7 +83,8 @@ class IdentityProvider:
     with an unknown key."""
 
     def __init__(self, name: str, settings: IdentityProviderSettings, callback: str, clock: Clock) -> None:
-        """Configure the provider. `callback` is the address to which it redirects people, as registered there."""
+        """Configure the provider. `callback` is the address to which the provider redirects people, as registered with
+        it."""
         self.name = name
         self.settings = settings
         self._callback = callback

@@ -1,9 +1,8 @@
 """Acts on jobs that are recorded in the audit log, and the content of their entries.
 
-There is one entry for each act, however many proposals it concerns: a call is submitted, extended, cancelled or run
+There is one entry for each act, regardless of the number of proposals: a call is submitted, extended, cancelled or run
 again; an evaluation is cancelled or run again; a ranking is started or cancelled. Single ideas and the jobs of trainers
-belong to no call and are not recorded.
-"""
+belong to no call and are not recorded."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

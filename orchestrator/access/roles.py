@@ -1,4 +1,4 @@
-"""Roles, and the table of what each role may do."""
+"""Roles, and the table of acts that each role permits."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
@@ -44,16 +44,16 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = {
 }
 """Roles that may perform each act. A machine also needs the scope of the route. Machines never give opinions or
 remarks, override scores or sign off, because people decide; nor do they see people's opinions, so that no program
-learns to predict them. Issuing keys and changing addresses are reserved for those who answer for the tenant: the issuer
-can read a key and act with it, and the first person to sign in by an address is taken for its owner."""
+learns to predict them. Issuing keys and changing addresses are reserved for people responsible for the tenant: the
+issuer can read a key and act with it, and the first person to sign in with an address is taken for its owner."""
 
 
 DECISIONS: frozenset[Act] = frozenset({"remark", "override", "sign off"})
-"""Acts of a person who is a member. A key that is not tied to a member opens the console as an owner, so that the first
-members can be invited, and does none of them."""
+"""Acts that require a person who is a member. A key that is not tied to a member opens the console as an owner, so that
+the first members can be invited, but cannot perform any of these acts."""
 MEMBERS_DECIDE = "Only members decide, and this key is not tied to a member. Sign in with your own account."
 
 
 def may(role: Role, act: Act, *, is_member: bool = True) -> bool:
-    """Return whether the role permits the act. `is_member` is False for a person who uses a machine key."""
+    """Return True if the role permits the act. `is_member` is False for a person who uses a machine key."""
     return role in PERMISSIONS[act] and (is_member or act not in DECISIONS)

@@ -55,8 +55,8 @@ def csrf_token_of(token: str) -> str:
 
 
 def role_of_key(scopes: frozenset[Scope]) -> PersonRole | None:
-    """Return the role of a person who signs in with a key that belongs to no member; None for a key that cannot
-    open the console. A person sees and decides more than a program with the same scope may."""
+    """Return the role of a person who signs in with a key that belongs to no member; None for a key that cannot open
+    the console. A person is allowed to see and decide more than a program with the same scope."""
     return "owner" if scopes & {"manage", "admin"} else None
 
 

@@ -49,7 +49,7 @@ async def _report_reader(
 
 
 ReportReader = Annotated[RouteContext, Depends(_report_reader)]
-"""Caller who may read the report of an evaluation."""
+"""Caller who is allowed to read the report of an evaluation."""
 AuditReader = Annotated[RouteContext, Depends(acting("read the audit log", scope="manage"))]
 CallReader = Annotated[RouteContext, Depends(acting("see calls", scope="read"))]
 PeopleReader = Annotated[RouteContext, Depends(acting("see people", scope="read"))]

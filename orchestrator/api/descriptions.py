@@ -1,8 +1,7 @@
 """Descriptions of wire models for the OpenAPI document, read from the docstrings below their fields.
 
-Pydantic can do this when a class is made (`use_attribute_docstrings`), which doubles the import time of the client. The
-document is made once a process, so they are read then.
-"""
+Pydantic can do this at class creation (`use_attribute_docstrings`), but that doubles the import time of the client. The
+document is built once per process, so the docstrings are read at that point."""
 
 import ast
 import inspect

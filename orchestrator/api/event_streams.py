@@ -30,8 +30,8 @@ async def count_as_stream(request: Request, context: Reader, streams: StreamLimi
 
 
 async def wait_for_change(notifications: _Notifications, clock: Clock, most: float) -> None:
-    """Wait for a notification and a second more, so that a burst counts as a single change; return after `most`
-    seconds at the latest."""
+    """Wait for a notification and then for another second, so that a burst counts as a single change; return after
+    `most` seconds at the latest."""
     if await notifications.next(most) is None:
         return
     until = clock.monotonic() + _MIN_INTERVAL_SECONDS
@@ -40,8 +40,8 @@ async def wait_for_change(notifications: _Notifications, clock: Clock, most: flo
 
 
 async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId, job: JobId) -> Job | None:
-    """Return the job once it has ended. None if it does not end in time, is gone or is not visible to the tenant;
-    it is accepted all the same, and the caller is informed."""
+    """Return the job once it has ended. None if it does not end in time, is gone or is not visible to the tenant; the
+    job nevertheless remains accepted, and the caller is informed."""
     try:
         async with asyncio.timeout(seconds), services.listener.subscribe("assayer_events", only=job) as notifications:
             while True:
@@ -56,7 +56,7 @@ async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId,
 async def wait_for_outcomes(
     seconds: float, services: Services, outcomes: PgItemOutcomes[Any], job: Job, after: int
 ) -> None:
-    """Wait until the job has an outcome with a number above `after`, has ended or is gone, or the time is over."""
+    """Wait until the job has an outcome with a number above `after`, has ended or is gone, or until the timeout."""
     try:
         async with (
             asyncio.timeout(seconds),
@@ -72,8 +72,8 @@ async def wait_for_outcomes(
 
 
 async def wait_for_group(seconds: float, services: Services, tenant: TenantId, group: str) -> RewardGroup | None:
-    """Return the group once all its members are judged, or its time or the caller's time is over. None if it is not
-    visible to the tenant."""
+    """Return the group once all its members are judged, or its timeout or the caller's timeout has expired. None if it
+    is not visible to the tenant."""
     clock = services.clock
     end = clock.monotonic() + seconds
     try:
@@ -95,7 +95,8 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
 
 
 async def _finished(notifications: _Notifications, awaited: set[str], clock: Clock, seconds: float) -> None:
-    """Wait until notifications of all these jobs have arrived, some may have been missed, or the time is over."""
+    """Wait until notifications of all these jobs have arrived, some may have been missed, or the timeout has
+    expired."""
     end = clock.monotonic() + seconds
     while awaited and (rest := end - clock.monotonic()) > 0:
         heard = await notifications.next(rest)

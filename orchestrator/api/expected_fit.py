@@ -1,5 +1,5 @@
-"""Expected corpus fit of proposals, checked before any cost is incurred. Only as many proposals are checked as the time
-allows."""
+"""Expected corpus fit of proposals, checked before any cost is incurred. If time is short, only some of the proposals
+are checked."""
 
 import asyncio
 import datetime as dt
@@ -20,8 +20,8 @@ _SECONDS = 20.0
 async def expected_fit(
     services: Services, ideas: Sequence[Idea], cutoff: dt.date | None, seconds: float = _SECONDS
 ) -> ExpectedFit | Absent:
-    """Return the expected fit of the proposals. Absent, with the reason, if there is no corpus, no text, or no
-    answer in time."""
+    """Return the expected fit of the proposals; Absent, with the reason, if there is no corpus, no text, or no response
+    in time."""
     if services.corpora is None:
         return Absent(reason="This service has no corpus to search.")
     chosen = [ideas[place * len(ideas) // _MOST] for place in range(_MOST)] if len(ideas) > _MOST else list(ideas)
@@ -48,6 +48,6 @@ async def expected_fit(
 
 
 def _spread(ideas: list[Idea]) -> list[Idea]:
-    """Return the ideas in an order in which every prefix is spread over the whole list, as only a prefix may be
-    checked in time."""
+    """Return the ideas in an order in which every prefix is spread over the whole list, because there may be time to
+    check only a prefix."""
     return [idea for step in range(_AT_ONCE) for idea in ideas[step::_AT_ONCE]]

@@ -1,4 +1,5 @@
-"""Response 410 instead of 404: when and why the caller's tenant deleted a resource, and where the proof is."""
+"""Response 410 instead of 404: time and reason of the resource's deletion by the caller's tenant, and the location of
+the proof."""
 
 from assayer.reports.wording import moment
 from orchestrator.access.api_keys import Caller
@@ -8,7 +9,7 @@ from orchestrator.web.authentication import has_scope
 
 
 def gone(sought: NoSuchThing, tombstone: Tombstone, caller: Caller) -> HttpProblem:
-    """Return a 410 problem. It includes the number of the proof if the caller may read it."""
+    """Return a 410 problem. It includes the number of the proof if the caller is allowed to read it."""
     proof = tombstone.proof if has_scope(caller, "manage") and caller.role != "reviewer" else None
     kind = {"rewards": "set of rewards", "score": "set of scores"}.get(tombstone.kind, tombstone.kind)
     what, when = f"The {kind} {sought.id!r}", moment(tombstone.deleted_at)

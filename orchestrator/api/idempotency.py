@@ -1,8 +1,9 @@
-"""`Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a POST sent twice is done once and answered twice.
+"""`Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a POST request sent twice is executed once and gets
+the same response twice.
 
-What is replayed is the acceptance: its status, body and Location, stored in the transaction that created the thing.
-`Prefer: wait` is not part of it: a client that lost its connection while it waited asks again and waits again.
-"""
+Only the acceptance is replayed: its status, body and Location, stored in the transaction that created the resource.
+`Prefer: wait` is not part of it: a client that lost its connection while waiting sends the request again and waits
+again."""
 
 import hashlib
 import re
@@ -38,7 +39,8 @@ def plain_key(header: str) -> str:
 
 
 def request_fingerprint(request: Request, content: bytes, *more: str) -> bytes:
-    """Return a fingerprint that is equal for equivalent requests. `content` is the body, `more` what else matters."""
+    """Return a fingerprint that is equal for equivalent requests. `content` is the body; `more` holds other
+    distinguishing values."""
     digest = hashlib.sha256()
     for part in (request.method.encode(), request.url.path.encode(), *(text.encode() for text in more), content):
         digest.update(len(part).to_bytes(8))
@@ -64,8 +66,8 @@ class Creation:
     idempotency_key: IdempotencyKey = None
 
     async def record(self, body: bytes, location: str, *more: str) -> IdempotencyRecord | None:
-        """Return what to store with the new resource, whose response is 201 with `body`; `more` is what else
-        distinguishes requests."""
+        """Return what to store with the new resource, whose response is 201 with `body`; `more` holds other values that
+        distinguish requests."""
         fingerprint = request_fingerprint(self.request, await self.request.body(), *more)
         return idempotency_record(self.idempotency_key, fingerprint, 201, body, location)
 

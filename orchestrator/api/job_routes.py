@@ -40,15 +40,15 @@ _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a
 
 
 def submission_route(accepted: type[BaseModel], ended: type[BaseModel]) -> dict[str, Any]:
-    """Return the arguments of a POST route that accepts a job. `ended` is its response if the caller waits for the
-    job and it ends in time."""
+    """Return the arguments of a POST route that accepts a job. `ended` is the response model used if the caller waits
+    for the job and it ends in time."""
     waited = {200: {"model": ended, "description": "It ended within the time given by `Prefer`"}}
     return {"path": "", "status_code": 202, "response_model": accepted, "responses": {**waited, **ACCEPTED_RESPONSE}}
 
 
 @dataclass(frozen=True)
 class Posting:
-    """Request that starts a job, with what is needed to answer it."""
+    """Request that starts a job, with the data needed to answer it."""
 
     request: Request
     context: Submitter
@@ -63,8 +63,8 @@ class Posting:
         return JobId(self.services.new_id(prefix))
 
     async def accept(self, job: NewJob, path: str, accepted: BaseModel, by: ActBy | None = None) -> Response:
-        """Respond 202 with `accepted`, or repeat the response to an identical earlier request. `path` ends in the
-        job's id. `by` is the actor, if the act goes into the audit log."""
+        """Respond 202 with `accepted`, or repeat the response to an identical earlier request. `path` ends in the job's
+        id. `by` is the actor, if the act is recorded in the audit log."""
         content = accepted.model_dump_json().encode()
         fingerprint = request_fingerprint(self.request, await self.request.body())
         record = idempotency_record(self.idempotency_key, fingerprint, 202, content, path)
@@ -75,14 +75,14 @@ class Posting:
         return answer
 
     async def ended(self, answer: Response, seconds: float) -> Job | None:
-        """Return the job of a response of `accept` once it has ended; None if it does not end in time."""
+        """Return the job from a response of `accept` once the job has ended; None if it does not end in time."""
         with self.streams.hold(self.context.tenant, self.request.scope):
             return await wait_for_verdict(seconds, self.services, self.context.tenant, _job_in(answer))
 
 
 @dataclass(frozen=True)
 class Submission(Posting):
-    """Request that submits a job and may wait for its end."""
+    """Request that submits a job and can wait for its end."""
 
     prefer: PreferHeader = None
 
@@ -195,7 +195,7 @@ def report_representations(description: str, media_types: Sequence[str]) -> dict
 
 
 def report_response(text: str, media_type: str, *stylesheets: str) -> Response:
-    """Return a report in the negotiated media type; `stylesheets` are those of its HTML."""
+    """Return a report in the negotiated media type; `stylesheets` are used if it is HTML."""
     headers = {"Vary": "Accept", "Cache-Control": "private, no-cache"}
     if media_type == "text/html":
         headers |= html_report_headers(*stylesheets)

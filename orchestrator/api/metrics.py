@@ -71,7 +71,7 @@ _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
     "assayer_mail_oldest_seconds": ("Age of the oldest of them.", _MAILS, "oldest_seconds"),
     "assayer_mails_given_up_last_hour": ("Emails given up in the last hour.", _FAILED_MAILS, "messages"),
 }
-"""Help, query and columns with values of each gauge, by its name."""
+"""Help text, query and value columns of each gauge, by its name."""
 
 
 class _ServiceCollector(Collector):
@@ -94,7 +94,7 @@ def prometheus_text(metrics: ServiceMetrics | None) -> bytes:
 
 
 def _processes() -> CollectorRegistry:
-    """Return the registry of this process, or with PROMETHEUS_MULTIPROC_DIR of all processes that share that
+    """Return the registry of this process or, if PROMETHEUS_MULTIPROC_DIR is set, of all processes that share that
     directory."""
     shared = os.environ.get(_MULTIPROCESS_DIR)
     if shared is None:

@@ -44,7 +44,8 @@ DEFAULT_RESPONSE: dict[int | str, dict[str, Any]] = {"default": {"description": 
 
 
 def _problem_statuses(path: str, method: str, operation: Mapping[str, Any]) -> set[int]:
-    """Return the statuses of the problems with which an operation may respond, by its parameters, body and path."""
+    """Return the status codes of the problems that an operation can return, determined from its parameters, body and
+    path."""
     statuses = {401, 403, 429, 503} if operation.get("security") else set[int]()
     parameters = [parameter["name"] for parameter in operation.get("parameters", ())]
     if parameters or "requestBody" in operation:
@@ -66,7 +67,7 @@ def _response(status: int) -> dict[str, Any]:
 
 
 def event_stream_response(description: str, data: type[BaseModel]) -> dict[str, Any]:
-    """Return a response of server-sent events, each with such a document as its data."""
+    """Return a response of server-sent events, each with a document of this model as its data."""
     data_schema = {"type": "string", "contentMediaType": "application/json", "contentSchema": data.model_json_schema()}
     event = {
         "type": "object",
@@ -125,7 +126,7 @@ def _name_choice_of_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -
 
 
 def _as_one_text(header: dict[str, Any]) -> None:
-    """Document a repeatable header as a single text: its lines may be joined with commas (RFC 9110), and client
+    """Document a repeatable header as a single text, because its lines can be joined with commas (RFC 9110) and client
     generators support only that."""
     kinds = header["schema"].get("anyOf", [])
     if any(kind.get("type") == "array" for kind in kinds):

@@ -1,4 +1,4 @@
-"""Checks of every request to the API: no unknown query parameters, and only JSON where a JSON body is read."""
+"""Checks of every request to the API: no unknown query parameters, and only JSON for routes that read a JSON body."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
 
 
 async def refuse_other_media(request: Request) -> None:
-    """Refuse (415) a body of another media type, for which FastAPI would report errors in the fields."""
+    """Reject a body of another media type with status 415; otherwise FastAPI would report errors in the fields."""
     route = request.scope.get("route")
     if not isinstance(route, APIRoute) or not route.include_in_schema or route.body_field is None:
         return

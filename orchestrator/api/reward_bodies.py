@@ -3,7 +3,7 @@
 The names `responses_create_params`, `response`, `reward` and `reward_components` are those of NeMo Gym
 (`nemo_gym/base_resources_server.py`, Apache-2.0): a rollout in the form of the Responses API, sent to `/verify` and
 returned with its reward. `_ng_rollout_index` is the number of a rollout among those of one task; `verifier_metadata`
-holds what its data sets keep for the verifier only. Other fields of a row are echoed unchanged."""
+holds data from NeMo Gym's data sets that only the verifier uses. Other fields of a row are echoed unchanged."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -84,7 +84,7 @@ def items_of_list(body: RolloutListBody) -> tuple[NamedRewardItem, ...]:
 
 
 def member_of_group(body: CompareBody) -> int:
-    """Raises HttpProblem."""
+    """Return the number of the member in its group. Raises HttpProblem."""
     number = body.member
     if number is None:
         index = (body.model_extra or {}).get(_ROLLOUT_INDEX)

@@ -1,7 +1,6 @@
-"""Wire models that clients have no use for: queries, and problem documents, which clients raise as errors.
+"""Wire models that clients do not need: queries, and problem documents, which clients raise as errors.
 
-All bodies and resources are those of `assayer_client`.
-"""
+All bodies and resources are defined in `assayer_client`."""
 
 from typing import Annotated
 
@@ -28,4 +27,4 @@ Reference = Annotated[str, Field(min_length=1, max_length=300)]
 
 class CancelQuery(UrlQuery):
     erase: bool = False
-    """Whether to also delete the resource, with its report and its events. Requires the scope `manage`."""
+    """True to also delete the resource, with its report and its events. Requires the scope `manage`."""

@@ -30,7 +30,7 @@ MEDIA_TYPES: dict[str, BodyKind] = {
     "multipart/form-data": "form",
     "application/zip": "zip",
 }
-"""Media types that a batch may have."""
+"""Media types accepted for a batch."""
 _ARCHIVE_SUFFIX = ".zip"
 _KINDS = (
     ".pdf, .docx, .odt, .txt, .md, .tex, .html, .rtf, .json, .jsonl, .csv, .tsv or .xlsx, a .zip of them, or a .zip "
@@ -40,10 +40,10 @@ _PDF_MARK = b"%PDF-"
 _PDF_HEAD_BYTES = 1_024
 """Number of leading bytes that must contain a PDF's signature."""
 _OFFICE_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""First bytes of office documents; the second entry is for encrypted and older ones."""
+"""First bytes of office documents; the second entry is for encrypted and older documents."""
 
 TableReader = Callable[[bytes, str], IdeaTable]
-"""Function that reads a workbook, which the second argument names in errors. Raises InputError."""
+"""Function that reads a workbook; the second argument is the workbook's name in errors. Raises InputError."""
 
 
 def read_rows(
@@ -91,7 +91,7 @@ def _number(row: AcceptedRow | RowError) -> int:
 def _with_archives_unpacked(
     files: Iterable[UploadedFile], archives: ArchiveReader
 ) -> Iterator[UploadedFile | UnreadableFile]:
-    """Yield the files, with archives replaced by the files in them. Raises ArchiveRefused."""
+    """Yield the files, with archives replaced by the files that they contain. Raises ArchiveRefused."""
     for part in files:
         if part.data is None or PurePath(part.name).suffix.lower() != _ARCHIVE_SUFFIX:
             yield part
@@ -106,7 +106,7 @@ def _with_archives_unpacked(
 
 @dataclass(frozen=True)
 class _FileReader:
-    """Reader of the rows of files, with what is the same for all files of a request."""
+    """Reader of rows from files, with the values that are the same for all files of a request."""
 
     limits: BatchSettings
     today: dt.date
@@ -169,8 +169,8 @@ class _FileReader:
 
 
 def _pdf(name: str, data: bytes) -> bytes:
-    """Check only that the data is a PDF. It is parsed when its job starts, in a separate process that may crash on
-    it."""
+    """Check only that the data is a PDF. It is parsed when its job starts, in a separate process, so that a crash does
+    no harm."""
     if not data:
         raise InputError(f"{name} is empty.", "Was the upload cut off?")
     if _PDF_MARK not in data[:_PDF_HEAD_BYTES]:
@@ -187,14 +187,14 @@ def _text_row(name: str, data: bytes, number: int) -> AcceptedRow:
 
 
 def _markup(name: str, data: bytes) -> bytes:
-    """Check only that there is something to read; it is parsed later, like a PDF."""
+    """Check only that the data is not empty; it is parsed later, like a PDF."""
     if not data.strip():
         raise InputError(f"{name} is empty.", "Was the upload cut off?")
     return data
 
 
 def _office_document(name: str, data: bytes) -> bytes:
-    """Check only that the data may be an office document; it is parsed later, like a PDF."""
+    """Check only that the data could be an office document; it is parsed later, like a PDF."""
     if not data:
         raise InputError(f"{name} is empty.", "Was the upload cut off?")
     if not data.startswith(_OFFICE_MARKS):
@@ -216,12 +216,12 @@ class BatchIntake:
 
     @property
     def last(self) -> int:
-        """The highest row number."""
+        """Highest row number."""
         return max((*(row.number for row in self.accepted), *(row.row for row in self.rejected)), default=0)
 
     @property
     def digest(self) -> bytes:
-        """SHA-256 hash of the rows' contents, independent of how a client packs them."""
+        """SHA-256 hash of the rows' contents, regardless of how the client packed the rows."""
         digest = hashlib.sha256()
         for row in self.accepted:
             cutoff = row.idea.cutoff if row.idea else None
@@ -232,7 +232,7 @@ class BatchIntake:
 
 
 def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
-    """Collect the rows. Raises InputError for a batch without rows, and whatever reading raises."""
+    """Collect the rows. Raises InputError for a batch without rows, and any exception raised by reading."""
     intake = BatchIntake()
     seen: dict[str, AcceptedRow] = {}
     for read in reads:

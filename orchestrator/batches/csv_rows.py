@@ -14,14 +14,14 @@ from assayer.text.decoding import encoding_name, encoding_of
 from orchestrator.batches.rows import AcceptedRow, FileNotice, LineCounter, RowOrNotice, rejected_row, row_name
 
 _UNICODE = ("utf-8", "utf-16", "utf-32")
-"""Encodings that are certain, so that no sender needs to be told of them."""
+"""Encodings that are detected with certainty, so the sender needs no notice about them."""
 
 
 def csv_rows(
     file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows, with records counted after the header from `first`. Raises InputError if the whole file
-    cannot be read."""
+    """Yield the rows; records after the header are numbered from `first`. Raises InputError if the whole file cannot be
+    read."""
     label = name or "The body"
     encoding = encoding_of(file, label)
     with closing(bounded_lines(file, encoding, most, lines.count)) as source:
@@ -34,7 +34,7 @@ def csv_rows(
 
 
 def table_rows(table: TableIdeas, name: str, first: int) -> Iterator[RowOrNotice]:
-    """Yield the rows of a table that is already open, and what its sender should know about it."""
+    """Yield the rows of a table that is already open, and notices about it for its sender."""
     for notice in (*([notice_above(name or "The body", table.above)] if table.above else []), *table.notices):
         yield FileNotice(text=notice)
     for number, fields, idea in table.rows:

@@ -23,7 +23,7 @@ from orchestrator.batches.rows import (
 def jsonl_rows(
     file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows, with lines counted from `first`. Raises InputError if the whole file cannot be read."""
+    """Yield the rows; lines are numbered from `first`. Raises InputError if the whole file cannot be read."""
     encoding = encoding_of(file, name or "The body")
     with closing(bounded_lines(file, encoding, most, lines.count)) as source_lines:
         for number, line in enumerate(source_lines):
@@ -51,7 +51,8 @@ def json_rows(file: BinaryIO, name: str, first: int, latest_cutoff: dt.date) -> 
 
 
 def _only_record(content: object, source: str) -> object:
-    """Return the record on a line, also from within an answer of an API. Raises InputError if it wraps several."""
+    """Return the record on a line, even if it is wrapped in an API response. Raises InputError if the response wraps
+    several records."""
     records = records_in(content)
     if len(records) > 1:
         raise InputError(f"{source} holds {len(records):,} records on one line.", "Put each on a line of its own.")

@@ -39,7 +39,7 @@ _NUMBERS = ("score", "rank_low", "rank_high", "chance_in", "reviewers_score", "c
 
 class RowStanding(Frozen):
     """Fields shown for a row in the table of a call in addition to its report. None if there is no value, or if the
-    caller may not see it."""
+    caller is not allowed to see it."""
 
     outcome: RowOutcome | None = None
     score: float | None = None
@@ -53,14 +53,14 @@ class RowStanding(Frozen):
     rank: int | None = None
     """Rank, from 1 for the best."""
     rank_low: float | None = None
-    """Lower bound of the rank's interval, as the ranking states it; `rank_high` is the upper bound."""
+    """Lower bound of the rank's interval, as stated by the ranking; `rank_high` is the upper bound."""
     rank_high: float | None = None
     band: Band | None = None
     """Band of the row at the ranking's own cutoff."""
     chance_in: float | None = None
     """Probability, 0 to 1, of being among the truly best at that cutoff."""
     opinions: int | None = None
-    """Number of reviewers' opinions that count. None if the caller may not see them; machines never may."""
+    """Number of reviewers' opinions that count. None if the caller is not allowed to see them; machines never are."""
     reviewers_score: float | None = None
     """Score that counts, 1 to 5: the score set by an officer, otherwise the mean of the current opinions."""
 

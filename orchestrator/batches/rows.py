@@ -32,7 +32,8 @@ RowOrNotice: TypeAlias = AcceptedRow | RowError | FileNotice
 
 
 def row_name(file: str, number: int, row: int) -> str:
-    """Return the name of a row: its number in its file, or in the batch if the body is the file (`file` is empty)."""
+    """Return the name of a row: its number in its file, or its number in the batch if the body itself is the file
+    (`file` is empty)."""
     return f"{file}:{number}" if file else f"row {row}"
 
 
@@ -47,12 +48,12 @@ def display_name(name: str) -> str:
 
 
 class ReadingAbandoned(Exception):
-    """Raised if the client no longer waits for the rows."""
+    """Error raised if the client no longer waits for the rows."""
 
 
 class LineCounter:
-    """Counter of the lines of a request, over all its files, including blank lines, which are not rows but also
-    cost time."""
+    """Counter of the lines of a request, over all its files. Blank lines are counted too: they are not rows, but they
+    also cost time."""
 
     def __init__(self, most: int, is_abandoned: Callable[[], bool]) -> None:
         self._most = most
@@ -70,6 +71,6 @@ class LineCounter:
             )
 
     def go_on(self) -> None:
-        """Raises ReadingAbandoned."""
+        """Raise ReadingAbandoned if the client no longer waits."""
         if self._is_abandoned():
             raise ReadingAbandoned

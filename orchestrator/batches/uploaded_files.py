@@ -1,4 +1,5 @@
-"""Files of a multipart/form-data body or a ZIP archive, read in sequence. No file is written under a name from them."""
+"""Files of a multipart/form-data body or a ZIP archive, read in sequence. No file is written under a name taken from
+the input."""
 
 import stat
 import unicodedata
@@ -30,7 +31,7 @@ _IN_FORMS = {"%22": '"', "%0D": "\r", "%0A": "\n"}
 """Escapes that browsers use for these characters in file names (HTML, multipart/form-data). They do not escape `%`
 itself, so a name that literally contains such a sequence is ambiguous, which is rare."""
 _NOT_OF_TEX = (".docx", ".odt", ".json", ".jsonl", ".csv", ".xlsx", ".html", ".rtf")
-"""Endings of files that are ideas of their own and no parts of a TeX document."""
+"""Extensions of files that are ideas themselves and not parts of a TeX document."""
 _MOST_TEX_FILES = 200
 _ADDED_BY_SYSTEMS = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 
@@ -194,8 +195,8 @@ class ArchiveReader:
 
 
 class _BoundedReads:
-    """File that reads at most `_DIRECTORY_BYTES` at once. This is needed because zipfile reads an archive's
-    directory in a single piece of whatever size the archive claims."""
+    """File that reads at most `_DIRECTORY_BYTES` at once. This is needed because zipfile reads an archive's directory
+    in a single piece, of any size that the archive claims."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

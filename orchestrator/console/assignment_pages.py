@@ -61,7 +61,7 @@ class PlanAsShown(NamedTuple):
 
 @router.get("")
 async def assignments(id: PathId, context: PeopleReader, query: Annotated[AssignedQuery, Query()]) -> Response:
-    """Show the current assignments; with a number of reviewers, also the planned ones."""
+    """Show the current assignments and, if a number of reviewers is specified, the planned assignments."""
     call = await context.find_batch(id)
     return await shown_assignments(context, call, per_proposal=query.per_proposal, view=query, find=query.find)
 
@@ -142,8 +142,8 @@ async def shown_assignments(
     fault: str = "",
     refusal: HttpProblem | ReviewRefused | None = None,
 ) -> Response:
-    """Show the assignments. `ended` are assignments that a choice of reviewers would end; `form` has the
-    values of a person to be invited; `fault` or `refusal` says what could not be done."""
+    """Show the assignments. `ended` are assignments that a choice of reviewers would end; `form` holds the form values
+    of a person to be invited; `fault` or `refusal` states what could not be done."""
     if refusal is not None:
         fault = refusal.detail if isinstance(refusal, HttpProblem) else str(refusal)
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200

@@ -1,4 +1,5 @@
-"""Page `/console/audit-log`: who did what, newest first, with a check of the hash chain and an export as a file."""
+"""Page `/console/audit-log`: acts and who performed them, newest first, with a check of the hash chain and an export as
+a file."""
 
 import asyncio
 import re
@@ -26,7 +27,7 @@ _TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
 
 
 class _LogQuery(Frozen, extra="ignore"):
-    """Filter of the entries, and the number below which they are shown."""
+    """Filter of the entries, and the entry number below which entries are shown."""
 
     actor: str = Field(default="", max_length=200)
     act: str = Field(default="", max_length=200)
@@ -39,7 +40,7 @@ class ChainCheck(Frozen):
 
     entries: int
     faults: tuple[AuditFault, ...]
-    """The first ones."""
+    """First faults of the log."""
     more: bool
     against: str
     """Tip that a person kept; empty if the log is checked only against the currently published tip."""

@@ -192,7 +192,7 @@ async def change_details(
     tags: Annotated[str, Form(max_length=500)] = "",
     opinions_due: Annotated[dt.date | Literal[""], Form()] = "",
 ) -> Response:
-    """Change a call's name, its tags, separated by commas, and the day until which opinions are due."""
+    """Change a call's name, its tags, separated by commas, and the day by which opinions are due."""
     call = await context.find_batch(id)
     details = {"name": name.strip(), "tags": tags_in(tags), "opinions_due": opinions_due or None}
     await context.services.call_details.change(context.tenant, call.id, details, context.by)
@@ -220,14 +220,15 @@ async def save_view(
 
 
 async def _first_opinions(context: PageContext, call: BatchStatus) -> FirstOpinions | None:
-    """Return the first opinions; None if the person may not see reviewers' opinions."""
+    """Return the first opinions; None if the person is not allowed to see reviewers' opinions."""
     if not context.caller.may("see the panel"):
         return None
     return await context.reviewing.opinions.first(context.tenant, call.id)
 
 
 async def _waiting(context: PageContext, call: BatchStatus) -> str | None:
-    """Return why nothing of the call is running; None if an evaluation is running or none is queued."""
+    """Return the reason why no evaluation of the call is running; None if an evaluation is running or none is
+    queued."""
     if "queued" not in call.counts or "running" in call.counts:
         return None
     return await context.services.jobs.batch_waiting_reason(call.tenant, call.id)

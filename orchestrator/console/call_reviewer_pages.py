@@ -33,8 +33,8 @@ async def choose(
     everybody: Annotated[str, Form(max_length=8)] = "",
     ends: Annotated[str, Form(max_length=64)] = "",
 ) -> Response:
-    """Choose the ticked reviewers among those listed. If this ends assignments, they are shown first, and the
-    change is made only if they are still the same."""
+    """Choose the ticked reviewers among those listed. If this ends assignments, these are shown first for confirmation,
+    and the choice is made only if the assignments to end are still the same."""
     call = await context.find_batch(id)
     try:
         wanted = None if everybody else await _wanted(context, call, listed, reviewer)
@@ -64,7 +64,7 @@ async def invite(id: PathId, context: Inviter, form: GivenMember) -> Response:
 async def _wanted(
     context: PageContext, call: BatchStatus, listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
-    """Raises HttpProblem."""
+    """Return the reviewers to choose. Raises HttpProblem."""
     chosen = await context.reviewing.call_reviewers.chosen(context.tenant, call.id)
     reviewing = {str(member.id) for member in await context.services.members.reviewers(context.tenant)}
     wanted = wanted_reviewers(chosen, reviewing, listed, ticked)

@@ -1,5 +1,5 @@
-"""Marks of plots that a template draws as SVG, in fractions of the plot's box. Their number depends on the bins and not
-on the proposals; each mark knows where the table shows its proposals."""
+"""Marks of plots that a template draws as SVG, in fractions of the plot's box. Their number depends on the bins, not on
+the number of proposals; each mark states where the table shows its proposals."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ _QUANTILES = (0.1, 0.5, 0.9)
 class ScoreBar(NamedTuple):
     low: int
     high: int
-    """Scores, 0 to 100."""
+    """Bounds of the bar's scores (`low` and `high`), 0 to 100."""
     proposals: int
     height: float
-    """0 to 1, of the highest."""
+    """Height from 0 to 1, relative to the highest bar."""
 
 
 class TimeMark(NamedTuple):
-    """Evaluations that ended in an interval."""
+    """Mark for the evaluations that ended in an interval."""
 
     start: dt.datetime
     end: dt.datetime
@@ -39,11 +39,11 @@ class TimeMark(NamedTuple):
     middle: float
     high: float
     most: float
-    """Highest value of the interval; `low`, `middle` and `high` are the values below which a tenth, half and nine
-    tenths lie. All are 0 to 1, relative to the highest of all."""
+    """Highest value of the interval; `low`, `middle` and `high` are its 10th, 50th and 90th percentiles. All are from 0
+    to 1, relative to the highest value of all intervals."""
     median: float
     highest: float
-    """Likewise, in their unit."""
+    """Highest value of the interval; like `median`, in the unit of the values."""
 
 
 class TimePlot(NamedTuple):
@@ -61,7 +61,7 @@ class RankMark(NamedTuple):
     first: int
     last: int
     page: int
-    """Page of the table by rank on which the mark's proposals begin."""
+    """Page of the table, sorted by rank, on which the mark's proposals begin."""
     x: float
     width: float
     low: float
@@ -79,7 +79,7 @@ class RankCurve(NamedTuple):
     each: int
     """Number of ranks that a mark stands for."""
     cut: float | None
-    """Position at which the ranking's places end, 0 to 1."""
+    """Position of the ranking's cutoff, 0 to 1."""
     places: int | None
 
 
@@ -117,8 +117,8 @@ def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> T
 
 
 def rank_curve(series: RankSeries) -> RankCurve | None:
-    """Return the curve of ranks, where a mark is a single proposal or as many as a few pages of the table hold.
-    None if no proposal is ranked."""
+    """Return the curve of ranks. Each mark stands for a single proposal, or for the proposals on a few pages of the
+    table. None if no proposal is ranked."""
     count = len(series.ranks)
     if not count:
         return None
@@ -154,6 +154,6 @@ def _cut(series: RankSeries) -> float | None:
 
 
 def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
-    """Return exact microseconds after `origin`, as the borders between intervals are looked up in the database."""
+    """Return exact microseconds after `origin`, because the borders between intervals are looked up in the database."""
     microsecond = dt.timedelta(microseconds=1)
     return np.asarray([(moment - origin) // microsecond for moment in moments], dtype=np.int64)

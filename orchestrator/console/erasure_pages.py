@@ -1,5 +1,4 @@
-"""Page `/console/erase`: deletion of everything of an applicant or a call, shown first, then deleted, with a proof to
-download."""
+"""Page `/console/erase`: deletion of all data of an applicant or a call, after a preview, with a proof to download."""
 
 import hashlib
 from collections import Counter
@@ -34,7 +33,7 @@ async def erase(
     source: Annotated[str, Form(max_length=300)] = "",
     batch: Annotated[str, Form(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
-    """Delete what was shown. If that has changed since, it is shown again instead."""
+    """Delete what was shown. If the data to delete has changed since, it is shown again instead."""
     erasure = await _found(context, source, batch)
     if erasure is None or _digest(erasure) != shown:
         return await _shown(context, source, batch, changed=True)
@@ -65,7 +64,7 @@ async def _shown(context: PageContext, source: str, batch: str, changed: bool = 
 
 
 async def _found(context: PageContext, source: str, batch: str) -> Erasure | None:
-    """Return what would be deleted; None if neither or both of a source and a batch are requested."""
+    """Return what would be deleted; None unless exactly one of `source` and `batch` is requested."""
     if bool(source) == bool(batch):
         return None
     return await erasure_of(

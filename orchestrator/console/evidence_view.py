@@ -1,4 +1,4 @@
-"""Claims of a report with numbers, the quotes that support them, and the sources with the claims that cite them."""
+"""Numbered claims of a report, the quotes that support them, and the sources with the claims that cite them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,20 +22,20 @@ class QuotedWords(NamedTuple):
     state: str
     """Verification state of the quote."""
     support: str
-    """Whether the quote supports the claim; empty if it was not checked."""
+    """Result of checking whether the quote supports the claim; empty if unchecked."""
 
 
 class NumberedClaim(NamedTuple):
     number: int
     pointer: str
-    """Place of the claim in the report, by which people judge it: `/parts/0/assessments/1/points/2`."""
+    """Path of the claim in the report, to which people's judgements refer: `/parts/0/assessments/1/points/2`."""
     words: tuple[tuple[str, Label | None], ...]
     """Text of the claim, with the labels of sources as separate items."""
     quotes: tuple[QuotedWords, ...]
     labels: tuple[Label, ...]
     """Sources that the claim cites, without duplicates."""
     unnamed: tuple[Label, ...]
-    """Cited sources that its text does not name."""
+    """Cited sources that the claim's text does not name."""
     warning: str
 
     @property
@@ -147,8 +147,8 @@ def _of_assessment(counter: _Counter, place: str, assessment: Assessment) -> Cla
 
 
 def _quoted(citation: Citation) -> Iterable[QuotedWords]:
-    """Yield the quotes of a citation; anchors are assigned later to all quotes of a claim. If several quotes of a
-    paper are kept, the last states the result of checking the claim against all of them."""
+    """Yield the quotes of a citation; anchors are assigned later to all quotes of a claim. If several quotes of a paper
+    are kept, the last quote states the result of checking the claim against all of them."""
     support = citation_wording.SUPPORT[citation.support.outcome] if isinstance(citation.support, ClaimSupport) else ""
     first = QuotedWords(
         anchor="",

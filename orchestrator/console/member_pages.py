@@ -136,13 +136,13 @@ async def _shown(
 
 
 def _roles(who: Caller) -> tuple[PersonRole, ...]:
-    """Return the roles that the person may assign."""
+    """Return the roles that the person is allowed to assign."""
     others: tuple[PersonRole, ...] = ("officer", "reviewer", "auditor")
     return ("owner", *others) if who.role == "owner" else others
 
 
 async def _member(context: PageContext, id: str) -> Member:
-    """Return a member whom the person may change. Raises HttpProblem."""
+    """Return a member whom the person is allowed to change. Raises HttpProblem."""
     member = await members.get_member(context.services.members, context.tenant, id)
     if member.role == "owner" and context.caller.role != "owner":
         raise HttpProblem("forbidden", "Only an owner may change or remove an owner.")
@@ -152,7 +152,7 @@ async def _member(context: PageContext, id: str) -> Member:
 
 
 def _body(form: MemberForm) -> MemberBody:
-    """Raises HttpProblem."""
+    """Convert the form to a request body. Raises HttpProblem."""
     return checked_form(MemberBody, form.model_dump())
 
 

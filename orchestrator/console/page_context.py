@@ -20,7 +20,7 @@ from orchestrator.web.signed_in import SignedInDependency, allowed_to
 
 @dataclass(frozen=True)
 class PageContext(RouteContext):
-    """Context of a page, which a signed-in person requests."""
+    """Context of a page requested by a signed-in person."""
 
     caller: SignedInDependency
     request: Request

@@ -13,8 +13,8 @@ _MOST_FIELDS = 12
 _LEAST_EACH = 8
 """Minimum number of proposals per field, which limits the number of fields."""
 _LEAST_SHARED, _MOST_SHARED = 2, 1.3
-"""Bounds on how many proposals share a word that tells fields apart: at least the first, and at most the second times
-the size of a field."""
+"""Bounds on the number of proposals that share a word used to distinguish fields: at least the first value, and at most
+the second value times the size of a field."""
 _MOST_WORDS = 2_000
 _NAMING = 3
 _MOST_LEARNT_FROM = 2_000

@@ -80,7 +80,7 @@ async def compare(
     id: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006 - FastAPI copies it
     asked: Annotated[str, Query(max_length=64)] = "",
 ) -> Response:
-    """Chosen in a table."""
+    """Compare the proposals that were chosen in a table."""
     chosen = list(dict.fromkeys(id))
     if not _LEAST <= len(chosen) <= _MOST:
         return context.page("choose.html", chosen=len(chosen), status=422)

@@ -1,9 +1,8 @@
-"""The text of a proposal for reading: its Markdown as headings and lists, the lines of a paragraph joined.
+"""Rendering of a proposal's text for reading: Markdown as headings and lists, with the lines of a paragraph joined.
 
-The text is from outside: none of its HTML is taken for that, nothing in it becomes a link or is fetched, and every
-letter of it stays in sight. That is why tables stay as they were typed (Markdown drops cells beyond the heading's), and
-so do stars inside a word or a formula.
-"""
+The text is untrusted: its HTML is not interpreted, nothing in it becomes a link or is fetched, and every character
+stays visible. Tables therefore stay as they were typed (Markdown drops cells beyond the heading's), and so do asterisks
+inside a word or a formula."""
 
 import re
 from functools import cache
@@ -27,7 +26,7 @@ _BELOW = 2
 """Number of heading levels by which the text's headings are lowered, to stay below those of the page."""
 _LOWEST = 6
 _WRAPPED_UP_TO = 200
-"""Maximum characters of a wrapped line; each longer line is a paragraph of its own."""
+"""Maximum characters of a wrapped line; each longer line is treated as a separate paragraph."""
 _FILLED = 0.75
 """Fraction of a paragraph's longest line from which a line counts as wrapped; less than 1 because character widths
 differ."""

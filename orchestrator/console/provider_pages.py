@@ -36,7 +36,7 @@ async def leave(
     provider: Annotated[str, Path(pattern=r"^[a-z0-9_]{1,40}$")],
     next: Annotated[str, Query(max_length=2_000)] = HOME,
 ) -> Response:
-    """To the provider."""
+    """Redirect the browser to the identity provider."""
     known = required(services.identity_providers.get(provider), not_found("identity provider", provider))
     state, nonce, verifier = (draw_token() for _ in range(3))
     try:

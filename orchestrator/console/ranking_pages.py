@@ -41,7 +41,7 @@ class RankingChoice(Frozen):
 
 
 class _Entered(Frozen, extra="ignore"):
-    """Fields of the form, as entered."""
+    """Fields of the form, as the person entered them."""
 
     cut: str = Field(default="", max_length=20)
     calls_per_idea: str = Field(default="", max_length=20)
@@ -67,7 +67,7 @@ class RankingEstimate(Frozen):
 
 @router.get("")
 async def rankings(id: PathId, context: CallReader, entered: Annotated[_Entered, Query()]) -> Response:
-    """Show the rankings of the call; with a choice of settings, also the estimated cost."""
+    """Show the rankings of the call and, if settings were chosen, the estimated cost."""
     call = await context.find_batch(id)
     choice, fault, expected = RankingChoice(), "", None
     if any(entered.values()) and context.caller.may("run calls"):
@@ -102,7 +102,7 @@ async def start(id: PathId, context: CallRunner, entered: Annotated[_Entered, Fo
 async def ranking(
     id: PathId, ranking: PathId, context: CallReader, cut: Annotated[int | None, Query(ge=1, le=10_000)] = None
 ) -> Response:
-    """Under way, or at a cut."""
+    """Show the progress of a ranking, or its result at a cutoff."""
     call, rankings, tenant = await context.find_batch(id), context.services.rankings, context.tenant
     job = await find_job(context.services.jobs, tenant, ranking, "ranking")
     summary = await rankings.summary(tenant, job.id)
@@ -169,7 +169,7 @@ async def _request(
 
 
 async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoice) -> RankingEstimate:
-    """Raises HttpProblem."""
+    """Estimate the chosen ranking. Raises HttpProblem."""
     work, candidates = await _request(context, call, choice)
     count = len(work.ideas)
     comparisons = min(round(choice.calls_per_idea * count), count * (count - 1))

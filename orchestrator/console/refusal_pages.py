@@ -133,7 +133,7 @@ class RefusalPages:
 
 
 def _faults(problem: ProblemDocument) -> list[str]:
-    """Return the errors, a sentence each. An unknown resource and a missing key have none, because those sentences
+    """Return the errors, one sentence each. An unknown resource and a missing key return none, because their sentences
     are for programs."""
     if problem.status in (401, 404, 405) or problem.detail == STALE_PAGE:
         return []

@@ -32,7 +32,7 @@ class _Refused(NamedTuple):
 
 @router.get("/queue")
 async def queue(context: Reviewer) -> Response:
-    """Show the reviewer's own assignments, those that await an opinion first."""
+    """Show the reviewer's own assignments, starting with those that await an opinion."""
     assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
     return context.page("queue.html", assigned=assigned, today=context.now.date())
 
@@ -86,8 +86,8 @@ async def declare(id: PathId, context: Reviewer, reason: Annotated[Reason, Form(
 
 
 async def _blind_given(context: PageContext, id: str) -> bool:
-    """Return whether the reviewer has given a first opinion of a proposal. Raises HttpProblem (404) if it is not
-    assigned to them."""
+    """Return True if the reviewer has given a first opinion on a proposal. Raises HttpProblem (404) if the proposal is
+    not assigned to them."""
     blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
     return required(blind_given, not_there("evaluation", id, "proposal"))
 

@@ -17,13 +17,13 @@ _FEW = 20
 
 class ReviewerChoice(NamedTuple):
     chosen: bool
-    """Whether reviewers were chosen; False if all reviewers are asked."""
+    """True if reviewers were chosen; False if all reviewers are asked."""
     asked: list[Member]
     """Reviewers asked, sorted by name."""
     not_blind: int
-    """Number of reviewers asked who could read the reports in another role, and therefore are assigned nothing."""
+    """Number of asked reviewers who could read the reports in another role and therefore get no assignments."""
     unseen: int
-    """Number of the other reviewers asked who have never signed in."""
+    """Number of the remaining asked reviewers who have never signed in."""
     gone: int
     """Number of chosen people who are no longer reviewers."""
     reviewers: int
@@ -60,9 +60,9 @@ class EndedByChoice(NamedTuple):
 def reviewer_choice(
     members: Iterable[Member], chosen: frozenset[MemberId] | None, find: str, not_blind: Collection[MemberId]
 ) -> ReviewerChoice:
-    """Return the reviewers of a call for its page. `members` are those of the tenant, by name; `find` holds words
-    that must all occur in a name, an address or institutions; `not_blind` are members who could read the reports in
-    another role."""
+    """Return the reviewers of a call for its page. `members` are the tenant's members, by name; `find` holds words that
+    must all occur in a name, an address or institutions; `not_blind` are members who could read the reports in another
+    role."""
     reviewing = [member for member in members if member.role == "reviewer" and member.removed_at is None]
     asked = [item for item in reviewing if chosen is None or item.id in chosen]
     words = find.casefold().split()
@@ -85,8 +85,8 @@ def reviewer_choice(
 def wanted_reviewers(
     chosen: frozenset[MemberId] | None, reviewing: Set[str], listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the reviewers chosen after a form was sent: those not listed stay as they are, and those who are no
-    longer reviewers are dropped."""
+    """Return the reviewers chosen after a form was sent: reviewers that were not listed stay as they are, and people
+    who are no longer reviewers are dropped."""
     kept = (frozenset[str](chosen or ()) & reviewing) - set(listed)
     return tuple(sorted(kept | set(ticked)))
 

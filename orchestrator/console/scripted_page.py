@@ -49,7 +49,7 @@ class Asset(NamedTuple):
     content: bytes
     media_type: str
     digest: str
-    """Content digest used in the asset's URL, so that browsers may cache it."""
+    """Content digest used in the asset's URL, so that browsers can cache it."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A ranking at a cutoff, for a page: three bands, each with as many of its proposals as people read on a page."""
+"""A ranking at a cutoff, for a page: three bands, each limited to a readable number of proposals."""
 
 from typing import NamedTuple
 
@@ -27,8 +27,8 @@ class ShortlistRow(NamedTuple):
     unscored: str
     """Reason why there is no score; empty if there is a score or no report is known."""
     uncovered: bool
-    """Whether the corpus does not cover the proposal's field, so that it was judged without the literature of the
-    field."""
+    """True if the corpus does not cover the proposal's field, so that the proposal was judged without the literature of
+    the field."""
 
 
 class ShortlistBand(NamedTuple):
@@ -36,9 +36,9 @@ class ShortlistBand(NamedTuple):
     title: str
     size: int
     rows: tuple[ShortlistRow, ...]
-    """The first of them."""
+    """First rows of the band."""
     more_from: int
-    """Page of the table by rank on which the proposals that are not shown begin."""
+    """Page of the table, sorted by rank, on which the proposals not shown here begin."""
 
 
 class Shortlist(NamedTuple):
@@ -56,7 +56,8 @@ class Shortlist(NamedTuple):
 
 
 def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None) -> Shortlist:
-    """Return the shortlist at the requested cutoff, else at the ranking's own, else at a quarter of the ideas."""
+    """Return the shortlist at the requested cutoff, otherwise at the ranking's own cutoff, otherwise at a quarter of
+    the ideas."""
     ideas = len(standings.ranks)
     chosen = min(cut or summary.cut or max(1, ideas // 4), ideas - 1)
     if cut in (None, summary.cut) and summary.cut is not None:

@@ -74,7 +74,7 @@ async def begin_session(request: Request, services: Services, new: NewSession, n
 
 @router.post("/console/sign-out", response_class=HTMLResponse)
 async def sign_out(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
-    """End the session permanently: its cookie is no longer valid, wherever it was copied to."""
+    """End the session permanently: its cookie is no longer valid, even if it was copied."""
     token = session_token(request, services.access)
     if token is not None:
         await services.sessions.end(token)

@@ -11,7 +11,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Chore(NamedTuple):
-    """A periodic task; after a failure it is retried soon."""
+    """Periodic task; after a failure it is retried soon."""
 
     name: str
     seconds: float
@@ -21,13 +21,13 @@ class Chore(NamedTuple):
 
 class ChoreLock(Protocol):
     async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
-        """Run the chore and return True; return False without running it while another process does the chore
-        of this name. Raises StorageError and what the work raises."""
+        """Run the chore and return True; return False without running it while another process does the chore of this
+        name. Raises StorageError and any exception from the work."""
         ...
 
 
 async def run_chores(chores: Sequence[Chore], lock: ChoreLock, longest_pause: float) -> None:
-    """Run the chores repeatedly until cancelled; any number of processes may do so concurrently."""
+    """Run the chores repeatedly until cancelled; any number of processes can do so concurrently."""
     async with asyncio.TaskGroup() as group:
         for chore in chores:
             group.create_task(_repeat(chore, lock, longest_pause))

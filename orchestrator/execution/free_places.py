@@ -6,9 +6,9 @@ from orchestrator.jobs.fair_scheduler import FreeSlots
 def slots_to_ask_for(
     places: int, taken: int, interactive: int, batch_only: bool = False, overnight_only: bool = False
 ) -> FreeSlots:
-    """Return the slots to request: half of the free places, rounded up. Evaluators that wake together share the
-    waiting jobs this way, and ask again at once. `interactive` places are kept free for interactive jobs, as long
-    as one place is left for other jobs."""
+    """Return the slots to request: half of the free places, rounded up, so that evaluators that wake together share the
+    waiting jobs; they ask again immediately. `interactive` places are kept free for interactive jobs, as long as one
+    place is left for other jobs."""
     free = max(0, places - taken)
     if batch_only or overnight_only:
         return FreeSlots((free + 1) // 2, batch_only=batch_only, overnight_only=overnight_only)

@@ -19,10 +19,9 @@ class _StageProgress(NamedTuple):
 
 
 class JobProgress:
-    """Collects the progress that a job reports, for the events that are written now and then.
+    """Collector of the progress that a job reports, for events that are written periodically.
 
-    Implements `assayer.ports.Progress`.
-    """
+    Implements `assayer.ports.Progress`."""
 
     def __init__(self, now: Callable[[], dt.datetime] = _now) -> None:
         self._now = now

@@ -12,12 +12,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class LeaseRenewal:
-    """Renews all held leases while `run` is active, and calls `on_lost` once for each lost lease.
+    """Renewal of all held leases while `run` is active; calls `on_lost` once for each lost lease.
 
-    A lease is lost if the database no longer knows it: the job was cancelled, has ended, or is leased elsewhere.
-    While the database is unreachable, work continues: if the lease is lost by then, the verdict is refused. A lease is
-    renewed three times before it expires; each renewal has a timeout of half its period.
-    """
+    A lease is lost if the database no longer knows it: the job was cancelled, has ended, or is leased elsewhere. While
+    the database is unreachable, work continues; if the lease was lost in the meantime, the verdict is refused. A lease
+    is renewed three times before it expires; each renewal has a timeout of half its period."""
 
     def __init__(self, leases: LeaseStore, lease_seconds: float, on_lost: Callable[[UUID], None]) -> None:
         self._leases = leases

@@ -71,8 +71,8 @@ class MailDeliverer:
                 await asyncio.sleep(self.settings.poll_seconds)
 
     async def _hand_over(self, claimed: list[ClaimedMail]) -> None:
-        """Send the claimed mails over one connection; a server that is unreachable is tried only once for all
-        of them."""
+        """Send the claimed mails over one connection; if the server is unreachable, it is tried only once for all of
+        them."""
         unreachable: MailServerUnavailable | None = None
         async with self.connect() as server:
             for mail in claimed:
@@ -105,7 +105,7 @@ class MailDeliverer:
         return unreachable
 
     def _composed(self, mail: ClaimedMail) -> EmailMessage:
-        """Raises MailRefused."""
+        """Compose a mail. Raises MailRefused."""
         try:
             return compose_mail(mail, self.sender, self.url, self.clock.now())
         except ValueError as error:

@@ -13,7 +13,7 @@ from orchestrator.store.notifications import Channel, Subscription
 
 OnRunStarted: TypeAlias = Callable[[EvaluationId, dict[str, Any]], Awaitable[None]]
 """Callback invoked with the run's id and everything that determines the result. Raises LeaseLost, after which no work
-may be done."""
+is allowed."""
 
 
 class LeaseLost(Exception):
@@ -27,24 +27,25 @@ class LeaseStore(Protocol):
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]: ...
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
-        """Renew leases and return the tokens of those that still hold, extended by another `lease_seconds` from now."""
+        """Renew leases and return the tokens of the leases that are still held, extended by another `lease_seconds`
+        from now."""
         ...
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Record the run of a job; return whether the lease was still valid."""
+        """Record the run of a job; return True if the lease was still valid."""
         ...
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        """Store the verdict of a job; return whether the lease was still valid. The store knows the cost of the
-        job in all its runs."""
+        """Store the verdict of a job; return True if the lease was still valid. The store knows the total cost of the
+        job over all its runs."""
         ...
 
     async def give_back(
         self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
     ) -> JobState | None:
-        """Return a job to the queue. With `attempt_failed` the job itself is at fault; otherwise a pause means
-        that a dependency was unreachable, and no pause means that the worker died. Returns the job's new state
-        (queued, or failed when its attempts are used up), or None if the lease was lost."""
+        """Return a job to the queue. With `attempt_failed` the job itself is at fault; otherwise, a pause
+        (`after_seconds`) means that a dependency was unreachable, and no pause means that the worker died. Returns the
+        job's new state (queued, or failed if its attempts are used up), or None if the lease was lost."""
         ...
 
     async def expire(self) -> int:
@@ -67,6 +68,6 @@ class NotificationSource(Protocol):
 
 class JobPerformer(Protocol):
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
-        """Run the job and return its verdict, without its cost. Calls `begun` once, before anything is spent.
-        Raises an AssayerError, or whatever `begun` raises. Spends nothing more once cancelled."""
+        """Run the job and return its verdict, without its cost. Calls `begun` once, before anything is spent. Raises an
+        AssayerError, or any exception from `begun`. Spends nothing more once cancelled."""
         ...

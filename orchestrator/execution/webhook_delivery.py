@@ -27,7 +27,7 @@ _STEP_LABELS = {Delivered: "delivered", RetryLater: "later", GivenUp: "failed"}
 _BATCH_CHECK_SECONDS = 1.0
 """Seconds between checks for batches that have finished."""
 _CLAIM_DEADLINES = 3.0
-"""Duration of a claim as a multiple of the timeout; a process that has not settled it by then has died."""
+"""Duration of a claim as a multiple of the timeout; a process that has not settled it by then is considered dead."""
 
 
 class PostMessage(Protocol):
@@ -39,7 +39,7 @@ class PostMessage(Protocol):
 
 class DeliverySignal(Protocol):
     async def next(self, timeout: float) -> object:
-        """Return when there may be something to deliver, at the latest after `timeout` seconds."""
+        """Return when there may be something to deliver, after at most `timeout` seconds."""
         ...
 
 

@@ -31,7 +31,8 @@ _CANCELLING_SECONDS = 10.0
 waiting."""
 
 _STOP_PAUSE_SECONDS = 0.5
-"""Seconds before a job of a stopping process may start elsewhere; with a pause it does not count as a lost worker."""
+"""Seconds before a job of a stopping process can start elsewhere; with a pause, stopping does not count as a lost
+worker."""
 _EVENT_SECONDS = 5.0
 """Timeout in seconds for writing one event."""
 _STORING_SECONDS = 600.0
@@ -45,7 +46,7 @@ T = TypeVar("T")
 
 @dataclass
 class _HeldJob:
-    """A job that runs here."""
+    """Job running in this process."""
 
     lease: Lease
     progress: JobProgress = field(default_factory=JobProgress)
@@ -58,10 +59,10 @@ class _HeldJob:
 
 @dataclass(eq=False)
 class Worker:
-    """Leases jobs from the queue whenever it has a free place, and runs at most `places` at once in one event loop.
+    """Worker that leases jobs from the queue whenever it has a free place, and runs at most `places` at once in one
+    event loop.
 
-    Any number of workers may share the queue; the store decides which worker gets which job.
-    """
+    Any number of workers can share the queue; the store decides which worker gets which job."""
 
     name: str
     places: int
@@ -72,9 +73,9 @@ class Worker:
     settings: ExecutionSettings
     lease_seconds: float
     batch_only: bool = False
-    """Whether it leases no interactive jobs and keeps no places for them."""
+    """True if the worker leases no interactive jobs and keeps no places for them."""
     overnight_only: bool = False
-    """Whether it leases only overnight jobs, which no other worker does."""
+    """True if the worker leases only overnight jobs, which no other worker leases."""
 
     def __post_init__(self) -> None:
         self._jobs: dict[UUID, _HeldJob] = {}
@@ -96,12 +97,12 @@ class Worker:
 
     @property
     def in_hand(self) -> int:
-        """Jobs that run here."""
+        """Number of jobs running in this process."""
         return len(self._jobs)
 
     @property
     def tokens(self) -> frozenset[UUID]:
-        """Tokens of the leases of jobs that run here."""
+        """Lease tokens of the jobs running in this process."""
         return frozenset(self._jobs)
 
     async def _handle_notifications(self) -> None:
@@ -157,7 +158,7 @@ class Worker:
                     await until.wait()
 
     async def _lease_some(self) -> bool:
-        """Lease jobs for the free places; return whether there may be more jobs for the remaining places."""
+        """Lease jobs for the free places; return True if there may be more jobs for the remaining places."""
         async with self._leasing:
             slots = self._free_slots()
             if self._draining.is_set() or not slots.free:

@@ -1,7 +1,7 @@
 """Expected cost and duration of evaluations, estimated from earlier evaluations by the same method. Nothing is stored.
 
-The tenant's own evaluations are the better guide: its ideas, this service's models and prices. If there are fewer than
-ten, the figures that come with the program are used, with the prices of the settings."""
+The tenant's own evaluations are the better basis, because they reflect its ideas and this service's models and prices.
+If there are fewer than ten, the figures shipped with the program are used, with the prices in the settings."""
 
 import statistics
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class QueuePace(Frozen):
     seconds: float = 0.0
     """Seconds between the first and the last of these ends."""
     waiting: int = 0
-    """Accepted, and not ended."""
+    """Number of evaluations that were accepted and have not ended."""
 
     @property
     def ideas_per_hour(self) -> float | Absent:
@@ -57,7 +57,7 @@ class CostEstimate(Frozen):
     evaluations: int
     """Number of the tenant's own evaluations on which the estimate is based; 0 for `typical`."""
     calls: int
-    """Calls for all ideas together; the following fields also cover all ideas."""
+    """Number of calls for all ideas together; the following fields also cover all ideas."""
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent

@@ -1,15 +1,14 @@
 """Choice of the jobs that run next: stride scheduling between tenants, interactive jobs first, within budgets; and the
 reason why a job waits.
 
-Every tenant has a virtual time that grows by 1/weight with each job started; the least is next (Waldspurger and Weihl
-1995). The queue has a clock, the least virtual time of those who wait: a tenant who was idle resumes there (as in
-start-time fair queuing, Goyal et al. 1996), so turns cannot be saved up. Interactive jobs are ranked as though their
-tenant's time were earlier by a head start: they go first, until their tenant is that far ahead of its share. Overnight
-jobs have slots of their own and take no turns.
+Every tenant has a virtual time that grows by 1/weight with each job started; the tenant with the lowest virtual time is
+next (Waldspurger and Weihl 1995). The queue has a clock, the lowest virtual time of the tenants that are waiting: a
+tenant that was idle resumes at this time (as in start-time fair queuing, Goyal et al. 1996), so turns cannot be saved
+up. Interactive jobs are ranked as if their tenant's virtual time were earlier by a head start: they go first until
+their tenant is that far ahead of its share. Overnight jobs have slots of their own and take no turns.
 
 A tenant's jobs of one priority are started in order. A job that does not fit into the tenant's remaining budget holds
-back the jobs behind it, at most until the next month; otherwise cheap jobs could overtake an expensive one forever.
-"""
+back the jobs behind it, at most until the next month; otherwise cheap jobs could overtake an expensive job forever."""
 
 import heapq
 from collections import deque
@@ -28,11 +27,11 @@ class FreeSlots(NamedTuple):
     free: int
     """Total number of free slots."""
     interactive_only: int = 0
-    """Number of free slots that only interactive jobs may take."""
+    """Number of free slots reserved for interactive jobs."""
     batch_only: bool = False
-    """Whether interactive jobs may not take any of the slots."""
+    """True if interactive jobs cannot take any of the slots."""
     overnight_only: bool = False
-    """Whether the slots are only for overnight jobs, which get no other slots."""
+    """True if the slots are only for overnight jobs, which get no other slots."""
 
 
 class WaitingJob(NamedTuple):
@@ -42,7 +41,7 @@ class WaitingJob(NamedTuple):
     max_usd: float | None
     """Maximum cost of the job in US dollars; None if there is no limit."""
     suspect: bool = False
-    """Whether the job may be the cause of its workers' deaths."""
+    """True if the job is suspected of causing its workers' deaths."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +52,14 @@ class TenantQueue:
     weight: float
     virtual_time: float
     free_jobs: int | None
-    """Number of further jobs of the tenant that may run; None: no limit."""
+    """Number of further jobs of the tenant that are allowed to run; None: no limit."""
     budget_left: float | None
     """Remaining unreserved budget of the month; None: no budget."""
     interactive: Sequence[WaitingJob] = ()
-    """Waiting interactive jobs in order; as many as there are free slots are enough."""
+    """Waiting interactive jobs in order; the list need not be longer than the number of free slots."""
     batch: Sequence[WaitingJob] = ()
     overnight: Sequence[WaitingJob] = ()
-    """Waiting overnight jobs; a request for slots for these asks for no other slots."""
+    """Waiting overnight jobs; a request for overnight slots asks for no other slots."""
     overnight_running: int = 0
     """Number of the tenant's running overnight jobs, which do not count towards the limit of other jobs."""
 
@@ -99,7 +98,8 @@ class _TenantShare:
         }
 
     def next_job(self, priority: Priority, suspects: bool) -> WaitingJob | None:
-        """Return the next job of this priority, if it may start. Without `suspects`, suspect jobs are skipped."""
+        """Return the next job of this priority if it is allowed to start, otherwise None. Without `suspects`, suspect
+        jobs are skipped."""
         share = self.queues[priority]
         while share and share[0].suspect and not suspects:
             share.popleft()
@@ -135,8 +135,8 @@ def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> 
 
 
 def allocate_overnight(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
-    """Allocate slots to overnight jobs; the tenant with the fewest running overnight jobs for its weight is next.
-    These jobs run for hours and mostly wait, so they neither delay the tenant's other jobs nor count towards its
+    """Allocate slots to overnight jobs; the tenant with the fewest running overnight jobs relative to its weight is
+    next. These jobs run for hours and mostly wait, so they neither delay the tenant's other jobs nor count towards its
     limit of running jobs."""
     shares = [
         _TenantShare(tenant, tenant.overnight_running / tenant.weight, None, tenant.budget_left) for tenant in tenants
@@ -186,7 +186,7 @@ class QueuePosition(NamedTuple):
     """Position of a queued job, and the limits of its tenant."""
 
     seconds: float
-    """Seconds until it may start."""
+    """Seconds until the job is allowed to start."""
     ahead: int
     """Number of jobs of the same tenant that come first."""
     running: int

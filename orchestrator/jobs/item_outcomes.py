@@ -1,4 +1,4 @@
-"""Outcomes of the items of a job: those of equal items, and their totals.
+"""Outcomes of a job's items: reuse for equal items, and totals.
 
 An item ends in a result, in which unavailable parts are absent with a reason, or in a problem of its own."""
 
@@ -75,7 +75,7 @@ def _counts(ended: Counter[Any], *names: str) -> dict[str, Any]:
 
 
 def _totals(outcomes: Sequence[ItemOutcome], paid: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:
-    """Return the number of items, and the usage and cost of what was paid for."""
+    """Return the number of items, and the usage and cost of the items that were paid for."""
     unknown = next((item.cost_usd for item in paid if isinstance(item.cost_usd, Absent)), None)
     cost = sum(item.cost_usd for item in paid if not isinstance(item.cost_usd, Absent))
     return {

@@ -47,7 +47,7 @@ class Job(Frozen):
     source: str = ""
     """Sender's name for the job, at most 300 characters; empty if there is none."""
     flags: tuple[FlagKind, ...] = ()
-    """Suspicious features of the job's texts; for a document known only once it has been read."""
+    """Suspicious features of the job's texts; for a document, they are known only once it has been read."""
     attempt: int
     """Number of times the job was started."""
     run_id: EvaluationId | None
@@ -61,7 +61,7 @@ class Job(Frozen):
 
 
 class Lease(Frozen):
-    """The exclusive right to run a job, until it is leased again."""
+    """Exclusive right to run a job, until it is leased again."""
 
     job: JobId
     tenant: TenantId

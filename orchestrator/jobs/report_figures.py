@@ -31,7 +31,7 @@ class ReportFigures(Frozen):
     """Lowest certainty of the parts."""
     fit: FitLevel | None
     complete: bool
-    """Whether every part has a score, and neither a budget nor a minimum cut the evaluation short."""
+    """True if every part has a score, and neither a budget nor a minimum cut the evaluation short."""
     parts: tuple[PartFigure, ...]
     notices: tuple[str, ...]
     words: tuple[str, ...] = ()
@@ -60,8 +60,9 @@ def figures_of(report: Report) -> ReportFigures:
 
 
 def _why(score: Absent, parts: tuple[PartFigure, ...], *, covered: bool) -> str:
-    """Return why there is no score: the reasons of the parts if every part lacks a score, as they are more
-    specific. If the corpus does not cover the field, that comes first, because the other reasons depend on it."""
+    """Return the reason why there is no score: the reasons of the parts if every part lacks a score, because they are
+    more specific. If the corpus does not cover the field, that reason comes first, because the other reasons depend on
+    it."""
     reasons = dict.fromkeys(part.reason for part in parts)
     reasons_given = [score.reason] if not parts or "" in reasons else list(reasons)
     if not covered and _NOT_COVERED not in reasons_given:

@@ -19,18 +19,18 @@ from assayer_client.resources import DEFAULT_METHOD, Limits
 class EvaluationRequest(Frozen):
     kind: Literal["evaluation"] = "evaluation"
     idea: Idea | None
-    """Idea to evaluate; None if it is in the job's document, and read when the job begins."""
+    """Idea to evaluate; None if the idea is in the job's document, which is read when the job begins."""
     source: str = ""
     """Caller's name for the idea: a file name, or the id in the caller's row."""
     method: str = DEFAULT_METHOD
     cutoff: dt.date | None = None
     blind: bool = False
-    """Whether names, affiliations and similar details are masked before the idea is judged."""
+    """True to mask names, affiliations and similar details before the idea is judged."""
     board: BoardSize | None = None
     """Number of reviewers on InnoEval's board; None for the number in the service's settings. Other methods have no
     board."""
     board_models: tuple[BoardModel, ...] = ()
-    """Models among which the board's reviewers are distributed; if empty, those of the service's settings."""
+    """Models among which the board's reviewers are distributed; if empty, the models in the service's settings."""
     criteria: tuple[Criterion, ...] = ()
     """Criteria of the call, which the report answers one by one."""
     limits: Limits = Limits()
@@ -41,9 +41,9 @@ class ComparisonRequest(Frozen):
     first: Idea
     second: Idea
     both_orders: bool = True
-    """Whether to ask again with the ideas in the other order, which reveals a judge that prefers a position."""
+    """True to ask again with the ideas in the other order, which reveals a judge that prefers one position."""
     blind: bool = False
-    """Whether names, affiliations and similar details are masked before the judge sees the ideas."""
+    """True to mask names, affiliations and similar details before the judge sees the ideas."""
     limits: Limits = Limits()
 
 
@@ -57,9 +57,9 @@ class RankingRequest(Frozen):
     calls_per_idea: float | None = Field(default=None, gt=0)
     """Number of comparisons requested for each ranked idea; None for the value in the service's settings."""
     known: tuple[Comparison, ...] = ()
-    """Comparisons of an earlier ranking; those between two of these ideas are not requested again."""
+    """Comparisons of an earlier ranking; comparisons between two of these ideas are not requested again."""
     blind: bool = False
-    """Whether names, affiliations and similar details are masked before the judge sees the ideas."""
+    """True to mask names, affiliations and similar details before the judge sees the ideas."""
     limits: Limits = Limits()
 
 
@@ -80,7 +80,7 @@ class RewardsRequest(Frozen):
     kind: Literal["rewards"] = "rewards"
     items: tuple[NamedRewardItem, ...] = Field(min_length=1)
     judge: str | None = None
-    """Name of the judge; None: the one in the service's settings."""
+    """Name of the judge; None for the judge in the service's settings."""
     composition: Composition | None = None
     """Judge composition defined by the caller, instead of a named judge."""
     limits: Limits = Limits()
@@ -108,7 +108,7 @@ class ProposalRequest(Frozen):
 
 class IdeaToScore(Frozen):
     id: str = ""
-    """Caller's name for it."""
+    """Caller's name for the idea."""
     idea: Idea
     question: str | None = None
     """Research question that the idea answers."""
@@ -120,7 +120,7 @@ class ScoreRequest(Frozen):
     kind: Literal["score"] = "score"
     items: tuple[IdeaToScore, ...] = Field(min_length=1)
     blind: bool = False
-    """Whether names, affiliations and similar details are masked before the judge sees the ideas."""
+    """True to mask names, affiliations and similar details before the judge sees the ideas."""
     limits: Limits = Limits()
 
 

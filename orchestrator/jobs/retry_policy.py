@@ -50,14 +50,14 @@ class Retry(NamedTuple):
 
     why: str
     seconds: float
-    """Seconds before the job may start again."""
+    """Seconds before the job can start again."""
     attempt_failed: bool
-    """Whether the job itself is at fault, which allows only few attempts; otherwise a dependency was unreachable."""
+    """True if the job itself is at fault, which allows only few attempts; False if a dependency was unreachable."""
 
 
 def outcome_of_error(error: AssayerError, attempt: int) -> Problem | Retry:
-    """Return the outcome of an error: a problem, or a retry. `attempt` counts from 1. An error without a rule may
-    be temporary, so the job is retried."""
+    """Return the outcome of an error: a problem, or a retry. `attempt` counts from 1. An error without a rule may be
+    temporary, so it leads to a retry."""
     if isinstance(error, _OUTAGES):
         return Retry(_text_for_tenant(error), backoff_seconds(attempt), attempt_failed=False)
     for kind, slug, title in _FINAL:

@@ -57,7 +57,7 @@ class AttemptHistory(NamedTuple):
         )
 
     def exhausts(self, limits: AttemptLimits) -> bool:
-        """Return whether the job fails rather than going back to the queue."""
+        """Return True if the job fails rather than going back to the queue."""
         return any(count >= most for count, most in zip(self[:3], limits, strict=True))
 
 

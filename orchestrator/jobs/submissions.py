@@ -24,7 +24,7 @@ class NewJob(Frozen):
     traceparent: str | None = None
     """Trace context of the request (W3C Trace Context), if it is part of a trace."""
     made_of: tuple[JobId, ...] = ()
-    """Evaluations that the job contains or its answer names; the job is added only while all of them exist."""
+    """Evaluations that the job contains or that its response names; the job is added only while all of them exist."""
 
 
 class NewBatch(Frozen):
@@ -34,12 +34,12 @@ class NewBatch(Frozen):
     """Number of rows in the input, including rejected rows."""
     rejected: tuple[RowError, ...] = ()
     open: bool = False
-    """Whether more rows will follow; an open batch is not finished, even when all of its jobs have ended."""
+    """True if more rows will follow; an open batch is not finished, even when all of its jobs have ended."""
     tags: tuple[str, ...] = ()
     opinions_due: dt.date | None = None
     """Last day for the opinions of the batch's reviewers."""
     submitted_by: MemberId | None = None
-    """Member notified when it has finished; None: submitted with a key that belongs to no member."""
+    """Member notified when the batch has finished; None if it was submitted with a key that belongs to no member."""
 
 
 class MoreRows(Frozen):
@@ -87,7 +87,7 @@ class BatchStatus(NewBatch):
     known_cost_usd: float
     """Total cost in US dollars of the jobs whose cost is known."""
     finished_at: dt.datetime | None
-    """Time at which its last job ended."""
+    """Time at which the batch's last job ended."""
 
 
 class BatchRow(NamedTuple):
@@ -135,8 +135,8 @@ def count_unfinished(counts: Mapping[JobState, int]) -> int:
 def ideas_per_hour(
     counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime, least: int = 1
 ) -> float | None:
-    """Return the evaluations that produced a report, per hour; None if there are fewer than `least`. Cancelled and
-    failed jobs are ignored, because a damaged document fails within a second."""
+    """Return the number of evaluations per hour that produced a report; None if there are fewer than `least` such
+    evaluations. Cancelled and failed jobs are ignored, because a damaged document fails within a second."""
     done = counts.get("succeeded", 0)
     hours = (until - since).total_seconds() / 3600
     return done / hours if done >= least and hours > 0 else None

@@ -1,4 +1,4 @@
-"""Removal of machine addresses from error messages: the operator sees which machine failed, tenants only what
+"""Removal of machine addresses from error messages: the operator sees which machine failed; tenants only see what
 failed."""
 
 import re

@@ -1,4 +1,4 @@
-"""Text of mails: plain text, without any words written by a proposal or an applicant."""
+"""Text of mails: plain text, without any words taken from a proposal or an applicant."""
 
 import datetime as dt
 from email.headerregistry import Address
@@ -55,7 +55,7 @@ def message_id(mail: UUID, sender: Address) -> str:
 
 
 def _words(news: MailNews, tenant: str, url: str) -> tuple[str, str]:
-    """Subject and text."""
+    """Return the subject and the text."""
     match news:
         case CallFinished():
             return _call_finished(news, url)

@@ -37,13 +37,14 @@ class PairAgreement(NamedTuple):
     """Number of proposals that both have scored."""
     kappa: float | Absent
     order: SameOrder
-    """Order agreement over the pairs that the first reviewer scored differently, plus those that the second did."""
+    """Order agreement over the pairs that the first reviewer scored differently, plus the pairs that the second
+    reviewer did."""
 
 
 def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Sequence[int]) -> list[PairAgreement]:
-    """Return the agreement of every two reviewers with a proposal in common, in the order of their ids. The
-    arguments are columns with one entry for each opinion; all pairs are counted in one pass, however many reviewers
-    there are."""
+    """Return the agreement of every two reviewers with a proposal in common, in the order of their ids. The arguments
+    are columns with one entry for each opinion; all pairs are counted in one pass, regardless of the number of
+    reviewers."""
     if not scores:
         return []
     names, who = np.unique(members, return_inverse=True)
@@ -123,8 +124,8 @@ def _kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _orders(tables: NDArray[np.float64]) -> list[SameOrder]:
-    """Return the order agreement over the pairs that the first reviewer scored differently, plus those that the
-    second did."""
+    """Return the order agreement over the pairs that the first reviewer scored differently, plus the pairs that the
+    second reviewer did."""
     higher = np.triu(np.ones(_WEIGHTS.shape), 1)
     kept = higher + np.eye(len(SCALE)) / 2
     turned = tables.transpose(0, 2, 1)

@@ -1,8 +1,8 @@
 """Assignment of reviewers: each proposal gets a set number of reviewers without conflicts of interest, at about equal
 loads.
 
-This is a transport problem: each further proposal of a reviewer costs more than the one before, so that the cheapest
-plan is the most even one. As in all network flow problems, the solution of its linear program is integral."""
+This is a transportation problem: each additional proposal of a reviewer costs more than the previous one, so that the
+cheapest plan is the most even plan. As in all network flow problems, the solution of its linear program is integral."""
 
 import random
 from collections.abc import Mapping, Sequence, Set
@@ -13,8 +13,8 @@ import numpy as np
 _SHORT = 1e7
 """Cost of a missing reviewer: more than any load."""
 _MIXING = 1e-3
-"""Weight of random costs, which select among equally even plans one in which the same people do not always share
-proposals."""
+"""Weight of random costs, which select among equally even plans so that the same people do not always share proposals.
+"""
 _SPARE = 8
 """Number of places above the mean load with distinct costs; further places cost the same."""
 
@@ -32,9 +32,9 @@ def plan_assignments(
     barred: Set[tuple[str, str]],
     loads: Mapping[str, int],
 ) -> AssignmentPlan:
-    """Assign reviewers to proposals; the same input gives the same plan. `wanted`: how many more reviewers each
-    proposal needs. `barred`: forbidden pairs, including those already assigned. `loads`: assignments that each
-    reviewer already has."""
+    """Assign reviewers to proposals; the same input gives the same plan. `wanted`: number of additional reviewers that
+    each proposal needs. `barred`: forbidden pairs, including pairs already assigned. `loads`: number of assignments
+    that each reviewer already has."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
 

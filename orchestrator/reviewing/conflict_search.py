@@ -1,12 +1,11 @@
 """Search for conflicts of interest in a proposal's text: the reviewer's name, address or institution.
 
 Initials and institutions are searched in the lines and phrases that blind mode masks, because these identify the
-applicant. Full names are searched everywhere except in lists of references (citing a person is no conflict), also with
+applicant. Full names are searched everywhere except in lists of references (citing a person is no conflict), even with
 middle names in between. Members declare conflicts that these rules miss.
 
-One pass over the words of a text finds the phrases of all reviewers that may occur in it. Headings and masks, which
-take a hundred times as long, are determined only for the few texts with such a phrase.
-"""
+One pass over the words of a text finds all reviewers' phrases that could occur in it. Headings and masks, which take a
+hundred times as long, are determined only for the few texts with such a phrase."""
 
 import re
 import unicodedata
@@ -25,11 +24,11 @@ _MIDDLE_NAMES = 2
 _IN_A_NAME = re.compile(r"\.?[ \t\u00a0]*[-–]?[ \t\u00a0]*\n?[ \t\u00a0]*")
 """Text allowed between the words of a name: a full stop only after an initial. A comma separates two names."""
 _AROUND = 60
-"""Characters of the proposal shown as the reason."""
+"""Number of characters of the proposal shown as the reason."""
 
 
 class Interest(NamedTuple):
-    """A reviewer, with the details by which a proposal may name them."""
+    """Reviewer, with the details by which a proposal can name them."""
 
     member: MemberId
     name: str
@@ -47,7 +46,7 @@ class FoundConflict(NamedTuple):
 
 
 class _Phrases(NamedTuple):
-    """Phrases by which a proposal may name a reviewer."""
+    """Phrases by which a proposal can name a reviewer."""
 
     person: Interest
     full: tuple[str, ...]
@@ -55,7 +54,7 @@ class _Phrases(NamedTuple):
     institutions: tuple[str, ...]
     universities: tuple[InstitutionName, ...]
     apart: tuple[str, str] | None
-    """First name and family name, which middle names may separate."""
+    """First name and family name, which can have middle names between them."""
     address: re.Pattern[str] | None
 
 
@@ -69,7 +68,7 @@ class _Words:
         self.joined = f" {' '.join(self.folded)} "
 
     def place(self, phrase: str) -> int | None:
-        """Return the position in the text at which a phrase of whole words begins, or None."""
+        """Return the position in the text at which a phrase of whole words begins, or None if it is missing."""
         at = self.joined.find(f" {phrase} ")
         if at < 0:
             return None
@@ -170,7 +169,7 @@ def _address(email: str) -> re.Pattern[str] | None:
 
 
 def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the spellings of a full name, and those with initials. A single word is not a full name: too many
+    """Return the spellings of a full name, and the spellings with initials. A single word is not a full name: too many
     people share it."""
     parts = _phrase(name).split()
     if len(parts) < 2:

@@ -29,7 +29,7 @@ class Distance(NamedTuple):
     """Difference between two first opinions of the same proposal, 0 to 4."""
     pairs: int
     by_chance: float
-    """Expected number of such pairs if each opinion were drawn from all of them."""
+    """Expected number of such pairs if each opinion were drawn at random from all opinions."""
 
 
 class Likeness(NamedTuple):

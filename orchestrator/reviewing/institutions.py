@@ -67,11 +67,11 @@ _SHORT = frozenset({"univ", "uni", "inst", "tech"})
 
 class InstitutionName(NamedTuple):
     words: tuple[str, ...]
-    """Normalised, sorted."""
+    """Normalised words, sorted."""
     as_written: tuple[str, ...]
     """Words in their order, without connecting words."""
     turns: bool
-    """Whether the words may appear in another order."""
+    """True if the words can appear in another order."""
 
 
 def normalised(word: str) -> str:
@@ -102,8 +102,8 @@ def places_of(
 
 
 def _is_turned(name: InstitutionName, words: tuple[str, ...], text: str, run: list[tuple[str, int]], at: int) -> bool:
-    """Return whether the words are those of the name in another order. A capitalised word before them excludes a
-    match: "Central Michigan University" is not the University of Michigan."""
+    """Return True if the words are those of the name in another order. A capitalised word before them excludes a match:
+    "Central Michigan University" is not the University of Michigan."""
     return tuple(sorted(words)) == name.words and (at == 0 or not text[run[at - 1][1]].isupper())
 
 

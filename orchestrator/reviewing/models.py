@@ -1,7 +1,6 @@
 """Records of reviewing: members, conflicts of interest, assignments, opinions, overrides, sign-off.
 
-A call is a batch, and a proposal is an evaluation. People score from 1 to 5; no score here is the program's.
-"""
+A call is a batch, and a proposal is an evaluation. People score from 1 to 5; no score here comes from the program."""
 
 from assayer.errors import AssayerError
 from assayer.models import Frozen
@@ -31,4 +30,4 @@ class NewMember(Frozen):
     """Institutions, separated by semicolons; proposals from these are not assigned to the member."""
     role: PersonRole
     mails: bool = True
-    """Whether the service notifies the member by mail of pending work, if it sends mails."""
+    """True to notify the member of pending work by mail, if the service sends mails."""

@@ -1,7 +1,7 @@
 """Redaction of proposals and reports for reviewers of a blind call: removes what reveals whose proposal it is.
 
-The evaluation itself saw only masked words, but a report also states its name, the words that were masked and the works
-it cites, with their authors."""
+The evaluation itself saw only masked words, but a report also states the proposal's name, the words that were masked
+and the works that the proposal cites, with their authors."""
 
 import re
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ def numbered_title(row: int | None) -> str:
 
 
 def report_for_reviewer(report: Report, name: str) -> Report:
-    """Return the report as a reviewer may see it; `name` replaces the sender's name. A report that was not judged
-    blind is unchanged."""
+    """Return the report in the form that a reviewer is allowed to see; `name` replaces the sender's name. A report that
+    was not judged blind is unchanged."""
     idea = report.idea
     if idea.blinding is None:
         return report

@@ -1,4 +1,4 @@
-"""Admission of people authenticated by an identity provider: as which member, and in which role."""
+"""Admission of people authenticated by an identity provider: choice of their member and role."""
 
 import datetime as dt
 import logging

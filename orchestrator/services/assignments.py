@@ -36,7 +36,7 @@ class DraftOfAssignments(NamedTuple):
     """Assignments without an opinion that end, because a conflict bars them, or because the reviewer was removed,
     no longer reviews, or could read the reports."""
     not_blind: tuple[MemberId, ...]
-    """Reviewers who could read the reports, and therefore are assigned nothing."""
+    """Reviewers who could read the reports and therefore get no assignments."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class AssignmentPlanner:
     async def _reviewers(
         self, tenant: TenantId, batch: BatchId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]
     ) -> list[Member]:
-        """Return the reviewers of the call, without those whose first opinions would not be blind. Raises
-        HttpProblem, also if `named` includes such a reviewer."""
+        """Return the reviewers of the call, without those whose first opinions would not be blind. Raises HttpProblem,
+        including if `named` contains such a reviewer."""
         asked = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
         reviewers = [person for person in asked.people if named is None or person.id in named]
         if strangers := sorted(set(named or ()) - {item.id for item in reviewers}):

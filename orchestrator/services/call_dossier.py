@@ -1,4 +1,4 @@
-"""Builds the dossier of a call from its table, and from its panel if the reader may see it."""
+"""Construction of a call's dossier from its table and, if the reader is allowed to see it, its panel."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence

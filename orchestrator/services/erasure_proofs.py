@@ -28,7 +28,8 @@ _THINGS = {
 async def proof_of(
     audit_log: PgAuditLog, erasures: PgErasures, tenant: TenantId, number: int, now: dt.datetime
 ) -> ErasureProof:
-    """Return the proof of an erasure, including what is still stored of the erased data. Raises HttpProblem (404)."""
+    """Return the proof of an erasure, including any of the erased data that is still stored. Raises HttpProblem
+    (404)."""
     entries = await audit_log.entries(tenant, after=number - 1, limit=1)
     entry = entries[0] if entries and entries[0].number == number else None
     if entry is None or entry.act != "erased" or entry.content is None:

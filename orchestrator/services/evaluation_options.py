@@ -1,4 +1,4 @@
-"""Options of evaluations: what requests may ask for, and the defaults for what they leave out."""
+"""Evaluation options: the values that requests can specify, and the defaults for omitted values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +27,9 @@ class EvaluationOptions:
     unavailable: Mapping[str, str] = field(default_factory=dict)
     """Reason why a method cannot run here, by name; methods that can run are missing."""
     blind: BlindDefault = "several"
-    """Default for which ideas are judged blind, if the request does not state it."""
+    """Default choice of the ideas that are judged blind, if the request does not state it."""
     overnight: bool = False
-    """Whether jobs may wait for batches of the language model's endpoint."""
+    """True if jobs can wait for batches of the language model's endpoint."""
     judging: Judging = field(default_factory=lambda: Judging(None))
     """Judging options that are the same for all rankings of this service."""
     walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
@@ -38,7 +38,7 @@ class EvaluationOptions:
     """Number of personas from which InnoEval's boards are drawn, which limits their size; None if the API does not
     know it, but evaluations do."""
     board_models: tuple[str, ...] = ()
-    """Models that a request may name for InnoEval's boards."""
+    """Models that a request can name for InnoEval's boards."""
     typical: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
     """Typical cost and duration of an evaluation by method, used if a tenant has too few of its own; unmeasured
     methods are missing."""
@@ -60,8 +60,8 @@ class EvaluationOptions:
         return None
 
     def board_problem(self, board: int | None, models: Sequence[str], method: str) -> BoardProblem | None:
-        """Return why no board of this size can be drawn, or distributed among these models; None if one can, or
-        if no board was requested."""
+        """Return the reason why no board of this size can be drawn, or distributed among these models; None if such a
+        board is possible, or if no board was requested."""
         if method != INNOEVAL and (board is not None or models):
             detail = f"Only the method {INNOEVAL} has a board. Use that method, or omit the board."
             return BoardProblem("board_models" if board is None else "board", detail)

@@ -36,7 +36,8 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
 
 
 async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: ActBy) -> Member:
-    """Change the fields of a member; only owners may change an address. Raises HttpProblem, ReviewRefused."""
+    """Change the fields of a member; only owners are allowed to change an address. Raises HttpProblem,
+    ReviewRefused."""
     before = await get_member(members, tenant, id)
     _check_rank(by.actor, before.role)
     if fields.get("role", before.role) != before.role and by.actor.role not in _OWNERS:
@@ -72,7 +73,7 @@ async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> 
 
 
 def _check_rank(actor: Actor, role: PersonRole) -> None:
-    """Raise HttpProblem unless the actor may create, change and remove members with this role; only owners may do
-    so for owners."""
+    """Raise HttpProblem unless the actor is allowed to create, change and remove members with this role; only owners
+    are allowed to do so for owners."""
     if role == "owner" and actor.role not in _OWNERS:
         raise HttpProblem("forbidden", "Only an owner may appoint, change or remove an owner.")

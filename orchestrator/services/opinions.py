@@ -22,8 +22,8 @@ from orchestrator.store.opinions import PgOpinions
 
 
 async def require_blind_opinion(assignments: PgAssignments, tenant: TenantId, evaluation: str, reviewer: str) -> None:
-    """Raise HttpProblem unless the proposal is assigned to the reviewer, who must submit an opinion before seeing
-    the program's report."""
+    """Raise HttpProblem unless the proposal is assigned to the reviewer, who has already submitted the opinion required
+    before seeing the program's report."""
     blind_given = await assignments.blind_given(tenant, JobId(evaluation), MemberId(reviewer))
     if not required(blind_given, not_there("evaluation", evaluation)):
         raise HttpProblem(
@@ -37,8 +37,8 @@ _POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
 
 
 async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRead:
-    """Return the proposal as its reviewers may read it. Raises HttpProblem: 404, or 409 while its text has not been
-    read."""
+    """Return the proposal in the form that its reviewers are allowed to read. Raises HttpProblem: 404, or 409 while its
+    text has not been read."""
     job = await find_job(jobs, tenant, id, "evaluation")
     request = await jobs.request(tenant, job.id)
     if not isinstance(request, EvaluationRequest):
@@ -73,7 +73,7 @@ async def judge_point(
 
 
 def _is_point(report: Report, pointer: str) -> bool:
-    """Return whether the pointer leads to a claim of the report; notices and masked words are not claims."""
+    """Return True if the pointer leads to a claim of the report; notices and masked words are not claims."""
     if not _POINTER.fullmatch(pointer):
         return False
     value: object = report

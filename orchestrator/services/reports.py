@@ -1,4 +1,4 @@
-"""Reports of evaluations, complete or as reviewers may read them."""
+"""Reports of evaluations, complete or redacted for reviewers."""
 
 import asyncio
 

@@ -8,7 +8,7 @@ from orchestrator.problems import HttpProblem
 
 @dataclass(frozen=True)
 class RewardJudges:
-    """Judges that may be requested for rewards."""
+    """Judges that can be requested for rewards."""
 
     about: Mapping[str, str]
     """One-line description of each judge, by name."""

@@ -20,7 +20,7 @@ from orchestrator.store.json_columns import (
 )
 
 _PATIENCES = 5
-"""Factor by which writing a call waits longer than other statements while the database is unreachable."""
+"""Factor by which recording a call waits longer than other statements while the database is unreachable."""
 _MESSAGES = TypeAdapter(tuple[Message, ...])
 _LEVEL = 1
 """Compression level of messages."""

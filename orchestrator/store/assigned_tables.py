@@ -66,7 +66,7 @@ class AssignedProposal(NamedTuple):
     id: JobId
     title: str
     reviewers: list[AssignedReviewer]
-    """Reviewers of the proposal; those whose opinion is missing come first."""
+    """Reviewers of the proposal; reviewers whose opinion is missing come first."""
 
 
 class ReviewerLoad(NamedTuple):
@@ -74,7 +74,7 @@ class ReviewerLoad(NamedTuple):
 
     assigned: int
     waiting: int
-    """Assigned proposals without an opinion."""
+    """Number of assigned proposals without an opinion."""
 
 
 class CallConflicts(NamedTuple):

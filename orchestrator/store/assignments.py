@@ -20,7 +20,7 @@ OPINION_GIVEN = "CASE WHEN blind_at IS NULL THEN 'none' WHEN revised_at IS NULL 
 WITHOUT_OPINION = """NOT EXISTS (
     SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
 )"""
-"""SQL condition: whether an assignment has no opinion. Those that have one stay."""
+"""SQL condition for an assignment without an opinion. Assignments with an opinion stay."""
 
 _QUEUE = f"""
     SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
@@ -119,7 +119,7 @@ _WITHDRAW = f"""
 
 
 class ProposalText(NamedTuple):
-    """A proposal, as searched for conflicts of interest."""
+    """Proposal in the form searched for conflicts of interest."""
 
     id: JobId
     title: str
@@ -142,12 +142,13 @@ class PgAssignments(LoggedStore):
         masked: bool = False,
     ) -> list[Assignment]:
         """Return assignments of one member or all, in one call or all; those awaiting an opinion come first. With
-        `masked`, as reviewers may see them: the title of a proposal judged blind is masked, or its number until the
-        report exists."""
+        `masked`, titles are as reviewers see them: the title of a proposal judged blind is masked, or replaced by its
+        number until the report exists."""
         return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit, masked)
 
     async def blind_given(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
-        """Return whether the reviewer has given a first opinion of a proposal; None if it is not assigned to them."""
+        """Return True if the reviewer has given a first opinion on a proposal; None if the proposal is not assigned to
+        them."""
         row = await self._database.fetch_one(_BLIND_GIVEN, tenant, evaluation, member)
         return None if row is None else row["blind_given"]
 
@@ -159,13 +160,13 @@ class PgAssignments(LoggedStore):
         return {row["id"]: row["title"] for row in await self._database.fetch(_TITLES, tenant, batch)}
 
     async def not_blind(self, tenant: TenantId, batch: BatchId) -> dict[MemberId, dt.datetime]:
-        """Return the reviewers who could read reports of the call in another role, and until when. No proposals
-        of the call are assigned to them."""
+        """Return the reviewers who could read reports of the call in another role, with the time until which they
+        could. No proposals of the call are assigned to them."""
         rows = await self._database.fetch(_NOT_BLIND, tenant, batch)
         return {MemberId(row["id"]): row["read_reports_until"] for row in rows}
 
     async def conflicts(self, tenant: TenantId, batch: BatchId) -> list[ConflictOfInterest]:
-        """Return the conflicts of a call, including cleared ones."""
+        """Return the conflicts of a call, including cleared conflicts."""
         return await self._database.select(ConflictOfInterest, _CONFLICTS, tenant, batch)
 
     async def keep_found(self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime) -> None:
@@ -182,7 +183,7 @@ class PgAssignments(LoggedStore):
     async def declare(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
     ) -> ConflictOfInterest | None:
-        """Declare a conflict of interest, ending the assignment if it has no opinion. None if there is no such
+        """Declare a conflict of interest, ending the assignment if it has no opinion. Returns None if there is no such
         proposal or person."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         values = (tenant, evaluation, member, storable_text(reason))
@@ -197,7 +198,7 @@ class PgAssignments(LoggedStore):
     async def clear(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
     ) -> ConflictOfInterest | None:
-        """Clear a conflict of interest that does not apply; None if there was none."""
+        """Clear a conflict of interest that does not apply; returns None if there was none."""
         await hold_call_open(connection, tenant, evaluation)
         values = (tenant, evaluation, member, storable_text(reason))
         cleared = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
@@ -215,9 +216,9 @@ class PgAssignments(LoggedStore):
         pairs: Sequence[tuple[JobId, MemberId]],
         by: ActBy,
     ) -> list[tuple[JobId, MemberId]]:
-        """Create the pairs that are new and still allowed, and return them. A pair is refused if a conflict
-        bars it by now, or if the reviewer could read the reports. Assignments of the call without an opinion
-        end if they are barred in this way, or if their person is no longer a reviewer."""
+        """Create the pairs that are new and still allowed, and return them. A pair is refused if a conflict now bars
+        it, or if the reviewer could read the reports. Assignments of the call without an opinion end if they are barred
+        in the same way, or if the assigned person is no longer a reviewer."""
         await hold_call_open(connection, tenant, batch, alone=True)
         ended = await connection.fetch(_END_BARRED, tenant, batch)
         evaluations, members = [list(item) for item in zip(*pairs, strict=True)] if pairs else ([], [])

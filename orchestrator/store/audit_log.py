@@ -124,7 +124,7 @@ class PgAuditLog(Store):
     async def erase_late(
         self, connection: Connection, tenant: TenantId, by: ActBy, about: str, things: Sequence[str]
     ) -> None:
-        """Erase as `erase_within` does, for entries written since then; without such entries, no new entry is
+        """Erase as `erase_within` does, for entries written since that erasure; without such entries, no new entry is
         added."""
         if numbers := await self._forget(connection, tenant, things):
             content = {"things": list(things), "entries": numbers}
@@ -163,8 +163,8 @@ class PgAuditLog(Store):
         before: int | None = None,
         limit: int = 50,
     ) -> list[AuditEntry]:
-        """Return the newest entries first, below the number `before`; an actor, an act or a subject restricts
-        the entries."""
+        """Return entries below the number `before`, newest first, optionally restricted to an actor, an act or a
+        subject."""
         return await self._database.select(AuditEntry, _NEWEST, tenant, actor, act, about, before, limit)
 
     async def actors(self, tenant: TenantId) -> list[str]:

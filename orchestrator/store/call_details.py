@@ -53,8 +53,8 @@ class PgCallDetails(LoggedStore):
     async def change(
         self, connection: Connection, tenant: TenantId, batch: BatchId, details: dict[str, Any], by: ActBy
     ) -> bool:
-        """Change `name`, `tags` or `opinions_due` of a call; fields missing from `details` stay unchanged.
-        Return False if there is no such call. Raises ReviewRefused if it is signed off."""
+        """Change `name`, `tags` or `opinions_due` of a call; fields missing from `details` stay unchanged. Returns
+        False if there is no such call. Raises ReviewRefused if the call is signed off."""
         name, tags = details.get("name"), details.get("tags", ())
         values = (
             *("name" in details, None if name is None else storable_text(name)),

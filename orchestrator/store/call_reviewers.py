@@ -1,7 +1,8 @@
 """Reviewers of a call: members chosen or invited for it. If no member was chosen, all reviewers of the tenant are
 asked.
 
-A choice remains in force however few of those chosen still review: it never opens a call to all reviewers by itself."""
+A choice remains in force even if few or none of the chosen members still review: it never opens a call to all reviewers
+by itself."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -55,7 +56,7 @@ class ChosenReviewers(NamedTuple):
 
     added: list[MemberId]
     removed: list[MemberId]
-    """Members who were chosen before and no longer are."""
+    """Members who were chosen before and are not chosen now."""
     ended: list[tuple[JobId, MemberId]]
     """Ended assignments: those without an opinion, of people who are no longer asked."""
 
@@ -66,8 +67,8 @@ class PgCallReviewers(LoggedStore):
         self._members = members
 
     async def chosen(self, tenant: TenantId, batch: BatchId) -> frozenset[MemberId] | None:
-        """Return the chosen members, including those who have left or are no longer reviewers. None: no member
-        was chosen, and all reviewers are asked."""
+        """Return the chosen members, including members who have left or are no longer reviewers. None: no member was
+        chosen, and all reviewers are asked."""
         return frozenset(row["member"] for row in await self._database.fetch(_CHOSEN, tenant, batch)) or None
 
     async def ending(
@@ -81,9 +82,9 @@ class PgCallReviewers(LoggedStore):
     async def choose(
         self, connection: Connection, tenant: TenantId, batch: BatchId, reviewers: Sequence[MemberId] | None, by: ActBy
     ) -> ChosenReviewers:
-        """Set the chosen reviewers, replacing any earlier choice; None removes the choice. Assignments of
-        others without an opinion end. Raises ReviewRefused if the call is signed off or missing, or if none of
-        these is a reviewer."""
+        """Set the chosen reviewers, replacing any earlier choice; None removes the choice. Assignments of other people
+        end if they have no opinion. Raises ReviewRefused if the call is signed off or missing, or if none of the chosen
+        members is a reviewer."""
         await self._hold(connection, tenant, batch)
         return await self._choose(connection, tenant, batch, reviewers, by)
 
@@ -91,10 +92,10 @@ class PgCallReviewers(LoggedStore):
     async def invite(
         self, connection: Connection, tenant: TenantId, batch: BatchId, id: MemberId, new: NewMember, by: ActBy
     ) -> Member:
-        """Invite a person as a reviewer of the call, and add them to the chosen reviewers. If there was no
-        choice before, the reviewers who have proposals of the call are chosen with them. An existing reviewer
-        stays unchanged. The person is notified of the call. Raises ReviewRefused if a member of another role
-        has the address, or could read the reports of the call in another role, and as `choose`."""
+        """Invite a person as a reviewer of the call, and add them to the chosen reviewers. If there was no choice
+        before, the reviewers who have proposals of the call are chosen with them. An existing reviewer stays unchanged.
+        The person is notified of the call. Raises ReviewRefused in the same cases as `choose`, and if a member of
+        another role has the address, or the person could read the reports of the call in another role."""
         await self._hold(connection, tenant, batch)
         before = [row["member"] for row in await connection.fetch(_CHOSEN, tenant, batch)]
         if not before:
@@ -108,7 +109,8 @@ class PgCallReviewers(LoggedStore):
         return member
 
     async def _hold(self, connection: Connection, tenant: TenantId, batch: BatchId) -> None:
-        """Raises ReviewRefused."""
+        """Prevent sign-off of the call during the transaction. Raises ReviewRefused if the call is signed off or
+        missing."""
         await hold_call_open(connection, tenant, batch, alone=True)
         if await connection.fetchval(_CALL, tenant, batch) is None:
             raise ReviewRefused(f"There is no such call: {batch}.")
@@ -125,8 +127,8 @@ class PgCallReviewers(LoggedStore):
         return member
 
     async def _check_blind(self, connection: Connection, tenant: TenantId, batch: BatchId, member: Member) -> None:
-        """Raise ReviewRefused if the member could read the call's reports, since no proposals of the call would
-        be assigned to them."""
+        """Raise ReviewRefused if the member could read the call's reports, because no proposals of the call would be
+        assigned to them."""
         if until := await connection.fetchval(_NOT_BLIND, tenant, batch, member.id):
             raise ReviewRefused(
                 f"{member.name} could read the reports of this call until {until:%Y-%m-%d}, in another role: a first "

@@ -46,7 +46,7 @@ class CallSeries(NamedTuple):
     scores: list[float]
     """Scores, 0 to 1, of the proposals that have a score."""
     ended: list[dt.datetime]
-    """End times of the proposals that have ended; likewise for the two fields below."""
+    """End times of the proposals that have ended; the two fields below refer to the same proposals."""
     costs: list[float | None]
     """Costs in US dollars; None if unknown."""
     seconds: list[float | None]

@@ -76,11 +76,11 @@ _COUNTS = f"""{PROPOSALS}
 
 
 class TableView(Frozen):
-    """Rows and order of a table, as the parameters of its URL."""
+    """Rows and order of a table, from the parameters of its URL."""
 
     q: str = Field(default="", max_length=200)
     outcome: tuple[EvaluationOutcome, ...] = Field(default=(), max_length=len(OUTCOMES))
-    """None: all."""
+    """Outcomes to show; empty for all."""
     fit: tuple[Literal["good", "partial", "poor"], ...] = Field(default=(), max_length=3)
     flagged: bool = False
     score_from: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
@@ -96,7 +96,7 @@ class TableView(Frozen):
     sort: str = Field(default="row", pattern=_SORT)
     """Sort column, or `part:` and the name of a part of the reports."""
     down: bool = False
-    """Whether to sort in descending order."""
+    """True to sort in descending order."""
     page: int = Field(default=1, ge=1, le=10_000)
     hide: tuple[str, ...] = Field(default=(), max_length=40)
     """Columns that are hidden."""

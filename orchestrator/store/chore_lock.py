@@ -17,11 +17,10 @@ _TAKE = "SELECT pg_try_advisory_xact_lock(hashtextextended('assayer chore: ' || 
 class PgChoreLock:
     """Implements `orchestrator.execution.chores.ChoreLock`; use as an async context manager.
 
-    All locks of a process are held by one transaction on one connection outside the pool, so that chores never wait
-    for each other's connections. Locks of a transaction also work with a transaction pooler. They are released together
+    All locks of a process are held by one transaction on one connection outside the pool, so that chores never wait for
+    each other's connections. Transaction locks also work with a transaction pooler. All locks are released together
     when no chore runs in this process; until then only this process can repeat its chores. If the connection is lost,
-    another process may begin the same chore, which must do no harm.
-    """
+    another process may begin the same chore, so concurrent runs of a chore must do no harm."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -63,8 +63,7 @@ class PgClaims(Store):
     ) -> asyncpg.Record | Claimed:
         """Return the row that `find` selects, or claim its key.
 
-        `find` is a query of ours for a row with its `key`, which is $1; `values` are $2 and so on.
-        """
+        `find` is a query from our own code that selects a row by its `key`, which is $1; `values` are $2 and so on."""
         statement = _FIND_OR_CLAIM.format(find=find, claimant=f"${len(values) + 2}", seconds=f"${len(values) + 3}")
         row = await self._database.fetch_one(statement, key, *values, claimant, dt.timedelta(seconds=seconds))
         if row is None or (not row["claimed"] and row["key"] is None):

@@ -52,7 +52,7 @@ class Outage(NamedTuple):
 
 
 class _ConnectionLost(Exception):
-    """Raised when the connection was lost during work that may be repeated."""
+    """Raised when the connection was lost during work that can be repeated."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(cause)
@@ -65,14 +65,13 @@ async def _no_reset(_: migrator.AnyConnection) -> None:
 
 
 class Database:
-    """Owned by the composition root; use as an async context manager.
+    """Access to the database, owned by the composition root; use as an async context manager.
 
-    Every operation raises StorageError (ConfigurationError for an unusable URL), never a driver's error.
-    """
+    Every operation raises StorageError (ConfigurationError for an unusable URL), never a driver's error."""
 
     last_outage: Outage | None = None
     _lost_at: float | None = None
-    """Monotonic time at which the server became unreachable; None while it is reachable as far as is known."""
+    """Monotonic time at which the server became unreachable; None while it is believed to be reachable."""
 
     def __init__(self, settings: DatabaseSettings, start_server: StartServer | None = None) -> None:
         """Create a database. `start_server` is for settings without a URL; it is called before every new connection."""
@@ -120,7 +119,8 @@ class Database:
             pool.terminate()
 
     async def migrate(self) -> None:
-        """Migrate the tables to the latest revision, whatever their size; many processes may do so concurrently."""
+        """Migrate the tables to the latest revision, regardless of their size; many processes can do so
+        concurrently."""
         revision = await self.run(migrator.current_revision)
         migrator.refuse_newer_schema(revision)
         if revision != migrator.latest_revision():
@@ -196,7 +196,7 @@ class Database:
         return await self.run(lambda connection: connection.fetchrow(query, *values))
 
     async def select(self, model: type[Row], query: str, *values: Any) -> list[Row]:
-        """Return the rows of a query as `from_row` converts them."""
+        """Return the rows of a query, converted by `from_row`."""
         return [from_row(model, row) for row in await self.fetch(query, *values)]
 
     async def select_one(self, model: type[Row], query: str, *values: Any) -> Row | None:
@@ -240,8 +240,8 @@ class Database:
             raise translate_error(error, self._address) from error
 
     async def _answers(self, connection: Connection) -> bool:
-        """Return whether the server is reachable, in which case a statement that timed out was slow and
-        repeating it would not help."""
+        """Return True if the server is reachable, in which case a statement that timed out was slow and repeating it
+        would not help."""
         try:
             return bool(await connection.fetchval("SELECT true", timeout=self._settings.connect_seconds))
         except DRIVER_ERRORS:
@@ -258,7 +258,7 @@ class Database:
             self.last_outage, self._lost_at = Outage(now - self._lost_at, now), None
 
     async def _connect(self, *_: object, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
-        """Open a connection for the pool, which adds arguments of its own."""
+        """Open a connection for the pool, which passes additional arguments."""
         return await self._connect_to(None, **arguments)
 
     async def _connect_to(self, url: str | None, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
@@ -285,7 +285,8 @@ class Store:
 
 
 async def select_one(connection: Connection, model: type[Row], query: str, *values: Any) -> Row | None:
-    """Return the row of a query on a connection, in the caller's transaction, as `from_row` converts it."""
+    """Return the row of a query on a connection, in the caller's transaction, converted by `from_row`; None if there is
+    no row."""
     row = await connection.fetchrow(query, *values)
     return None if row is None else from_row(model, row)
 
@@ -293,8 +294,8 @@ async def select_one(connection: Connection, model: type[Row], query: str, *valu
 def in_transaction(
     method: Callable[Concatenate[S, Connection, P], Awaitable[T]],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """Run a store's method in a transaction of its own, and again if its connection is lost; the connection becomes
-    its first argument."""
+    """Run a store's method in its own transaction, and run it again if its connection is lost; the connection becomes
+    the method's first argument."""
 
     @wraps(method)
     async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -315,7 +316,7 @@ def _log_timeout(query: LoggedQuery) -> None:
 
 
 def _is_closed(connection: Connection) -> bool:
-    """Return whether a connection is closed. A connection lost during a transaction leaves the pool and raises when
+    """Return True if a connection is closed. A connection lost during a transaction leaves the pool and raises when
     queried, which counts as closed."""
     try:
         return connection.is_closed()

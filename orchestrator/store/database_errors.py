@@ -25,7 +25,7 @@ RETRYABLE_ERRORS: tuple[type[Exception], ...] = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
 )
-"""Errors after which the same work may succeed on another connection; all work here can be repeated."""
+"""Errors after which the same work can succeed on another connection; all work here can be repeated."""
 
 _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     (

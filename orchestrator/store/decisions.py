@@ -56,13 +56,13 @@ class SignedDespite(NamedTuple):
     """Open items that a sign-off accepts deliberately; the choice is recorded."""
 
     missing: bool = False
-    """Whether assigned opinions may be missing."""
+    """True if assigned opinions are allowed to be missing."""
     unfinished: bool = False
-    """Whether evaluations may be unfinished; they still end, but can no longer be cancelled or rerun."""
+    """True if evaluations are allowed to be unfinished; they still end, but can no longer be cancelled or rerun."""
 
 
 def _check_complete(missing: int, unfinished: int, despite: SignedDespite) -> None:
-    """Raises ReviewRefused."""
+    """Raise ReviewRefused if opinions are missing or evaluations unfinished, unless `despite` allows it."""
     faults, ways = list[str](), list[str]()
     if missing and not despite.missing:
         faults.append(f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.")

@@ -101,7 +101,7 @@ class JobToErase(Frozen):
 
     @property
     def stays(self) -> bool:
-        """Whether the job is a ranking that remains useful without the applicant."""
+        """True if the job is a ranking that remains useful without the applicant."""
         return (
             self.kind == "ranking" and self.state == "succeeded" and self.left is not None and self.left >= LEAST_LEFT
         )
@@ -111,7 +111,8 @@ class Erased(NamedTuple):
     proof: int
     """Number of the audit log entry that records the erasure."""
     finished: dict[JobId, RankedApplicant]
-    """Rankings among the jobs to delete that had finished by then; they remain, without the applicant."""
+    """Rankings among the jobs to delete that were finished at the time of deletion; they remain, without the applicant.
+    """
 
 
 class PgErasures(LoggedStore):
@@ -122,8 +123,8 @@ class PgErasures(LoggedStore):
     async def find(
         self, tenant: TenantId, source: str | None, batch: BatchId | None, ideas: Set[str] = frozenset()
     ) -> list[JobToErase]:
-        """Return the evaluations whose sender gave them this name, or of the batch, and all other jobs that
-        contain their ideas or `ideas`, the oldest first."""
+        """Return the evaluations to which their sender gave this name, or those of the batch, and all other jobs that
+        contain their ideas or `ideas`, oldest first."""
         return await self._database.select(JobToErase, _FOUND, tenant, stored_name(source), batch, list(ideas))
 
     async def refused_rows(self, tenant: TenantId, source: str | None) -> int:
@@ -197,9 +198,9 @@ class PgErasures(LoggedStore):
     async def still_stored(
         self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0
     ) -> list[str]:
-        """Return which of these ids of jobs and batches still have stored data: the resource itself, the file
-        of a document, a message to a webhook, or content in the audit log. For rankings that the erasure with
-        number `proof` redacted, return those that still hold data on an idea without a rank in them."""
+        """Return those of these job and batch ids that still have stored data: the resource itself, the file of a
+        document, a message to a webhook, or content in the audit log. For rankings that the erasure with number `proof`
+        redacted, return those that still hold data on an idea without a rank in them."""
         rows = await self._database.fetch(_STILL_STORED, tenant, list(things))
         if taken_out_of:
 

@@ -1,4 +1,5 @@
-"""Steps of an erasure, each in one transaction, so that no text about it is written in between."""
+"""Steps of an erasure. Each step is one transaction, so that no text about the erased resource is written in
+between."""
 
 from collections.abc import Sequence, Set
 from typing import NamedTuple
@@ -75,15 +76,15 @@ _CALLS_RANKED = "SELECT batch FROM ranking_calls WHERE job = $1 ORDER BY batch"
 
 class ErasureBegun(NamedTuple):
     proof: int
-    """Number of the audit log entry that records what is erased."""
+    """Number of the audit log entry that records the erasure."""
     ideas: set[str]
-    """Idea ids of the applicant or the batch."""
+    """Ids of the applicant's or batch's ideas."""
     finished: dict[JobId, RankedApplicant]
-    """Rankings among the jobs to delete that have finished by now; they remain, without the applicant."""
+    """Rankings that were to be deleted as jobs but have finished by now; they remain, without the applicant."""
 
 
 class ErasureBeginning(NamedTuple):
-    """First step of an erasure: the log records what will be deleted, and from then on no job of an applicant can
+    """First step of an erasure: the audit log records what will be deleted, and from then on no job of an applicant can
     finish."""
 
     log: PgAuditLog
@@ -130,14 +131,14 @@ class ErasureBeginning(NamedTuple):
 
 
 class ErasureSteps(NamedTuple):
-    """Steps performed after the beginning of an erasure."""
+    """Steps performed after `ErasureBeginning`."""
 
     log: PgAuditLog
     tenant: TenantId
     by: ActBy
     about: str
     proof: int
-    """Number of the audit log entry that records what was erased."""
+    """Number of the audit log entry that records the erasure."""
 
     async def delete_jobs(self, jobs: Sequence[JobId], connection: Connection) -> None:
         async with connection.transaction():
@@ -181,7 +182,7 @@ class ErasureSteps(NamedTuple):
 async def ideas_of(
     tenant: TenantId, source: str | None, batch: BatchId | None, connection: Connection
 ) -> frozenset[str]:
-    """Return the idea ids of the evaluations that exist."""
+    """Return the idea ids of the evaluations that still exist."""
     if source is None and batch is None:
         return frozenset()
     rows = await connection.fetch(_IDEAS_OF, tenant, stored_name(source), batch, [])
@@ -189,5 +190,5 @@ async def ideas_of(
 
 
 def stored_name(source: str | None) -> str | None:
-    """Return the name in the form in which it is stored, without NUL characters."""
+    """Return the name as it is stored, that is, without NUL characters."""
     return None if source is None else source.replace("\x00", "")

@@ -1,4 +1,4 @@
-"""Recent cost of a tenant's own evaluations by a method, and their rate of completion."""
+"""Recent cost of a tenant's own evaluations by a method, and how fast they complete."""
 
 import datetime as dt
 

@@ -1,4 +1,4 @@
-"""Finished jobs that were not traced yet, for trace export; each job is returned once."""
+"""Finished jobs that have not been traced yet, for trace export; each job is returned once."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from orchestrator.store.ledger import PgLedger
 from orchestrator.store.rows import from_row
 
 SETTLING_TIME = dt.timedelta(seconds=2)
-"""Delay after which a job's calls are complete: the ledger records calls that a cancellation interrupts shortly after
-it."""
+"""Delay after which a job's calls are complete: when a cancellation interrupts calls, the ledger records them shortly
+after the cancellation."""
 
 # The oldest first; jobs that ended longer ago are left out. MATERIALIZED, because PostgreSQL may evaluate a subquery
 # within IN (…) repeatedly, each time with its own limit.
@@ -30,19 +30,19 @@ _CLAIM = f"""
 
 
 class FinishedJob(NamedTuple):
-    """A job with its verdict, its events and its calls."""
+    """Finished job with its verdict, its events and its calls."""
 
     job: Job
     traceparent: str | None
     """Trace context of the request (W3C Trace Context)."""
     events: Sequence[JobEvent]
     rows: Sequence[LedgerRow]
-    """Ledger rows of all its runs."""
+    """Ledger rows of all runs of the job."""
 
 
 class PgFinishedJobs(Store):
     def __init__(self, database: Database, settling: dt.timedelta = SETTLING_TIME) -> None:
-        """Create the source; `settling` is the delay after a job's end until it is returned."""
+        """Create the source; `settling` is the delay between a job's end and the time it is returned."""
         super().__init__(database)
         self._settling = settling
         self._events = PgEvents(database)

@@ -1,4 +1,5 @@
-"""Idempotent writes: a request sent twice is executed once, and the stored response is returned again."""
+"""Idempotent writes: a request that is sent twice is executed once; the second time, the stored response is
+returned."""
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
@@ -23,7 +24,7 @@ class IdempotencyRecord(NamedTuple):
 
     key: str
     request: bytes
-    """SHA-256 of all relevant parts of the request."""
+    """SHA-256 of all parts of the request that matter."""
     status: int
     body: bytes
     location: str
@@ -42,7 +43,7 @@ class IdempotencyKeyReused(InputError):
 
 
 class _NothingInserted(Exception):
-    """Raised to roll back the record of the request."""
+    """Raised internally to roll back the record of the request."""
 
 
 async def insert_once(
@@ -51,8 +52,8 @@ async def insert_once(
     record: IdempotencyRecord | None,
     insert: Callable[[Connection], Awaitable[T | None]],
 ) -> T | RecordedResponse | None:
-    """Insert a resource with its record in one transaction. Returns what was inserted, the response recorded for
-    the same request, or None if nothing was inserted; then nothing is recorded. `insert` may run twice. Raises
+    """Insert a resource and its record in one transaction. Returns what was inserted, the response recorded for the
+    same request, or None if nothing was inserted, in which case nothing is recorded. `insert` may run twice. Raises
     IdempotencyKeyReused."""
 
     async def attempt(connection: Connection) -> T | RecordedResponse:
@@ -73,8 +74,8 @@ async def insert_once(
 async def recorded_response(
     connection: Connection, tenant: TenantId, record: IdempotencyRecord
 ) -> RecordedResponse | None:
-    """Return the response recorded under the same key. If there is none, store `record` and return None, after
-    waiting for any concurrent transaction that stores one. Raises IdempotencyKeyReused."""
+    """Return the response recorded under the same key. If there is none, wait for any concurrent transaction that
+    stores one; if there still is none, store `record` and return None. Raises IdempotencyKeyReused."""
     if await connection.fetchval(_RESERVE_KEY, tenant, *record):
         return None
     row = await connection.fetchrow(_RECORDED, tenant, record.key)

@@ -1,4 +1,4 @@
-"""Outcomes of the items of a job with many items, stored as they arrive, only by the holder of the job's lease."""
+"""Item outcomes of jobs with many items, stored as they arrive. Only the holder of the job's lease can store them."""
 
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -30,20 +30,20 @@ _ASKED = "SELECT jsonb_array_length(request -> 'items') FROM jobs WHERE id = $1"
 class OutcomesPage(NamedTuple, Generic[Ended]):
     outcomes: tuple[Ended, ...]
     last: int
-    """Number of the last outcome, in the order of arrival; the requested number if there are none."""
+    """Number of the last outcome, in order of arrival; if there are none, the number passed by the caller."""
 
 
 class PgItemOutcomes(Generic[Ended]):
-    """Item outcomes of one kind of job. Tenants are not checked: ask `PgJobs` first whether the job belongs to the
-    caller."""
+    """Item outcomes of one kind of job. Tenants are not checked: use `PgJobs` first to check that the job belongs to
+    the caller."""
 
     def __init__(self, database: Database, outcome: type[Ended]) -> None:
         self._database = database
         self._outcome = outcome
 
     async def keep(self, lease: Lease, outcomes: Sequence[Ended], before: int) -> bool:
-        """Store outcomes; return False, storing nothing, if the lease was no longer valid. `before` is the
-        number of outcomes that the job already had."""
+        """Store outcomes; return False, storing nothing, if the lease is no longer valid. `before` is the number of
+        outcomes that the job already had."""
         places = [outcome.item for outcome in outcomes]
         numbers = [before + number for number in range(1, len(outcomes) + 1)]
         documents = [to_json_column(outcome) for outcome in outcomes]
@@ -62,7 +62,7 @@ class PgItemOutcomes(Generic[Ended]):
         return tuple(from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
 
     async def after(self, job: JobId, number: int, limit: int) -> OutcomesPage[Ended]:
-        """Return outcomes in order of arrival, numbered from 1 without gaps."""
+        """Return outcomes after `number`, in order of arrival, numbered from 1 without gaps."""
         rows = await self._database.fetch(_AFTER, job, number, limit)
         outcomes = (from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
         return OutcomesPage(tuple(outcomes), rows[-1]["came"] if rows else number)

@@ -1,4 +1,4 @@
-"""Events of jobs; events of a state change are written by the statement that makes the change."""
+"""Job events; an event that reports a state change is written by the statement that makes the change."""
 
 import uuid
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _AFTER = "SELECT job, number, kind, data, at FROM events WHERE job = $1 AND numb
 _LATEST = "SELECT job, number, kind, data, at FROM events WHERE job = $1 AND kind = $2 ORDER BY number DESC LIMIT 1"
 
 _PAGE = 1_000
-"""Events read at once."""
+"""Number of events read at once."""
 
 
 class PgEvents(Store):
@@ -41,7 +41,7 @@ class PgEvents(Store):
     async def append(
         self, job: JobId, kind: EventKind, data: Mapping[str, Any], lease: uuid.UUID | None = None
     ) -> int | None:
-        """Append an event and return its number; None if the job has ended or is gone, or if `lease` is no
+        """Append an event and return its number; None if the job has ended or no longer exists, or if `lease` is no
         longer valid."""
         event, document = uuid.uuid4(), mapping_to_json_column(data)
 

@@ -1,8 +1,8 @@
-"""Jobs that ended without a result go back to the queue, when their tenant asks: their id, row and paid answers stay.
+"""Requeueing of jobs that ended without a result, at their tenant's request: they keep their id, row and paid
+responses.
 
-What was their verdict becomes an event `retried`, so that a job still has one verdict, the last. A document that is
-kept no longer (docs/adr/0037) cannot be read again: such jobs stay as they are.
-"""
+The previous verdict becomes an event `retried`, so that a job still has only one verdict, the last. A job whose
+document is no longer stored (docs/adr/0037) cannot be read again and stays as it is."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -67,13 +67,13 @@ class Retriable(NamedTuple):
     jobs: int
     unreadable: int
     documents_until: dt.datetime | None
-    """Earliest time at which a document among them is no longer stored; None if there are no documents."""
+    """Earliest time at which one of the jobs' documents is no longer stored; None if there are no documents."""
 
 
 async def count_retriable(
     database: Database, tenant: TenantId, document_days: int, *, job: str = "", batch: str = ""
 ) -> Retriable:
-    """Return the effect of rerunning jobs if documents are stored for this many days."""
+    """Return the effect of rerunning jobs if documents are stored for `document_days` days."""
     column, id = ("id", job) if job else ("batch", batch)
     row = await database.fetch_one(_COUNT.format(column=column), tenant, id)
     if row is None:
@@ -87,7 +87,7 @@ async def retry_jobs(
     connection: Connection, tenant: TenantId, log: PgAuditLog, by: ActBy | None, *, job: str = "", batch: str = ""
 ) -> RetryCounts:
     """Rerun a job, or all jobs of a batch; jobs that have a result or have not ended stay as they are. `by` is the
-    actor for the audit log. Raises QueueFull, and ReviewRefused if their call is signed off."""
+    actor for the audit log. Raises QueueFull, and ReviewRefused if the job's call is signed off."""
     column, id = ("id", job) if job else ("batch", batch)
     async with connection.transaction():
         await hold_call_open(connection, tenant, id, alone=True)

@@ -1,10 +1,9 @@
-"""SQL that the stores of jobs share: the columns of a job and its conversion, what it has cost, and the statement that
+"""SQL shared by the job stores: the columns of a job and their conversion, the cost of a job, and the statement that
 finishes jobs.
 
-Finishing writes the event and the cost of a job with its end, charges its tenant with what is not charged yet, owes its
-webhooks their messages, and forgets its document, unless the job may be run again. Every way out of the queue is this
-statement.
-"""
+When a job ends, this statement also writes its event and cost, charges its tenant what has not been charged yet, queues
+its webhook messages, and deletes its document unless the job can be run again. Every exit from the queue uses this
+statement."""
 
 from collections.abc import Sequence
 
@@ -16,14 +15,14 @@ from orchestrator.jobs.state_machine import RETRIABLE, UNFINISHED
 from orchestrator.store.json_columns import from_json_column_as
 
 PRIORITIES: tuple[Priority, ...] = ("interactive", "batch", "overnight")
-"""Priorities in the order of their numbers in the database."""
+"""Priorities in the order of their database numbers."""
 PRIORITY = f"(ARRAY{list(PRIORITIES)})[jobs.priority + 1]"
 """SQL expression for the name of a job's priority."""
 JOB_COLUMNS = f"""
     jobs.id, tenant, batch, "row", kind, {PRIORITY} AS priority, state, subject, flags, attempt, run_id, problem,
     cost_usd, created_at, started_at, finished_at, source_name AS source
 """
-"""The columns of a Job."""
+"""Columns of a Job."""
 
 
 def _state_in(states: Sequence[JobState]) -> str:
@@ -32,7 +31,7 @@ def _state_in(states: Sequence[JobState]) -> str:
 
 
 IS_UNFINISHED, IS_RETRIABLE = _state_in(UNFINISHED), _state_in(RETRIABLE)
-"""SQL conditions: whether a job has no verdict yet, and whether it can be rerun."""
+"""SQL conditions for a job that has no verdict yet, and for a job that can be rerun."""
 
 _JOB_REQUEST: TypeAdapter[JobRequest] = TypeAdapter(JobRequest)
 
@@ -49,7 +48,7 @@ PAID_SO_FAR = f"""(
         CASE WHEN coalesce(sum(ledger.prompt_tokens + ledger.completion_tokens), 0) = 0 THEN 0 END
     ) {_SENT_CALLS}
 )"""
-"""SQL expression for the cost of all runs of a job according to the ledger; NULL if calls were answered and none has a
+"""SQL expression for the cost of all runs of a job according to the ledger; NULL if calls were answered but none has a
 known price."""
 PROMPT_TOKENS_SO_FAR = f"(SELECT coalesce(sum(ledger.prompt_tokens), 0)::bigint {_SENT_CALLS})"
 """SQL expression for the prompt tokens sent in all runs of a job."""
@@ -58,14 +57,14 @@ SPENT_THIS_MONTH = """(
     SELECT coalesce(sum(usd), 0) FROM spending
     WHERE tenant = tenants.id AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
 )"""
-"""SQL expression for what the jobs of a row of `tenants` have cost in this month."""
+"""SQL expression for what the jobs of a tenant (a row of `tenants`) have cost this month."""
 CHARGE = """
     INSERT INTO spending AS so_far (tenant, month, slot, usd)
     SELECT tenant, date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date, abs(hashtext(id) % 16), sum(usd)
     FROM charges WHERE usd > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
     ON CONFLICT (tenant, month, slot) DO UPDATE SET usd = so_far.usd + excluded.usd
 """
-"""SQL statement that adds charges (id, tenant, usd) of jobs to the spending of their tenants in this month."""
+"""SQL statement that adds charges (id, tenant, usd) of jobs to their tenants' spending for this month."""
 _FINISH = """
     WITH ended AS (
         UPDATE jobs
@@ -117,21 +116,21 @@ _FORGET_DOCUMENTS = """
 
 
 def forget_documents_statement(condition: str, most: str, locked: str) -> str:
-    """Return the statement that forgets documents of jobs that have ended; their files are deleted later."""
+    """Return the statement that removes the documents of jobs that have ended; their files are deleted later."""
     release = _RELEASE.format(jobs="forgotten")
     return _FORGET_DOCUMENTS.format(condition=condition, most=most, locked=locked, release=release)
 
 
 def source_matches(column: str, name: str) -> str:
-    """Return an SQL condition for whether a source is what the sender calls `name`, a parameter: by itself, as the
-    id in a row (`row 7 (A-1)`), or as the name of a file in a folder or archive."""
+    """Return an SQL condition for whether a source matches `name`, the sender's name for it (an SQL parameter): as a
+    whole, as the id in a row (`row 7 (A-1)`), or as the name of a file in a folder or archive."""
     return f"""({column} = {name}::text OR right({column}, length({name}::text) + 3) = ' (' || {name}::text || ')'
         OR right({column}, length({name}::text) + 1) = '/' || {name}::text)"""
 
 
 def reference_matches(column: str, name: str, in_batch: str) -> str:
-    """Return an SQL condition for whether the sender's own reference in a source is exactly `name`, a parameter
-    (see `own_reference`); `in_batch`: whether the source may be a position in a table."""
+    """Return an SQL condition for whether the sender's own reference in a source is exactly `name`, an SQL parameter
+    (see `own_reference`); `in_batch` is the condition for whether the source can be a position in a table."""
     row = r"'^(.*:\d+|row \d+)$'"
     after = f"length({name}::text) + 3"
     return f"""({column} = {name}::text AND NOT ({in_batch} AND {column} ~ {row}) OR {in_batch}
@@ -139,9 +138,10 @@ def reference_matches(column: str, name: str, in_batch: str) -> str:
 
 
 def source_ends(name: str) -> str:
-    """Return SQL: whether `source_name` ends with `name`, a parameter, or with it in brackets; by index `jobs_source`.
+    """Return an SQL condition for whether `source_name` ends with `name` (an SQL parameter), or with it in brackets;
+    uses the index `jobs_source`.
 
-    What `source_matches` and `reference_matches` ask for ends so."""
+    Every source that `source_matches` or `reference_matches` accepts has such an end."""
     reverse = 'reverse(source_name) COLLATE "C"'
     ends = (f"reverse({name}::text)", f"reverse(' (' || {name}::text || ')')")
     # chr(1114111) is the last code point.
@@ -154,9 +154,10 @@ def request_of_row(row: asyncpg.Record) -> JobRequest:
 
 
 def finish_statement(changes: str, condition: str, keeps: str = "false", run: str = "SELECT") -> str:
-    """Return the statement that finishes the jobs that meet a condition; it returns their ids.
+    """Return the statement that finishes all jobs that meet a condition; the statement returns their ids.
 
-    `keeps`: whether they keep their documents, to be run again. `run`: a statement that records the run of `ended`."""
+    `keeps` is the condition under which they keep their documents, to be run again. `run` is a statement that records
+    the run of `ended`."""
     return _FINISH.format(
         changes=changes,
         condition=condition,

@@ -1,4 +1,4 @@
-"""Submission to the queue: jobs, their batch and the idempotency record, in one transaction."""
+"""Submission of jobs to the queue, with their batch and the idempotency record, in one transaction."""
 
 import json
 from collections.abc import Iterator, Sequence, Set
@@ -20,7 +20,7 @@ from orchestrator.store.ranking_rows import add_ranking, stored_request
 
 _CHUNK_ROWS = 500
 _CHUNK_BYTES = 16_000_000
-"""Maximum bytes of one statement, which must end within its deadline."""
+"""Maximum bytes of one statement, which must complete before its deadline."""
 
 _QUEUE_ROOM = """
     SELECT max_queued, EXISTS (SELECT FROM jobs WHERE id = $2) AS known,
@@ -84,10 +84,10 @@ async def submit_jobs(
     log: PgAuditLog,
     by: ActBy | None,
 ) -> RecordedResponse | None:
-    """Submit jobs in a transaction of its own; running it twice changes nothing more.
+    """Submit jobs in a transaction of its own; running it again with the same jobs changes nothing.
 
     `by` is the actor, if the act is recorded in the audit log. Raises IdempotencyKeyReused, QueueFull, BatchClosed,
-    EvaluationsDeleted, ReviewRefused if the batch is signed off."""
+    EvaluationsDeleted, and ReviewRefused if the batch is signed off."""
     async with connection.transaction():
         if record is not None and (recorded := await recorded_response(connection, tenant, record)):
             return recorded
@@ -116,7 +116,8 @@ def _said(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) 
 async def _insert_batch(
     connection: Connection, tenant: TenantId, batch: NewBatch | MoreRows, jobs: Sequence[NewJob]
 ) -> bool:
-    """Insert a batch or a further part of it; return whether it is new. Raises BatchClosed, ReviewRefused."""
+    """Insert a batch, or add a further part to it; return whether the batch is new. Raises BatchClosed,
+    ReviewRefused."""
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
         name, tags = storable_text(batch.name), [storable_text(tag) for tag in batch.tags]
@@ -139,7 +140,7 @@ async def _insert_batch(
 
 
 async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:
-    """Raise an error if the jobs would exceed the tenant's queue limit. Concurrent requests may exceed it together,
+    """Raise an error if the jobs would exceed the tenant's queue limit. Concurrent requests can together exceed it,
     because the limit keeps queues short and need not be exact."""
     row = await connection.fetchrow(_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
     if row is None:

@@ -1,4 +1,4 @@
-"""Jobs and batches as seen by their tenant; those of other tenants are treated as nonexistent."""
+"""Jobs and batches as seen by their tenant; those of another tenant are treated as nonexistent."""
 
 import asyncio
 import datetime as dt
@@ -145,8 +145,8 @@ class PgJobs(Store):
         documents: PgDocuments | None = None,
         document_days: int = 30,
     ) -> None:
-        """Create the store. Without `documents`, documents are stored in the rows of their jobs.
-        `document_days`: days for which they are kept after their jobs were cancelled or failed."""
+        """Create the store. Without `documents`, documents are stored in the rows of their jobs. `document_days` is the
+        number of days for which they are kept after their jobs were cancelled or failed."""
         super().__init__(database)
         self._documents = documents
         self._document_days = document_days
@@ -198,8 +198,8 @@ class PgJobs(Store):
         after: Cursor | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """Return jobs, the newest first; optionally only those of a `source`, by the sender's name for it, or
-        of the sender's own `reference` alone."""
+        """Return jobs, the newest first; optionally only those with a `source`, by the sender's name for it, or only
+        those with the sender's own `reference`."""
         # The query has only the requested conditions: a plan for all optional conditions together would use no index.
         values: list[object] = [tenant, limit]
         conditions = ["tenant = $1"]
@@ -221,7 +221,7 @@ class PgJobs(Store):
         return await self._database.select(Job, query, *values)
 
     async def result(self, tenant: TenantId, job: JobId, kind: type[R]) -> R | None:
-        """Return the result of a finished job. Rankings, which are large, are read with `PgRankings`."""
+        """Return the result of a finished job. Use `PgRankings` to read rankings, which are large."""
         row = await self._database.fetch_one(_RESULT, tenant, job)
         return None if row is None else from_json_column(kind, row["result"], f"The result of job {job}")
 
@@ -232,18 +232,18 @@ class PgJobs(Store):
         return None if row is None else await asyncio.to_thread(_report, row["report"], row["source"] or "", job)
 
     async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
-        """Return a sentence on why a queued job does not run yet; None if it is not queued."""
+        """Return a sentence that explains why a queued job does not run yet; None if it is not queued."""
         position = await self._database.select_one(QueuePosition, _CIRCUMSTANCES, tenant, job, self._settings.max_usd)
         return None if position is None else waiting_reason(position)
 
     async def batch_waiting_reason(self, tenant: TenantId, batch: BatchId) -> str | None:
-        """Return why the batch's first queued job does not run yet; None if none is queued."""
+        """Return why the first queued job of the batch does not run yet; None if none is queued."""
         row = await self._database.fetch_one(_FIRST_QUEUED, tenant, batch)
         return None if row is None else await self.waiting_reason(tenant, row["id"])
 
     async def cancel(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> Job | None:
-        """Cancel a job; a job that has ended stays as it is. `by` is the actor for the audit log. Raises
-        ReviewRefused if its call is signed off."""
+        """Cancel a job; a job that has ended stays as it is. `by` is the actor for the audit log. Raises ReviewRefused
+        if the job's call is signed off."""
         job_now = await self.get(tenant, job)
         if job_now is None:
             return None
@@ -261,8 +261,8 @@ class PgJobs(Store):
         return await self.get(tenant, job)
 
     async def cancel_batch(self, tenant: TenantId, batch: BatchId, by: ActBy | None = None) -> int:
-        """Cancel the batch's jobs that have not ended, close the batch, and return the number of these jobs.
-        `by` is the actor for the audit log. Raises ReviewRefused if it is signed off."""
+        """Cancel the batch's jobs that have not ended, close the batch, and return how many were cancelled. `by` is the
+        actor for the audit log. Raises ReviewRefused if the batch is signed off."""
 
         async def work(connection: Connection) -> int:
             async with connection.transaction():
@@ -281,18 +281,18 @@ class PgJobs(Store):
         return await count_retriable(self._database, tenant, self._document_days, job=job, batch=batch)
 
     async def unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
-        """Return the number of documents of a batch whose evaluation has not ended."""
+        """Return the number of documents in a batch whose evaluation has not ended."""
         row = await self._database.fetch_one(_UNREAD_DOCUMENTS, tenant, batch)
         return 0 if row is None else int(row["documents"])
 
     async def retry(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> RetryCounts:
-        """Return a failed or cancelled job to the queue. `by` is the actor for the audit log. Raises QueueFull,
-        and ReviewRefused if its call is signed off."""
+        """Return a failed or cancelled job to the queue. `by` is the actor for the audit log. Raises QueueFull, and
+        ReviewRefused if the job's call is signed off."""
         return await self._database.run(lambda connection: retry_jobs(connection, tenant, self._log, by, job=job))
 
     async def retry_batch(self, tenant: TenantId, batch: BatchId, by: ActBy | None = None) -> RetryCounts:
-        """Return all failed or cancelled jobs of a batch to the queue. `by` is the actor for the audit log.
-        Raises QueueFull, and ReviewRefused if it is signed off."""
+        """Return all failed or cancelled jobs of a batch to the queue. `by` is the actor for the audit log. Raises
+        QueueFull, and ReviewRefused if the batch is signed off."""
         return await self._database.run(
             lambda connection: retry_jobs(connection, tenant, self._log, by, batch=batch), _ADD_SECONDS
         )
@@ -311,7 +311,8 @@ class PgJobs(Store):
     async def batch_rows(
         self, tenant: TenantId, batch: BatchId, reference: str | None = None
     ) -> AsyncIterator[BatchRow]:
-        """Yield the jobs of a batch, or only those of a reference, in row order, reading a page at a time."""
+        """Yield the jobs of a batch in row order, optionally only those with a given reference, reading one page at a
+        time."""
         last: int | None = None
         name = None if reference is None else storable_text(reference)
         while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE, name):
@@ -321,13 +322,13 @@ class PgJobs(Store):
             last = rows[-1]["row"]
 
     async def purge(self, now: dt.datetime, kept: RetentionSettings = _FOR_EVER) -> int:
-        """Delete jobs past their tenant's retention period, and other rows that are kept no longer; return the
-        number of jobs."""
+        """Delete jobs past their tenant's retention period, and other rows whose retention period has passed; return
+        the number of jobs."""
         return await retention.purge(self._database, now, kept)
 
     async def forget_documents(self, now: dt.datetime) -> int:
-        """Delete the documents of jobs that ended without a result too long ago to be rerun, or whose call is
-        signed off; return how many."""
+        """Delete the documents of jobs that ended without a result too long ago to be rerun, or whose call is signed
+        off; return the number of documents."""
         return await retention.forget_documents(self._database, now - dt.timedelta(days=self._document_days))
 
 
@@ -338,8 +339,8 @@ def _batch_row(row: asyncpg.Record) -> BatchRow:
 
 
 def _report(stored: str, source: str, job: JobId) -> Report:
-    """Return the report with the source of this job's idea: the job that evaluated the same idea first may have a
-    different source, which other tenants must not see."""
+    """Return the report with the source of this job's idea. The report may come from an earlier job for the same idea
+    with a different source, which other tenants must not see."""
     report = from_json_column(Report, stored, f"The report of job {job}")
     return report.model_copy(update={"idea": report.idea.model_copy(update={"source": source})})
 

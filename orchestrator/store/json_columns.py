@@ -1,8 +1,7 @@
-"""Values to and from text and jsonb columns.
+"""Conversion of values to and from text and jsonb columns.
 
-Processes of two versions share a database while a service is upgraded: what is read here may have keys that a later
-version has added, and they are ignored. What comes from outside is validated elsewhere, and stays strict.
-"""
+Processes of two versions share a database during an upgrade, so stored documents may contain keys added by a later
+version; these are ignored. Input from outside is validated elsewhere, strictly."""
 
 import json
 import re
@@ -22,7 +21,7 @@ _FAULTS: TypeAdapter[Sequence[Fault]] = TypeAdapter(Sequence[Fault])
 
 
 def storable_text(text: str) -> str:
-    """Replace NUL characters by U+FFFD, because PostgreSQL cannot store them."""
+    """Replace NUL characters, which PostgreSQL cannot store, with U+FFFD."""
     return text.replace("\0", "\ufffd")
 
 
@@ -31,7 +30,7 @@ def json_without_nul(json: str) -> str:
 
 
 def to_json_column(value: BaseModel) -> str:
-    """JSON for a jsonb column."""
+    """Return JSON for a jsonb column."""
     return json_without_nul(value.model_dump_json())
 
 

@@ -1,7 +1,7 @@
-"""Storage of API keys: create, list, revoke, and check a key with every request, which counts against its rate limit.
+"""Storage of API keys: create, list and revoke keys, and check the key of every request, counting the request against
+its rate limit.
 
-The audit log of the tenant says who made and who revoked them, and never what the secret is.
-"""
+The tenant's audit log records who created and who revoked each key, but never the secret."""
 
 import datetime as dt
 from typing import Any
@@ -100,8 +100,8 @@ class PgKeys(Store):
         *,
         actor: Actor | None = None,
     ) -> ApiKey | RecordedResponse | None:
-        """Create a key; None if there is no such tenant. `record` belongs to the tenant `by`. Without an actor
-        for the audit log, the key comes with the service. Raises IdempotencyKeyReused."""
+        """Create a key; None if the tenant does not exist. `record` belongs to the tenant `by`. `actor` is for the
+        audit log; it is None for a key that comes with the service. Raises IdempotencyKeyReused."""
         values = (
             key.id,
             tenant,
@@ -137,8 +137,7 @@ class PgKeys(Store):
 
     @in_transaction
     async def revoke(self, connection: Connection, tenant: TenantId, key: KeyId, by: ActBy) -> ApiKey | None:
-        """Revoke a key, effective with the next request; a key that was already revoked keeps its time of
-        revocation."""
+        """Revoke a key, effective with the next request; a key that was already revoked keeps its revocation time."""
         revoked = await select_one(connection, ApiKey, _REVOKE, tenant, key, by.at)
         if revoked is None:
             return await select_one(connection, ApiKey, _GET, tenant, key)

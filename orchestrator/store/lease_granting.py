@@ -1,4 +1,5 @@
-"""Granting leases, in one transaction: reads the queues, asks the fair scheduler, and leases the jobs it chooses."""
+"""Granting of leases in one transaction: read the queues, ask the fair scheduler, and lease the jobs that it
+chooses."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -38,7 +39,7 @@ _LEASE = f"""
     pinned, max_usd, CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
     coalesce({PAID_SO_FAR}, 0) AS paid_usd, {PROMPT_TOKENS_SO_FAR} AS paid_prompt_tokens, created_at AS submitted_at
 """
-"""The columns of a Lease."""
+"""Columns of a Lease."""
 
 _HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"
 
@@ -48,7 +49,7 @@ WAITING = """
     WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
     ORDER BY tenant, priority LIMIT 1
 """
-"""Query for whether any overnight job ($1), or with $1 false any other job, could start now."""
+"""SQL query for whether any overnight job could start now, if $1 is true, or any other job, if $1 is false."""
 
 # This lock lets one worker decide at a time; the statements after it see what the previous one did.
 _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
@@ -124,8 +125,8 @@ async def grant_leases(
     *,
     keep_documents: bool,
 ) -> GrantedLeases:
-    """Grant leases in a transaction of its own, with one token per free slot. Called again with the same tokens, it
-    returns the same leases."""
+    """Grant leases in a transaction of its own, with one token per free slot. Another call with the same tokens returns
+    the same leases."""
     async with connection.transaction():
         clock: float = await connection.fetchval(_CLOCK)
         if before := await connection.fetch(_HELD, tokens):
@@ -160,7 +161,7 @@ async def grant_leases(
 
 
 def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
-    """Return the waiting job of a row; its maximum cost is what earlier attempts left of its limit."""
+    """Return the waiting job in a row; its maximum cost is what earlier attempts left of its limit."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     left = None if limit is None else max(0.0, limit - row["charged_usd"])
     return WaitingJob(JobId(row["id"]), left, row["losses"] >= settings.suspect_losses)
@@ -172,7 +173,7 @@ async def _reject_over_budget(
     queues: dict[tuple[str, int], list[WaitingJob]],
     keep_documents: bool,
 ) -> list[JobId]:
-    """Fail the jobs that cost more than any monthly budget of their tenant could pay, removing them from their
+    """Fail the jobs that cost more than their tenant's monthly budget could ever pay, and remove them from their
     queues; return their ids."""
     budgets = {row["id"]: row["monthly_usd"] for row in tenants if row["monthly_usd"] is not None}
     rejected: list[JobId] = []
@@ -204,8 +205,8 @@ def _tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Sequence
 async def _read_leases(
     connection: Connection, rows: Sequence[asyncpg.Record], settings: QueueSettings, keep_documents: bool
 ) -> tuple[list[Lease], list[JobId]]:
-    """Return the leases of the rows, and the jobs that failed because they cannot be read, so that they do not keep
-    others from starting."""
+    """Return the leases in the rows, and the jobs that failed because they cannot be read; these must not keep others
+    from starting."""
     leases: list[Lease] = []
     unreadable: list[JobId] = []
     for row in rows:
@@ -219,7 +220,8 @@ async def _read_leases(
 
 
 def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
-    """Return the lease of a row. A reservation, if any, is the attempt's cost limit, even if the request sets none."""
+    """Return the lease in a row. The attempt's cost limit is the reservation, if there is one, even if the request sets
+    no limit."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     return from_row(
         Lease,

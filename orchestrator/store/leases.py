@@ -1,5 +1,5 @@
-"""Leases, the right to run a job: granted fairly, renewed by heartbeats, fenced by tokens; also their end and
-expiry."""
+"""Leases, which give a worker the right to run a job: granted fairly, renewed by heartbeats, protected by fencing
+tokens; also how they end and expire."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,9 +29,9 @@ from orchestrator.store.ranking_rows import keep_ranking, stored_result
 
 _EXPIRED_PER_STATEMENT = 100
 _RANKING_SECONDS = 300.0
-"""Timeout for the verdict of a ranking, which may hold a hundred megabytes of comparisons."""
+"""Timeout in seconds for storing the verdict of a ranking, which may hold a hundred megabytes of comparisons."""
 _SHORT_OUTAGE = 6
-"""Divisor of the lease duration; a shorter outage leaves enough time to renew the lease."""
+"""Divisor of the lease duration; an outage shorter than the result leaves enough time to renew the lease."""
 
 _RENEW = """
     UPDATE jobs SET leased_until = statement_timestamp() + $2 * interval '1 second' WHERE lease = ANY($1)
@@ -95,7 +95,7 @@ _FAIL = finish_statement(
 
 
 class PgLeases(Store):
-    """Lease store for any number of concurrent workers; a writer that no longer holds the lease changes nothing."""
+    """Lease store for any number of concurrent workers; a worker that no longer holds a lease cannot change its job."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class PgLeases(Store):
         draw: Callable[[], UUID] = uuid4,
         keep_documents: bool = True,
     ) -> None:
-        """Create the store. `keep_documents`: whether documents of jobs that end without a result are kept for
+        """Create the store. `keep_documents` states whether documents of jobs that end without a result are kept for
         reruns."""
         super().__init__(database)
         self._keep_documents = keep_documents
@@ -113,9 +113,9 @@ class PgLeases(Store):
         self._most = AttemptLimits(settings.max_failures, settings.max_losses, settings.max_outages)
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]:
-        """Acquire at most one lease per free slot, interactive jobs first. Jobs that may cost more than their
-        tenant's monthly budget, or cannot be read, fail here; jobs for which too little is left of the month
-        wait."""
+        """Acquire at most one lease per free slot, interactive jobs first. Jobs that could cost more than their
+        tenant's monthly budget, or that cannot be read, fail here; jobs that cost more than what is left of this
+        month's budget wait."""
         if slots.free <= 0 or await self._database.fetch_one(WAITING, slots.overnight_only) is None:
             return []
         tokens = [self._draw() for _ in range(slots.free)]
@@ -131,12 +131,12 @@ class PgLeases(Store):
         return await self._database.run(work)
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
-        """Renew the leases and return the tokens of those that still hold."""
+        """Renew the leases and return the tokens of those that are still valid."""
         rows = await self._database.fetch(_RENEW, sorted(tokens), self._settings.lease_seconds)
         return {row["lease"] for row in rows}
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Record the run and everything that determines its result, before anything is spent on it."""
+        """Record the run and everything that determines its result, before any money is spent on it."""
         row = await self._database.fetch_one(
             _RECORD_RUN, lease.job, lease.token, run_id, mapping_to_json_column(pinned)
         )
@@ -168,9 +168,10 @@ class PgLeases(Store):
     async def give_back(
         self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
     ) -> JobState | None:
-        """Return a job to the queue, or fail it if its attempts are used up; return its new state, or None if the
-        lease is no longer valid. With `attempt_failed` it counts as a failure of the job; otherwise with a pause as an
-        outage of a dependency, without one as the loss of a worker, which is limited too, as the job may cause it."""
+        """Return a job to the queue, or fail it if its attempts are used up; return its new state, or None if the lease
+        is no longer valid. With `attempt_failed` this counts as a failure of the job; otherwise, with a delay, as an
+        outage of a dependency, and without a delay as the loss of a worker. Losses are limited too, because the job may
+        cause them."""
         cause: RetryCause = "failure" if attempt_failed else "outage" if after_seconds > 0 else "loss"
 
         async def work(connection: Connection) -> JobState | None:
@@ -188,8 +189,8 @@ class PgLeases(Store):
         return await self._database.run(work)
 
     async def expire(self) -> int:
-        """Return the jobs with expired leases to the queue, and return their number. After an outage of the
-        database, wait until the holders have had time to renew their leases."""
+        """Return jobs with expired leases to the queue, and return their number. After a database outage, expire
+        nothing until the holders have had time to renew their leases."""
 
         async def work(connection: Connection) -> int:
             if self._just_back():

@@ -1,4 +1,4 @@
-"""Language model calls that wait for a batch, and the batches in flight."""
+"""Language model calls waiting to be sent in a batch, and the batches in flight."""
 
 import datetime as dt
 import uuid
@@ -90,20 +90,20 @@ _FORGET = """
     SELECT count(answer) FILTER (WHERE NOT settled)::integer AS lost FROM deleted
 """
 _LINE_OVERHEAD = 200
-"""Maximum bytes of a line in addition to its body."""
+"""Maximum bytes of a line beyond its body."""
 _AT_ONCE = 500
-"""Maximum number of results in a statement."""
+"""Maximum number of results in one statement."""
 _GATHER_SECONDS = 120.0
 _CLOSE_SECONDS = 600.0
 
 
 class PgBatchBook(Store):
-    """Implements `workers.llm.batches.batch_book.BatchBook`; the clock is the database server's.
+    """Implements `workers.llm.batches.batch_book.BatchBook`, using the clock of the database server.
 
-    Bodies and answers are deleted with the job of the run that asked (`orchestrator.store.retention`)."""
+    Bodies and responses are deleted together with the job whose run made the call (`orchestrator.store.retention`)."""
 
     def __init__(self, database: Database, endpoint: str, settled_seconds: float = 10.0) -> None:
-        """Create the store; `settled_seconds` is the time for which a settled call may still be collected."""
+        """Create the store; `settled_seconds` is the time for which a settled call can still be collected."""
         super().__init__(database)
         self._endpoint = endpoint
         self._settled_seconds = dt.timedelta(seconds=settled_seconds)

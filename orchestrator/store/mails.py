@@ -1,7 +1,6 @@
-"""Outbox of mails to members, written in the transactions that they report on.
+"""Outbox of mails to members, written in the transactions that the mails report on.
 
-No mails are written for removed members, for members who want none, or if the service sends none.
-"""
+No mails are written for removed members, for members who want none, or if the service sends no mails."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -73,7 +72,7 @@ class PgMails(PgOutbox):
     def __init__(self, database: Database, *, enabled: bool) -> None:
         super().__init__(database, "mails", "sent")
         self.enabled = enabled
-        """Whether this service sends mails."""
+        """True if this service sends mails."""
 
     async def add_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
         """Queue an invitation mail; `batch` is the call that the member is invited to review."""
@@ -87,8 +86,8 @@ class PgMails(PgOutbox):
     async def add_assignments(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
-        """Queue mails about new assignments; `members` lists each member once for each proposal assigned in the
-        same action."""
+        """Queue mails about new assignments; `members` lists a member once for each proposal assigned in the same
+        action."""
         counts = Counter(members) if self.enabled else {}
         call = await connection.fetchrow(_CALL, tenant, batch) if counts else None
         if call is None:
@@ -98,7 +97,7 @@ class PgMails(PgOutbox):
             await self._add(connection, member, batch, news)
 
     async def stop(self, connection: Connection, member: MemberId) -> None:
-        """Cancel mails not sent yet: the member was removed, or wants no mails."""
+        """Cancel mails that have not been sent, because the member was removed or wants no mails."""
         await connection.execute(_STOP, member)
 
     async def _add(
@@ -108,7 +107,7 @@ class PgMails(PgOutbox):
             await connection.execute(_ADD, member, batch, to_json_column(news))
 
     async def claim(self, most: int, seconds: float) -> list[ClaimedMail]:
-        """Claim mails that are due; other processes cannot claim them for `seconds`."""
+        """Claim mails that are due; other processes cannot claim these for `seconds` seconds."""
         return await self._database.select(ClaimedMail, _CLAIM, most, seconds)
 
     async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[Mail]:
@@ -116,5 +115,5 @@ class PgMails(PgOutbox):
         return await self._database.select(Mail, _LIST, tenant, member, limit)
 
     async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
-        """Return the reason why the latest abandoned mail was abandoned, by member."""
+        """Return why each member's latest abandoned mail was abandoned, by member."""
         return {row["id"]: row["said"] for row in await self._database.fetch(_DEAD, tenant)}

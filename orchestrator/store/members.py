@@ -19,8 +19,8 @@ from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
 
 COULD_READ_REPORTS = "coalesce(members.read_reports_until > batches.created_at, false)"
-"""SQL condition on a member and a call: whether another role let the member read the call's reports, so that no first
-opinion of theirs is blind."""
+"""SQL condition on a member and a call: whether an earlier role let the member read the call's reports, so that none of
+the member's first opinions is blind."""
 
 FOR_OWNERS = (
     "Only an owner may change the address of a member, because it identifies the person who signs in. Remove the "
@@ -101,9 +101,9 @@ class PgMembers(LoggedStore):
         mailed: bool = False,
         batch: BatchId | None = None,
     ) -> Member | None:
-        """Invite a member, in the caller's transaction; None if a member already has this address. `mailed`: whether
-        to notify the person by mail, if the service sends mails; `batch` is the call that the member is invited to
-        review."""
+        """Invite a member, in the caller's transaction; None if a member already has this address. `mailed` states
+        whether to notify the person by mail, if the service sends mails; `batch` is the call that the member is invited
+        to review."""
         member = await select_one(connection, Member, _INVITE, id, tenant, *_values(new), by.actor.id, by.at)
         if member is None:
             return None
@@ -116,11 +116,11 @@ class PgMembers(LoggedStore):
     invite = in_transaction(invite_within)
 
     async def list(self, tenant: TenantId) -> list[Member]:
-        """Return the members by name, including removed ones."""
+        """Return the members by name, including removed members."""
         return await self._database.select(Member, _LIST, tenant)
 
     async def reviewers(self, tenant: TenantId) -> builtins.list[Member]:
-        """Return the members who are reviewers now, by name."""
+        """Return the members who currently are reviewers, by name."""
         return [member for member in await self.list(tenant) if member.role == "reviewer" and not member.removed_at]
 
     async def get(self, tenant: TenantId, id: MemberId) -> Member | None:
@@ -133,9 +133,9 @@ class PgMembers(LoggedStore):
     async def change(
         self, connection: Connection, tenant: TenantId, id: MemberId, fields: Mapping[str, Any], by: ActBy
     ) -> Member | None:
-        """Change the specified fields of a member; the others stay as they are at that moment. None if the
-        member does not exist or was removed. Raises ReviewRefused if another member has the address, or if the
-        actor's current role does not allow the change."""
+        """Change the specified fields of a member; the other fields keep their current values. None if the member does
+        not exist or was removed. Raises ReviewRefused if another member has the address, or if the actor's current role
+        does not allow the change."""
         role, email = fields.get("role", "as before"), fields.get("email")
         before = await self._held(connection, tenant, id, by.actor, role, email)
         if before is None:
@@ -162,7 +162,7 @@ class PgMembers(LoggedStore):
     @in_transaction
     async def remove(self, connection: Connection, tenant: TenantId, id: MemberId, by: ActBy) -> Member | None:
         """Remove a member; their keys and sessions end with the next request, and their opinions stay. Raises
-        ReviewRefused as `change` does."""
+        ReviewRefused under the same conditions as `change`."""
         if await self._held(connection, tenant, id, by.actor, "removed") is None:
             return None
         member = await select_one(connection, Member, _REMOVE, tenant, id, by.at)
@@ -194,9 +194,9 @@ class PgMembers(LoggedStore):
         becomes: PersonRole | Literal["as before", "removed"] = "as before",
         email: str | None = None,
     ) -> Member | None:
-        """Return a member and lock it until the end of the transaction; None if they do not exist or were
-        removed. Raises ReviewRefused if the actor may not change them, because the actor's role may have
-        changed since the request, or if no person responsible for the tenant would remain."""
+        """Return a member and lock it until the transaction ends; None if the member does not exist or was removed.
+        Raises ReviewRefused if the actor is not allowed to change the member (the actor's role may have changed since
+        the request), or if no person responsible for the tenant would remain."""
         people = {row["id"]: from_row(Member, row) for row in await connection.fetch(_LOCK, tenant, [id, actor.id])}
         acts, found = people.get(MemberId(actor.id)), people.get(id)
         if acts is not None and (acts.removed_at is not None or not may(acts.role, "invite people")):
@@ -228,9 +228,9 @@ class PgMembers(LoggedStore):
     async def of_identity(
         self, connection: Connection, tenant: TenantId, issuer: str, subject: str, email: str | None, by: ActBy
     ) -> Member | None:
-        """Return the member who signs in with an identity provider: bound to this identity, or invited by this
-        address, which the provider has verified. From then on the identity counts, whatever happens to the
-        address; the log records it."""
+        """Return the member who signs in with an identity provider: one bound to this identity, or one invited by this
+        address, which the provider has verified. From then on the member is bound to the identity, even if the address
+        changes; the log records this."""
         member = await select_one(connection, Member, _BY_IDENTITY, tenant, issuer, subject)
         if member is None and email is not None:
             member = await select_one(connection, Member, _BIND, tenant, issuer, subject, email)

@@ -12,11 +12,11 @@ from assayer.errors import ConfigurationError
 AnyConnection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 MIGRATION_LOCK = 4_717_150_208_310_026
-"""Advisory lock that lets one process migrate a database at a time; an arbitrary constant."""
+"""Advisory lock that ensures that only one process migrates a database at a time; an arbitrary constant."""
 
 
 def latest_revision() -> str:
-    """Return the revision that this program needs."""
+    """Return the schema revision that this program needs."""
     return max(_scripts())
 
 
@@ -45,8 +45,8 @@ def refuse_newer_schema(revision: str | None) -> None:
 
 
 async def upgrade_schema(connection: AnyConnection, seconds: float) -> None:
-    """Run all missing migrations in one transaction, one process at a time; running them again changes nothing.
-    `seconds` is the timeout for each of them."""
+    """Run all missing migrations in one transaction, one process at a time; running this again changes nothing.
+    `seconds` is the timeout for each migration."""
     async with connection.transaction():
         await connection.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})", timeout=seconds)
         await connection.execute("CREATE TABLE IF NOT EXISTS assayer_schema (version_num text PRIMARY KEY)")

@@ -1,10 +1,10 @@
-"""PostgreSQL notifications: sending them, listening to them, and handing those about jobs to workers.
+"""PostgreSQL notifications: sending them, listening for them, and passing those about jobs to workers.
 
 Notifications are hints: a process that misses one finds the rows by polling. They are sent right after the commit of
-what they announce, not in the same transaction: PostgreSQL commits transactions with notifications one at a time, each
-waiting for the disk (benchmarks/queue on a disk that takes 8 ms a flush: 266 finished jobs a second, 426 this way).
-Sent separately, they do not wait for the disk. If a process is killed in between, the notification is missing.
-"""
+the change that they announce, not in the same transaction: PostgreSQL commits transactions with notifications one at a
+time, each waiting for the disk (benchmarks/queue on a disk that takes 8 ms per flush: 266 finished jobs per second in
+the same transaction, 426 sent separately). Sent separately, they do not wait for the disk. If a process is killed in
+between, the notification is lost."""
 
 import asyncio
 import logging
@@ -65,8 +65,8 @@ async def notify(connection: Connection, notifications: Iterable[Notification]) 
 
 
 class NotificationsMissed:
-    """Signal that notifications may have been missed, because the connection was lost or too many were pending;
-    read the rows instead."""
+    """Signal that notifications may have been missed, because the connection was lost or too many were pending; the
+    subscriber must read the rows instead."""
 
 
 class Subscription:
@@ -98,17 +98,17 @@ class Subscription:
             self._arrived.set()
 
     def mark_missed(self) -> None:
-        """Mark notifications as missed, discarding those pending, because a subscriber that reads the rows does
-        not need them."""
+        """Mark notifications as missed and discard those pending, because a subscriber that reads the rows does not
+        need them."""
         self._pending.clear()
         self._missed = True
         self._arrived.set()
 
 
 class NotificationListener:
-    """One connection for all subscribers of this process; use as an async context manager.
+    """One connection shared by all subscribers of this process; use it as an async context manager.
 
-    It outlives restarts of the server. Subscribe first, then look at the rows, then wait for changes."""
+    It survives server restarts. Subscribe first, then read the rows, then wait for changes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -127,8 +127,8 @@ class NotificationListener:
 
     @asynccontextmanager
     async def subscribe(self, channel: Channel, only: str | None = None) -> AsyncIterator[Subscription]:
-        """Subscribe to all payloads of a channel, or to a single payload. Nothing arrives while there is no
-        connection; after reconnecting, the first item is NotificationsMissed."""
+        """Subscribe to all payloads of a channel, or only to one payload. Nothing arrives while there is no connection;
+        after reconnecting, the first item is NotificationsMissed."""
         subscription = Subscription()
         subscriptions = self._subscriptions.setdefault((channel, only), set())
         subscriptions.add(subscription)
@@ -153,7 +153,7 @@ class NotificationListener:
                 connection.terminate()
 
     async def _listen(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-        """Listen until the connection is gone."""
+        """Listen until the connection is lost."""
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         for channel in CHANNELS:

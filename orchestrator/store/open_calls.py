@@ -1,5 +1,5 @@
-"""Locks that keep a call from being signed off until a transaction ends, because nothing about a signed-off call may
-change."""
+"""Locks that prevent a call from being signed off until a transaction ends, because nothing about a signed-off call is
+allowed to change."""
 
 from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import ReviewRefused
@@ -15,8 +15,8 @@ _SIGNED = "SELECT at FROM sign_offs WHERE batch = $1"
 
 
 async def hold_call_open(connection: Connection, tenant: TenantId, thing: str, *, alone: bool = False) -> None:
-    """Prevent the sign-off of a call until the transaction ends, and with `alone` any other such lock. `thing` is a
-    batch, or a job, which may belong to no batch. Raises ReviewRefused if the call is signed off."""
+    """Prevent the sign-off of a call until the transaction ends; with `alone`, also exclude any other such lock.
+    `thing` is a batch, or a job, which may belong to no batch. Raises ReviewRefused if the call is signed off."""
     call = await connection.fetchval(_HOLD.format(lock="NO KEY UPDATE" if alone else "SHARE"), tenant, thing)
     signed = None if call is None else await connection.fetchval(_SIGNED, call)
     if signed is not None:

@@ -1,4 +1,4 @@
-"""Opinions of reviewers: blind opinions, revisions, and judgements of single points."""
+"""Opinions of reviewers: blind opinions, revisions, and judgements of individual points."""
 
 from collections.abc import Sequence
 
@@ -79,8 +79,8 @@ class PgOpinions(LoggedStore):
         self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, note: str, by: ActBy
     ) -> Opinion | None:
         """Store the reviewer's first opinion, before the program's report is shown. None if the proposal is not
-        assigned to the reviewer. Raises ReviewRefused if there is an earlier opinion, a current conflict of
-        interest, another role that let the reviewer read the report, or if the call is signed off."""
+        assigned to the reviewer. Raises ReviewRefused if there is an earlier opinion, a current conflict of interest or
+        another role that let the reviewer read the report, or if the call is signed off."""
         member, stored = MemberId(by.actor.id), storable_text(note)
         if not await _may_give(connection, tenant, evaluation, member):
             return None
@@ -125,7 +125,7 @@ class PgOpinions(LoggedStore):
         return await self._database.select(Opinion, _OF_PROPOSALS, tenant, list(evaluations))
 
     async def first(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
-        """Return the first opinions of a call, with the program's scores where figures of its reports exist."""
+        """Return the first opinions of a call, with the program's scores for reports that have figures."""
         (first,) = await self._database.select(FirstOpinions, _FIRST, tenant, batch)
         return first
 
@@ -161,14 +161,13 @@ class PgOpinions(LoggedStore):
 
 
 async def _opinion(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> Opinion:
-    """Return the opinion that was just written, in the same transaction, because it may be erased directly
-    afterwards."""
+    """Return the opinion just written, in the same transaction, because it could be erased directly afterwards."""
     (row,) = await connection.fetch(_OF, tenant, None, evaluation, member)
     return from_row(Opinion, row)
 
 
 async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:
-    """Raises ReviewRefused."""
+    """Return whether it is assigned to them. Raises ReviewRefused."""
     if await connection.fetchrow(_ASSIGNED, tenant, evaluation, member) is None:
         return False
     await hold_call_open(connection, tenant, evaluation)

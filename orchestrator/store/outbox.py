@@ -1,4 +1,4 @@
-"""Outbox tables of pending messages: `id`, `state`, `attempt`, `next_at` and `said`, with an index on pending rows."""
+"""Outbox tables for pending messages: `id`, `state`, `attempt`, `next_at` and `said`, with an index on pending rows."""
 
 from typing import Literal
 
@@ -25,8 +25,8 @@ _SETTLE = """
 
 
 def claim_query(table: str, columns: str, *, receivers: str, to: str, among: str = "true") -> str:
-    """Return a query that claims at most $1 rows for $2 seconds. `to` states which of the `receivers` a row
-    (`owed`) goes to; `among` states which of the due rows may be claimed."""
+    """Return a query that claims at most $1 rows for $2 seconds. `to` is the condition for which of the `receivers` a
+    row (`owed`) goes to; `among` is the condition for which of the due rows can be claimed."""
     return _CLAIM.format(table=table, columns=columns, receivers=receivers, to=to, among=among)
 
 
@@ -34,13 +34,13 @@ class PgOutbox(Store):
     """Base of the stores of pending messages. All methods raise StorageError."""
 
     def __init__(self, database: Database, table: str, taken: Literal["sent", "delivered"]) -> None:
-        """Create the outbox; `taken` is the state of a row that its receiver has accepted."""
+        """Create the outbox; `taken` is the state of a row once its receiver has accepted it."""
         super().__init__(database)
         self._settle = _SETTLE.format(table=table)
         self._taken = taken
 
     async def settle(self, claimed: ClaimedMail | ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
-        """Store the outcome of a delivery; return False if the claim was no longer valid."""
+        """Store the outcome of a delivery; return False if the claim is no longer valid."""
         state = {Delivered: self._taken, RetryLater: "pending", GivenUp: "failed"}[type(outcome)]
         seconds = outcome.seconds if isinstance(outcome, RetryLater) else 0.0
         detail = storable_text(outcome.detail)

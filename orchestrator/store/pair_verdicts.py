@@ -1,4 +1,4 @@
-"""Verdicts of judges on pairs of ideas, from requested comparisons and from rankings."""
+"""Judges' verdicts on pairs of ideas, from requested comparisons and from rankings."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ _BETWEEN = """
 
 
 class SourcedComparison(Frozen):
-    """An answer of a judge, with its job."""
+    """A judge's response, with its job."""
 
     job: JobId
     """Id of the comparison or ranking."""

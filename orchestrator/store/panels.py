@@ -1,4 +1,4 @@
-"""Reviewers' opinions of a call: a table that the database sorts, filters and paginates; and the call's scores as
+"""Reviewers' opinions of a call: a table that the database sorts, filters and paginates, and the call's scores as
 columns, from which agreement is computed."""
 
 from collections.abc import Sequence
@@ -73,13 +73,13 @@ _SCORES = f"""
 
 
 class PanelView(Frozen):
-    """Filter and order of a panel's proposals, from the parameters of the page's URL."""
+    """Filter and sort order of a panel's proposals, from the parameters of the page's URL."""
 
     sort: Literal["row", "mean", "spread", "score", "missing"] = "row"
-    """Sort order: descending, except by row; proposals without the figure come last."""
+    """Sort order: descending, except for `row`; proposals without a value come last."""
     only: tuple[Literal["missing", "apart", "overridden", "set_aside"], ...] = Field(default=(), max_length=4)
     """Filters for proposals with missing opinions, with scores two or more apart, with an overridden score, or with
-    opinions that do not count. Several filters apply together."""
+    opinions that do not count. If several filters are given, all apply."""
     page: int = Field(default=1, ge=1, le=1_000)
 
 
@@ -91,14 +91,14 @@ class PanelCursor(NamedTuple):
 
 
 class PanelScores(NamedTuple):
-    """Scores of a call, including proposals that were cancelled since."""
+    """Scores of a call, including proposals that have since been cancelled."""
 
     assigned: int
     given: int
     revised: int
     set_aside: int
     members: list[str]
-    """Reviewers of the opinions that count; this and the three lists below have one entry for each opinion."""
+    """Reviewers whose opinions count; this list and the three lists below have one entry per opinion."""
     proposals: list[str]
     blind: list[int]
     standing: list[int]
@@ -114,7 +114,7 @@ class PgPanels(Store):
     async def proposals(
         self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None
     ) -> Sequence[PanelProposal]:
-        """Return proposals in row order, starting after a position; without a position, from the first."""
+        """Return proposals in row order after a position, or from the first if no position is given."""
         row, evaluation = after or PanelCursor(-1, "")
         rows = await self._database.fetch(_AFTER, tenant, batch, row, evaluation, limit)
         return list(map(_proposal, rows))

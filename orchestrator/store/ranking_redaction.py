@@ -1,4 +1,4 @@
-"""Erasure of an applicant from a finished ranking, which stays unchanged for all others, with a gap at the erased
+"""Erasure of an applicant from a finished ranking, which stays unchanged for everyone else, with gaps at the erased
 ranks."""
 
 import datetime as dt
@@ -35,8 +35,9 @@ APPLICANT = f"""
         ) AS others
     )
 """
-"""SQL query for the evaluations of a tenant ($1) with a name ($2) or of a batch ($3), and their ideas, with those ($4)
-of evaluations deleted since. Text that another proposal shares identifies no applicant while that proposal exists."""
+"""SQL query for a tenant's ($1) evaluations with a name ($2) or in a batch ($3), and for their ideas, including the
+ideas ($4) of evaluations deleted since. A text shared with another proposal identifies no applicant while that proposal
+exists."""
 
 _LOCK = """
     SELECT size FROM jobs JOIN rankings ON job = id
@@ -110,23 +111,23 @@ STILL_RANKED = """
         )
     )
 """
-"""SQL query for the rankings ($2) from which an erasure ($3) removed an applicant: those not processed yet, and those
+"""SQL query for those rankings ($2) of an erasure ($3) that still need work: rankings not processed yet, and rankings
 that still contain data of an idea without a rank in them."""
 
 
 class RankedApplicant(NamedTuple):
-    """An applicant's ideas in a finished ranking."""
+    """Ideas of an applicant in a finished ranking."""
 
     ideas: tuple[str, ...]
     ranks: tuple[int, ...]
     others: int
-    """Ideas that stay."""
+    """Number of ideas that stay."""
 
 
 async def ranked_applicant(
     connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Set[str]
 ) -> RankedApplicant | None:
-    """Find the applicant's ideas in a ranking: those with the name `source`, in the ranking or as an evaluation, and
+    """Find the applicant's ideas in a ranking: those with the name `source`, in the ranking or in an evaluation, and
     `ideas`. Locks the ranking until the transaction ends. None if it no longer exists."""
     if await connection.fetchrow(_LOCK, tenant, ranking) is None:
         return None
@@ -139,9 +140,10 @@ async def ranked_applicant(
 async def redact_ranking(
     connection: Connection, ranking: JobId, applicant: RankedApplicant, now: dt.datetime, proof: int
 ) -> None:
-    """Delete an applicant's ideas from a ranking that `ranked_applicant` has locked, and from the cache of answers.
+    """Delete an applicant's ideas from a ranking locked by `ranked_applicant`, and from the response cache.
 
-    Ranks, intervals and bands of the others stay. `proof`: number of the audit log's entry about the erasure."""
+    The ranks, intervals and bands of all others stay. `proof` is the number of the audit log entry that records the
+    erasure."""
     await connection.fetch(_NOTE, ranking, str(proof))
     if not applicant.ideas:
         return

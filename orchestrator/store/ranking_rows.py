@@ -1,7 +1,6 @@
 """Rows of rankings: ideas and known answers as submitted, and the order once the ranking has finished.
 
-They are the only place where these are stored: the request and the report of a ranking are assembled from them.
-"""
+This data is stored only in these rows: the request and the report of a ranking are assembled from them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ WHOLE_REQUEST = """CASE WHEN jobs.kind = 'ranking' THEN jobs.request || (
         )
         FROM ranking_ideas WHERE job = jobs.id
     ) ELSE jobs.request END"""
-"""SQL expression for the request of a job as it was submitted."""
+"""SQL expression for a job's request as it was submitted."""
 RANKED_IDEA = """
     details || jsonb_build_object(
         'id', idea, 'title', title, 'source', source,
@@ -40,7 +39,7 @@ RANKED_IDEA = """
         END
     )
 """
-"""SQL expression for a RankedIdea from a row of `ranking_ideas`, in a query over all rows of one ranking."""
+"""SQL expression that makes a RankedIdea from a row of `ranking_ideas`, in a query over all rows of one ranking."""
 
 _ADD_IDEAS = """
     INSERT INTO ranking_ideas (job, place, idea, source, seed, body)
@@ -80,15 +79,16 @@ _COLUMNS = (
 
 
 def stored_request(request: JobRequest) -> str:
-    """Return the JSON of a request as it is stored with its job, without what `add_ranking` stores in rows."""
+    """Return the JSON of a request as stored with its job, that is, without the parts that `add_ranking` stores in
+    rows."""
     if not isinstance(request, RankingRequest):
         return to_json_column(request)
     return json_without_nul(request.model_dump_json(exclude=_IN_ROWS))
 
 
 async def add_ranking(connection: Connection, tenant: TenantId, job: JobId, request: RankingRequest) -> None:
-    """Store the ideas and known answers of a ranking that was just submitted, and the batches that it ranks. Raises
-    InputError if an idea is listed twice."""
+    """Store the ideas and known answers of a newly submitted ranking, and the batches that it ranks. Raises InputError
+    if an idea is listed twice."""
     require_distinct(request.ideas)
     for start in range(0, len(request.ideas), _AT_ONCE):
         ideas = request.ideas[start : start + _AT_ONCE]
@@ -109,7 +109,7 @@ async def add_ranking(connection: Connection, tenant: TenantId, job: JobId, requ
 async def keep_ranking(
     connection: Connection, job: JobId, result: Mapping[str, Any], seconds: float | None = None
 ) -> None:
-    """Store the order and the answers of a ranking, or the answers of a comparison, that has just finished."""
+    """Store the order and the answers of a ranking, or the answers of a comparison, when it has just finished."""
     ranking, answers = result.get("ranking"), result.get("comparisons", result.get("answers"))
     if ranking is not None:
         ideas = _with_text_groups(ranking["ideas"])
@@ -122,14 +122,15 @@ async def keep_ranking(
 
 
 def stored_result(kind: JobKind, result: Mapping[str, Any]) -> str | None:
-    """Return the JSON of a result as it is stored with its job, without what `keep_ranking` stores in rows."""
+    """Return the JSON of a result as stored with its job, that is, without the parts that `keep_ranking` stores in
+    rows."""
     if kind == "ranking":
         return None
     return mapping_to_json_column({name: value for name, value in result.items() if name != "answers"})
 
 
 def _with_text_groups(ideas: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Number the groups of ideas with the same text, which refer to each other."""
+    """Number the groups of ideas that list each other as having the same text."""
     groups: dict[str, int] = {}
     for number, idea in enumerate(ideas):
         for name in (idea["id"], *idea["same_text_as"]) if idea["same_text_as"] else ():

@@ -1,7 +1,6 @@
 """Finished rankings: summaries, ranks, and the rankings of a call.
 
-Pages read ranks without the comparisons, of which a ranking of thousands of ideas has tens of thousands.
-"""
+Pages read ranks without the comparisons, because a ranking of thousands of ideas has tens of thousands of them."""
 
 import asyncio
 import datetime as dt
@@ -109,7 +108,7 @@ class RankingSummary(Frozen):
 
 
 class CallStandings(NamedTuple):
-    """All ideas of a ranking, best first, as columns."""
+    """All ideas of a ranking as columns, best first."""
 
     ranks: list[int]
     lows: list[float]
@@ -120,17 +119,18 @@ class CallStandings(NamedTuple):
     chances: list[float | None]
     comparisons: list[int]
     alike: list[bool]
-    """Whether the judge was shown the same text for another idea."""
+    """True for ideas whose text the judge also saw for another idea."""
     titles: list[str]
     ideas: list[str]
     proposals: list[str | None]
-    """Id of the call's proposal for each idea; None if it is not part of the call or was deleted since."""
+    """Id of the call's proposal for each idea; None if the idea is not part of the call or its proposal has been
+    deleted."""
     scores: list[float | None]
-    """Scores in the ideas' reports, 0 to 1; None if there is no score."""
+    """Scores from the ideas' reports, 0 to 1; None if there is no score."""
     unscored: list[str | None]
     """Reasons why there is no score; None if there is one."""
     uncovered: list[bool | None]
-    """Whether the corpus does not cover the idea's field; None if unknown."""
+    """True for ideas whose field is not covered by the corpus; None if unknown."""
 
 
 class UnrankedProposal(NamedTuple):
@@ -148,7 +148,7 @@ class RankOfProposal(NamedTuple):
     subject: str
     created_at: dt.datetime
     size: int
-    """Number of ranked ideas, including those erased since."""
+    """Number of ranked ideas, including those erased later."""
     rank: int
     low: float
     high: float
@@ -166,8 +166,8 @@ class PgRankings(Store):
         after: Cursor | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """Return rankings, the newest first. Either all, or those with two or more proposals of a call,
-        regardless of who started them, or those with an idea that its sender calls `reference`."""
+        """Return rankings, the newest first: all of them, those with at least two proposals of a call (regardless of
+        who started them), or those with an idea that its sender calls `reference`."""
         name = None if reference is None else storable_text(reference)
         return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
 
@@ -177,7 +177,7 @@ class PgRankings(Store):
         return None if row is None else from_json_column(RankingSummary, row["head"], f"Ranking {ranking}")
 
     async def standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
-        """Return the standings with the corresponding proposals of a call; None if the ranking is not done."""
+        """Return the standings with the corresponding proposals of a call; None if the ranking is not finished."""
         return await self._database.select_one(CallStandings, _STANDINGS, tenant, batch, ranking)
 
     async def unranked(
@@ -193,7 +193,7 @@ class PgRankings(Store):
         return await self._database.select(RankOfProposal, _OF_PROPOSAL, tenant, proposal, _RANKED_BEFORE)
 
     async def references(self, tenant: TenantId, ranking: JobId) -> dict[IdeaId, str]:
-        """Return the senders' names for the ranking's ideas; empty if it is not finished."""
+        """Return the senders' names for the ranking's ideas; empty if the ranking is not finished."""
         rows = await self._database.fetch(_SOURCES, tenant, ranking)
         return {IdeaId(row["idea"]): reference_in(row["source"] or "") for row in rows}
 

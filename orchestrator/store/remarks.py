@@ -1,4 +1,4 @@
-"""Remarks on a proposal, in the order of their creation; they never change."""
+"""Remarks on a proposal, in order of creation; a remark never changes."""
 
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId, TenantId
@@ -29,8 +29,8 @@ class PgRemarks(LoggedStore):
     async def add(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, by: ActBy
     ) -> Remark | None:
-        """Add a remark; the same text by the same person is a single remark. None if there is no such
-        evaluation. Raises ReviewRefused if the call is signed off."""
+        """Add a remark; repeating a person's own text does not add a second remark. None if the evaluation does not
+        exist. Raises ReviewRefused if the call is signed off."""
         stored = storable_text(text)
         same = await select_one(connection, Remark, _SAME, tenant, evaluation, by.actor.id, stored)
         if same is not None:

@@ -1,4 +1,4 @@
-"""Reports of evaluations, with their figures. The state of an evaluation is in its job."""
+"""Reports of evaluations, with their figures. An evaluation's state is stored with its job."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,8 @@ from orchestrator.store.database import Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
 _MOST_CHARS = 100_000
-"""Maximum characters of an idea that are searched: PostgreSQL's text search vectors are limited to a megabyte."""
+"""Maximum number of an idea's characters that are indexed for search: PostgreSQL's text search vectors are limited to a
+megabyte."""
 
 _UPSERT_REPORT = """
     WITH written AS (
@@ -27,10 +28,10 @@ _UPSERT_REPORT = """
 
 
 class PgReports(Store):
-    """Store of finished reports; the report of a later run replaces the earlier report."""
+    """Store of finished reports; the report of a later run replaces that of an earlier run."""
 
     async def keep(self, report: Report) -> None:
-        """Store the report with its figures. The report of a run whose job was erased is not stored."""
+        """Store the report with its figures, unless the job of its run was erased."""
         figures = _figure_columns(figures_of(report), f"{report.idea.title}\n{report.idea.text}")
         stored = (report.evaluation_id, report.idea.id, to_json_column(report))
         await self._database.execute(_UPSERT_REPORT, *stored, *figures)
@@ -43,7 +44,7 @@ class PgReports(Store):
         )
 
     async def figures(self, runs: Sequence[EvaluationId]) -> dict[EvaluationId, ReportFigures]:
-        """Return the figures of reports by run, without words; runs without a report are missing."""
+        """Return the figures of reports by run, without texts; runs without a report are left out."""
         query = "SELECT run, figures - 'words' AS figures FROM report_figures WHERE run = ANY($1)"
         rows = await self._database.fetch(query, list(runs)) if runs else ()
         return {row["run"]: from_json_column(ReportFigures, row["figures"], f"Figures of {row['run']}") for row in rows}

@@ -1,4 +1,5 @@
-"""Shared cache of remote sources' responses, and claims of processes that are requesting a response."""
+"""Shared cache of responses from remote sources, and the claims of processes that are currently requesting a
+response."""
 
 import asyncio
 import datetime as dt
@@ -11,7 +12,7 @@ from orchestrator.store.claims import Claimed, PgClaims
 
 _LEVEL = 3
 _LARGE_BODY = 64 * 1024
-"""Minimum bytes of a body that is compressed in a thread."""
+"""Size in bytes from which a body is compressed in a thread."""
 
 _FIND = """
     SELECT key, source, status, body, fetched_at FROM replies

@@ -1,5 +1,4 @@
-"""Deletion of jobs past their retention period, of single jobs, and of tenants, with everything that belongs to
-them."""
+"""Deletion of single jobs, of jobs past their retention period, and of tenants, with all data that belongs to them."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -144,7 +143,7 @@ _KEPT_A_WEEK: Mapping[str, str] = {
     "deliveries": "state <> 'pending' AND created_at < $1",
     "mails": "state <> 'pending' AND created_at < $1",
 }
-"""Conditions for rows that are deleted after a week, by table; $1 is the time limit."""
+"""Conditions for rows that are deleted after a week, by table; $1 is the time before which rows are deleted."""
 # Rows written since the oldest stored job was accepted stay, because erasures find answers by the ledger and unfinished
 # jobs are charged by it. `at` is a worker's clock.
 _OLD_CALLS = """at < $1 AND at < coalesce((
@@ -158,7 +157,8 @@ _OLD_EVENTS = "at < $1 AND EXISTS (SELECT FROM jobs WHERE jobs.id = events.job A
 async def erase_jobs(
     connection: Connection, tenant: TenantId, jobs: Sequence[JobId], now: dt.datetime, proof: int
 ) -> int:
-    """Delete the jobs and return how many existed. `proof` is the number of the audit log entry that records it."""
+    """Delete the jobs and return how many existed. `proof` is the number of the audit log entry that records the
+    deletion."""
     return len(await connection.fetch(_DELETE_JOBS, tenant, list(jobs), now, proof))
 
 
@@ -168,9 +168,9 @@ async def erase_batch(connection: Connection, tenant: TenantId, batch: BatchId, 
 
 
 async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, by: ActBy) -> bool:
-    """Delete a tenant with everything that belongs to it and the content of its audit log, whose hashes stay. Its
-    keys are deleted first, so that no new data arrives. If the deletion is interrupted, the tenant still exists and
-    can be deleted again."""
+    """Delete a tenant with all its data and the content of its audit log, whose hashes stay. Its keys are deleted
+    first, so that no new data arrives. If the deletion is interrupted, the tenant still exists and can be deleted
+    again."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
     for statement, at_once in ((_DELETE_SOME, _AT_ONCE), (_FORGET_SOME, _ROWS_AT_ONCE)):
         await database.execute_in_chunks(statement, tenant, at_once)
@@ -192,9 +192,10 @@ async def forget_documents(database: Database, before: dt.datetime) -> int:
 
 
 async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -> int:
-    """Delete what is past its retention period; return how many jobs.
+    """Delete data past its retention period; return the number of jobs.
 
-    In chunks, each in its own transaction: locks are short, and a backlog meets no time limit of a statement."""
+    Deletes in chunks, each in its own transaction, so that locks are short and a backlog does not exceed a statement
+    timeout."""
     deleted = await database.execute_in_chunks(_DELETE_OLD, now, _AT_ONCE)
     for statement in (_DELETE_LATE_ANSWERS, _DELETE_LATE_REPORTS):
         await database.execute_in_chunks(statement, _ROWS_AT_ONCE)
@@ -214,7 +215,7 @@ async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -
 
 
 def _months_before(now: dt.datetime, months: int) -> dt.datetime:
-    """Return the start of the month that is `months` before the current month."""
+    """Return the start of the month `months` months before the current one."""
     utc = now.astimezone(dt.UTC)
     years, month = divmod(utc.month - 1 - months, 12)
     return dt.datetime(utc.year + years, month + 1, 1, tzinfo=dt.UTC)

@@ -1,5 +1,6 @@
-"""Groups of ideas that are rewarded against each other. Members arrive individually, at any process; each is a job of
-its own, so that it is judged while others are still missing, and is paid for once, however often it is sent."""
+"""Groups of ideas whose rewards are relative to each other. Members arrive one by one, at any process. Each member is a
+job of its own, so that it is judged while others are still missing, and is paid for once, no matter how often it is
+sent."""
 
 import hashlib
 from collections.abc import Mapping
@@ -71,15 +72,15 @@ class GroupMember(NamedTuple):
     job: JobId
     state: JobState
     outcome: RewardOutcome | None
-    """Outcome of the member; None until it is judged."""
+    """Outcome of the member; None until the member is judged."""
 
 
 class RewardGroup(NamedTuple):
-    """A group as it stands."""
+    """Current state of a group."""
 
     size: int
     seconds_left: float
-    """Seconds for which missing members are still awaited; below 0 the time is over."""
+    """Seconds left to wait for missing members; negative when the time is over."""
     members: Mapping[int, GroupMember]
 
     @property
@@ -93,9 +94,8 @@ class RewardGroup(NamedTuple):
 
 class PgRewardGroups(Store):
     async def begin(self, tenant: TenantId, plan: GroupPlan, member: int, digest: bytes, seconds: float) -> JobId:
-        """Return the id under which the member's job is to be submitted, or was. A member whose job ended
-        without a verdict of the judge gets a new id. Raises GroupConflict, after which nothing may be
-        submitted."""
+        """Return the id under which the member's job is to be submitted, or has been. A member whose job ended without
+        a verdict from the judge gets a new id. Raises GroupConflict, in which case nothing must be submitted."""
         plan = plan._replace(id=storable_text(plan.id))
 
         async def work(connection: Connection) -> tuple[asyncpg.Record | None, asyncpg.Record | None]:
@@ -118,7 +118,7 @@ class PgRewardGroups(Store):
         return _job_id(tenant, plan.id, member, digest, before["job"]) if over else JobId(before["job"])
 
     async def join(self, tenant: TenantId, group: str, member: int, digest: bytes, job: JobId, seconds: float) -> None:
-        """Record a member after its job was submitted; the other members are awaited for at least `seconds` more."""
+        """Record a member after its job was submitted; the wait for the other members lasts at least `seconds` more."""
         await self._database.execute(_JOIN, tenant, storable_text(group), member, digest, job, seconds)
 
     async def state(self, tenant: TenantId, group: str) -> RewardGroup | None:
@@ -139,8 +139,8 @@ def _check_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
 
 
 def _job_id(tenant: TenantId, group: str, member: int, digest: bytes, before: str) -> JobId:
-    """Return the job id of a member; the same member sent twice concurrently has the same id, so the queue accepts
-    it once."""
+    """Return the job id of a member; if the same member is sent twice concurrently, both have the same id, so the queue
+    accepts it once."""
     hashed = hashlib.sha256()
     for part in (tenant.encode(), group.encode(), str(member).encode(), digest, before.encode()):
         hashed.update(len(part).to_bytes(8))

@@ -18,7 +18,7 @@ _ITEM = """
 class AskedReward(NamedTuple):
     item: NamedRewardItem
     outcome: RewardOutcome | None
-    """None: not judged so far."""
+    """Outcome; None until judged."""
 
 
 class PgRewards(PgItemOutcomes[RewardOutcome]):

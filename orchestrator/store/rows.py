@@ -1,4 +1,4 @@
-"""Conversion of table rows, which may have columns that this version does not know."""
+"""Conversion of table rows, which may have columns unknown to this version."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class TablePage(NamedTuple, Generic[Row]):
 
     @classmethod
     def of(cls, records: Sequence[asyncpg.Record], rows: Sequence[Row]) -> "TablePage[Row]":
-        """Return the page of these rows; the records have the number of matching rows in a column `matching`."""
+        """Return the page with these rows; the records state the number of matching rows in a column `matching`."""
         return cls(rows, records[0]["matching"] if records else 0)
 
     @property
@@ -34,9 +34,9 @@ class TablePage(NamedTuple, Generic[Row]):
 
 
 def from_row(model: type[Row], row: asyncpg.Record, **instead: Any) -> Row:
-    """Return a frozen model or named tuple from the row's columns with the names of its fields, or from `instead`.
-    A field without a column gets its default; columns added by a later version are ignored. JSON is parsed where a
-    field is a model or a dictionary. Raises StorageError if it cannot be read."""
+    """Return a frozen model or named tuple from the row's columns that match its field names, or from `instead`. A
+    field without a column gets its default; columns added by a later version are ignored. JSON is parsed if a field is
+    a model or a dictionary. Raises StorageError if the row cannot be read."""
     values = {name: row[name] for name in _fields(model) if name in row} | instead
     kind: Any = model
     for name, adapter in _documents(kind).items():
@@ -52,7 +52,7 @@ def _fields(model: type[Row]) -> tuple[str, ...]:
 
 @cache
 def _documents(model: Any) -> dict[str, TypeAdapter[Any] | None]:
-    """Return the fields that hold documents, each with an adapter for a model or None for a dictionary."""
+    """Return the fields that hold JSON documents, each with an adapter for a model or None for a dictionary."""
     hints = get_type_hints(model, include_extras=True)
     found: dict[str, TypeAdapter[Any] | None] = {}
     for name in _fields(model):

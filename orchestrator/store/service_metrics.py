@@ -8,7 +8,7 @@ from orchestrator.store.database import Store
 from orchestrator.store.job_sql import PRIORITIES, PRIORITY
 
 ServiceMetrics: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Rows of figures with their labels, by the names of `_QUERIES`."""
+"""Rows of figures with their labels, keyed by the names in `_QUERIES`."""
 
 _PENDING = """
     SELECT count(*) AS messages,

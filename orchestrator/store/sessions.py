@@ -56,7 +56,7 @@ class PgSessions(Store):
         self._settings = settings
 
     async def begin(self, token: str, new: NewSession, now: dt.datetime) -> None:
-        """Start a session, after deleting all expired sessions of all people."""
+        """Start a session, after deleting every expired session in the store."""
         await self._database.execute(_PURGE, now, now - self._idle)
         ends = now + dt.timedelta(seconds=self._settings.session_seconds)
         name = storable_text(new.name)
@@ -64,8 +64,8 @@ class PgSessions(Store):
         await self._database.execute(_BEGIN, *values)
 
     async def find(self, token: str, now: dt.datetime) -> Session | None:
-        """Return the session; None if it has ended, never started, or belongs to a key or member that no longer
-        exists. Counts as a request by the person signed in."""
+        """Return the session; None if it has ended, never started, or belongs to a key or member that no longer exists.
+        This counts as a request by the signed-in person."""
         hashed = hash_token(token)
         if hashed is None:
             return None
@@ -77,7 +77,7 @@ class PgSessions(Store):
         await self._database.execute(_END, hash_token(token))
 
     async def end_all(self, tenant: TenantId, subject: str) -> None:
-        """End all sessions of a member, or of a key that belongs to no member, wherever they were started."""
+        """End all sessions of a member, or of a key without a member, wherever they were started."""
         await self._database.execute(_END_ALL, tenant, subject)
 
     @property

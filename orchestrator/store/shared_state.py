@@ -1,4 +1,4 @@
-"""Small states shared by processes, such as the request rate of a source: a row for each, changed under its lock."""
+"""Small states shared by processes, such as a source's request rate: one row per state, changed while it is locked."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -30,8 +30,8 @@ class PgTenants(Store):
     async def create(
         self, tenant: TenantId, plan: TenantPlan, record: IdempotencyRecord | None = None, by: TenantId | None = None
     ) -> TenantResource | RecordedResponse | None:
-        """Create a tenant; None if another tenant has this id. Creating it again with the same plan is not an
-        error. `record` belongs to the tenant `by`. Raises IdempotencyKeyReused."""
+        """Create a tenant; None if another tenant has this id. Creating the same tenant again with the same plan is not
+        an error. `record` belongs to the tenant `by`. Raises IdempotencyKeyReused."""
 
         async def work(connection: Connection) -> TenantResource | None:
             made = await select_one(connection, TenantResource, _CREATE, tenant, *_values(plan))

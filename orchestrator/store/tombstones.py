@@ -1,4 +1,4 @@
-"""Tombstones: records that something was deleted, when and why, written in the transaction of the deletion."""
+"""Tombstones: records that a resource was deleted, when and why, written in the transaction of the deletion."""
 
 import datetime as dt
 from typing import Literal
@@ -17,8 +17,8 @@ _FORGET = """
 
 
 def tombstone_insert(kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
-    """Return the statement that writes tombstones for the rows of the statement named `deleted`, which have a tenant
-    and an id. All arguments are SQL."""
+    """Return the statement that writes tombstones for the rows returned by the statement named `deleted`, which have a
+    tenant and an id. All arguments are SQL."""
     return f"""
         INSERT INTO tombstones (tenant, id, kind, deleted_at, why, proof)
         SELECT tenant, id, {kind}, {at}::timestamptz, '{why}', {proof}::bigint FROM deleted ON CONFLICT DO NOTHING
@@ -42,5 +42,5 @@ class PgTombstones(Store):
         return await self._database.select_one(Tombstone, _OF, tenant, thing, kind)
 
     async def purge(self, before: dt.datetime) -> int:
-        """Delete tombstones from before a time, in chunks so that locks are short; return their number."""
+        """Delete tombstones older than `before`, in chunks so that locks are short; return their number."""
         return await self._database.execute_in_chunks(_FORGET, before, _AT_ONCE)

@@ -1,4 +1,4 @@
-"""A tenant's usage in a period: jobs, calls, tokens, cost, and what is left of the month's budget."""
+"""Usage of a tenant in a period: jobs, calls, tokens and cost; and what is left of this month's budget."""
 
 import datetime as dt
 
@@ -37,7 +37,7 @@ _BUDGET = f"""
 
 class PgUsage(Store):
     async def usage(self, tenant: TenantId, since: dt.datetime, until: dt.datetime) -> Usage | None:
-        """Return the tenant's usage in a period, or None if there is no such tenant."""
+        """Return the tenant's usage in a period, or None if the tenant does not exist."""
         budget = await self.month(tenant)
         if budget is None:
             return None

@@ -1,4 +1,4 @@
-"""Viewpoint graphs in PostgreSQL; the separate index of nearest neighbours is a cache, filled from the graph."""
+"""Viewpoint graphs in PostgreSQL. The separate nearest-neighbour index is a cache filled from the graph."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ from orchestrator.store.json_columns import from_json_column, storable_text, to_
 _ROWS = 20_000
 """Number of rows read or written at once."""
 _LONGEST_SECONDS = 1800.0
-"""Timeout in seconds for writing or reading a whole graph; its single statements have the timeout of the settings."""
+"""Timeout in seconds for writing or reading a whole graph; each statement has the timeout from the settings."""
 
 _CREATE = """
     INSERT INTO viewpoint_graphs (name, plan, version) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
@@ -67,12 +67,12 @@ class _State(NamedTuple):
 
 
 class _Growth(NamedTuple):
-    """Data to write, computed from a state of the graph that may have changed since."""
+    """Data to write, computed from a state of the graph that may have changed in the meantime."""
 
     before: _State
     admission: GraphAdditions
     owners: NDArray[np.int64]
-    """Number of the idea of each viewpoint, with shape (viewpoints,)."""
+    """Idea number of each viewpoint, with shape (viewpoints,)."""
     edges: GraphEdges | None
     """Edges of the new ideas, each once with source < target; None if no idea is new."""
 
@@ -111,7 +111,7 @@ class PgViewpointGraph(Store):
         check_same_plan(present, plan)
 
     async def key(self) -> str:
-        """Return a key that identifies this graph, independent of additions; a graph created later under the
+        """Return a key that identifies this graph and does not change with additions; a graph created later under the
         same name has another key."""
         row = await self._database.fetch_one("SELECT created_at FROM viewpoint_graphs WHERE name = $1", self._name)
         if row is None:
@@ -119,13 +119,13 @@ class PgViewpointGraph(Store):
         return f"{self._name}-{row['created_at']:%Y%m%d%H%M%S%f}"
 
     async def remove(self) -> None:
-        """Remove the graph with everything in it; no error if it does not exist."""
+        """Remove the graph and everything in it; not an error if the graph does not exist."""
         await self._database.execute("DELETE FROM viewpoint_graphs WHERE name = $1", self._name)
         self._neighbours.clear()
 
     async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
-        """Add ideas to the graph. Edges are computed before the graph is locked, since this takes long in a
-        large graph, and again if another writer changed it in the meantime."""
+        """Add ideas to the graph. Edges are computed before the graph is locked, because this takes long in a large
+        graph, and computed again if another writer has changed the graph in the meantime."""
         try:
             while True:
                 growth = await self._prepare(ideas)
@@ -185,7 +185,7 @@ class PgViewpointGraph(Store):
         return edges_of_new_ideas(new, self._neighbours, state.viewpoints, state.plan, idea_of)
 
     async def _catch_up(self, viewpoints: int) -> None:
-        """Add missing viewpoints to the index up to the number `viewpoints`; rebuild it if it holds more."""
+        """Add missing viewpoints to the index, up to `viewpoints` in total; rebuild the index if it holds more."""
         if len(self._neighbours) > viewpoints:
             self._neighbours.clear()
         for start in range(len(self._neighbours), viewpoints, _ROWS):
@@ -307,7 +307,7 @@ def _each_edge_once(edges: GraphEdges) -> GraphEdges:
 
 
 def _vectors(rows: "Sequence[asyncpg.Record]") -> Vectors:
-    """(rows, dimensions)"""
+    """Return the vectors of the rows, with shape (rows, dimensions)."""
     packed = np.frombuffer(b"".join(row["vector"] for row in rows), "<f4").astype(np.float32)
     vectors: Vectors = packed.reshape(len(rows), -1) if rows else packed.reshape(0, 0)
     return vectors

@@ -1,4 +1,4 @@
-"""Webhooks and their pending deliveries. Deliveries for a job are written by the statement that finishes it."""
+"""Webhooks and their pending deliveries. The statement that finishes a job also writes its deliveries."""
 
 from collections.abc import Collection, Sequence
 
@@ -80,7 +80,7 @@ _PING = """
 
 class PgWebhooks(PgOutbox):
     def __init__(self, database: Database, mails: PgMails | None = None) -> None:
-        """Open the outbox. With `mails`, the submitter of a batch gets a mail when it has finished."""
+        """Open the outbox. With `mails`, the submitter of a batch gets a mail when the batch has finished."""
         super().__init__(database, "deliveries", "delivered")
         mailed = _WITH_MAILS if mails is not None and mails.enabled else ""
         self._add_finished_batches = _ADD_FINISHED_BATCHES.replace("{mailed}", mailed)
@@ -108,7 +108,7 @@ class PgWebhooks(PgOutbox):
         return [(row["id"], row["sealed"]) for row in rows]
 
     async def replace_secret(self, webhook: WebhookId, before: str, after: str) -> bool:
-        """Replace the secret of a webhook; return False if it was no longer `before`."""
+        """Replace the secret of a webhook; return False if the current secret is not `before`."""
         query = "UPDATE webhooks SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING id"
         return await self._database.fetch_one(query, webhook, before, after) is not None
 
@@ -117,7 +117,7 @@ class PgWebhooks(PgOutbox):
         return await self._database.select(WebhookResource, _LIST, tenant)
 
     async def delete(self, tenant: TenantId, webhook: WebhookId) -> bool:
-        """Delete a webhook with its pending deliveries. False if it does not exist."""
+        """Delete a webhook with its pending deliveries; return False if it does not exist."""
         query = "DELETE FROM webhooks WHERE tenant = $1 AND id = $2 RETURNING id"
         return await self._database.fetch_one(query, tenant, webhook) is not None
 
@@ -126,16 +126,16 @@ class PgWebhooks(PgOutbox):
         return await self._database.select(DeliveryResource, _DELIVERIES, tenant, webhook, limit)
 
     async def ping(self, tenant: TenantId, webhook: WebhookId) -> DeliveryResource | None:
-        """Queue a test delivery without further content; None if there is no such webhook."""
+        """Queue a test delivery without further content; None if the webhook does not exist."""
         return await self._database.select_one(DeliveryResource, _PING, tenant, webhook)
 
     async def add_finished_batches(self) -> int:
-        """Queue deliveries and mails for finished batches and mark them as notified, once for each time that a
-        batch finishes."""
+        """Queue deliveries and mails for finished batches and mark the batches as notified, once each time a batch
+        finishes."""
         return len(await self._database.fetch(self._add_finished_batches))
 
     async def claim(
         self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float
     ) -> list[ClaimedDelivery]:
-        """Claim due deliveries, except to `busy` webhooks; other processes cannot claim them for `seconds`."""
+        """Claim due deliveries, except to `busy` webhooks; other processes cannot claim these for `seconds` seconds."""
         return await self._database.select(ClaimedDelivery, _CLAIM, most, seconds, sorted(busy), most_per_webhook)

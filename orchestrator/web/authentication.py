@@ -1,5 +1,5 @@
-"""Authentication by API key as a bearer token or by session, before any of the body is read; and the scopes that routes
-require."""
+"""Authentication by API key as a bearer token, or by session, before any of the body is read; and the scopes that
+routes require."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ from orchestrator.web.signed_in import note_caller, session_caller
 
 _CHALLENGE = 'Bearer realm="assayer"'
 _POLICY = "key"
-"""Name of the limit in the RateLimit headers."""
+"""Name of the limit in the RateLimit response headers."""
 _REASONS = {
     "unknown": "There is no such key. Was it copied completely?",
     "expired": "The key has expired. A key with the scope `manage` can create a new one: POST /v1/keys.",
@@ -41,8 +41,8 @@ bearer = HTTPBearer(
 
 
 class Authentication:
-    """Middleware that requires a key or a session for all paths below `/v1/`; one statement checks it and counts a
-    key's requests. Routes check scopes and roles."""
+    """Middleware that requires a key or a session for all paths below `/v1/`; a single statement checks it and counts
+    the request if it uses a key. Routes check scopes and roles."""
 
     def __init__(self, app: ASGIApp, services: Services) -> None:
         self._app = app
@@ -68,8 +68,8 @@ class Authentication:
         await self._app(scope, receive, send if caller.rate is None else _with_rate_headers(send, caller.rate))
 
     async def _caller(self, scope: Scope) -> Caller:
-        """Return the authenticated caller. A page of the console sends the session's cookie instead of a key.
-        Raises HttpProblem."""
+        """Return the authenticated caller. Console pages send the session cookie instead of a key. Raises
+        HttpProblem."""
         services, request = self._services, Request(scope)
         if "authorization" not in request.headers and session_token(request, services.access) is not None:
             person = await session_caller(request, services)
@@ -101,7 +101,7 @@ def bearer_token(scope: Scope) -> str:
 
 
 def _unauthenticated(reason: str, detail: str) -> HttpProblem:
-    """Return a 401 problem with its challenge, which names no error if there were no credentials (RFC 6750)."""
+    """Return a 401 problem with its challenge, which names no error if the request had no credentials (RFC 6750)."""
     error = "" if reason == "missing" else f', error="invalid_token", error_description="{reason}"'
     return HttpProblem("unauthenticated", detail, headers={"WWW-Authenticate": _CHALLENGE + error}, reason=reason)
 
@@ -120,8 +120,8 @@ def _rejection(refused: KeyRejection) -> HttpProblem:
 
 
 def rate_headers(rate: KeyRate) -> dict[str, str]:
-    """Return the rate limit headers of draft-ietf-httpapi-ratelimit-headers-10: quota `q` for a window `w`,
-    remaining `r`, and seconds until refilled `t`."""
+    """Return the rate limit headers of draft-ietf-httpapi-ratelimit-headers-10: quota `q` per window `w`, remaining
+    `r`, and seconds until the quota is refilled `t`."""
     return {
         "RateLimit-Policy": f'"{_POLICY}";q={rate.per_minute};w=60',
         "RateLimit": f'"{_POLICY}";r={rate.remaining};t={math.ceil(rate.full_seconds)}',
@@ -138,7 +138,7 @@ def _with_rate_headers(send: Send, rate: KeyRate) -> Send:
 
 
 def _with_scope(scope: accounts.Scope) -> Callable[..., Awaitable[RouteContext]]:
-    """Return a dependency that provides the context of a caller whose key must have the scope."""
+    """Return a dependency that provides the context of a caller whose key must have `scope`."""
 
     async def context(
         request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer, scopes=[scope])]
@@ -171,7 +171,7 @@ def require_scope(caller: Caller, scope: accounts.Scope) -> None:
 
 
 def tenant_for(caller: Caller, asked: str | None) -> TenantId:
-    """Return the tenant of a request: the caller's own, or any other tenant for an `admin`. Raises HttpProblem."""
+    """Return the tenant of a request: the caller's own, or, for an `admin`, any other tenant. Raises HttpProblem."""
     if asked is None or asked == caller.tenant:
         return caller.tenant
     require_scope(caller, "admin")

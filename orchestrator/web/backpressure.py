@@ -1,4 +1,4 @@
-"""Back-pressure: limits on requests, open streams and uploads in one process."""
+"""Back-pressure: per-process limits on requests, open streams and uploads."""
 
 import asyncio
 import tempfile
@@ -18,7 +18,7 @@ from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.web.request_log import send_problem
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Paths that are answered however busy the process is, because a probe without an answer marks the process as dead."""
+"""Paths that are answered no matter how busy the process is, because an unanswered probe marks the process as dead."""
 
 T = TypeVar("T")
 _PIECE = 1 << 20
@@ -26,8 +26,8 @@ _RETRY_SECONDS = 30
 
 
 class RequestLimit:
-    """Middleware that refuses requests (503), unread, when the process has too many concurrent requests. Open
-    streams do not count."""
+    """Middleware that refuses requests (503) without reading them when the process has too many concurrent requests.
+    Open streams do not count."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
         self._app = app
@@ -59,7 +59,7 @@ class RequestLimit:
 
 
 def release_slot(scope: Mapping[str, Any]) -> None:
-    """Release the slots of a request that does no more work: its own slot and its share of the tenant's slots."""
+    """Release the slots of a request that has no more work to do: its own slot and its share of the tenant's slots."""
     for release in scope.get("assayer.slots", ()):
         release()
 
@@ -78,8 +78,8 @@ class StreamLimit:
 
     @contextmanager
     def hold(self, tenant: str, scope: Mapping[str, Any]) -> Iterator[None]:
-        """Hold a stream open; the request's slot is free for others in the meantime. Raises HttpProblem (429)
-        when there are too many streams."""
+        """Hold a stream open; meanwhile the request's slot is free for other requests. Raises HttpProblem (429) when
+        there are too many streams."""
         settings = self._settings
         if not self.has_room(tenant):
             raise HttpProblem(
@@ -99,7 +99,8 @@ class StreamLimit:
 
 
 class UploadLimit:
-    """Limit on large bodies received concurrently, and on those parsed concurrently. One instance per application."""
+    """Limit on the number of large bodies received concurrently, and of those parsed concurrently. One instance per
+    application."""
 
     def __init__(self, settings: BatchSettings) -> None:
         self._settings = settings
@@ -109,8 +110,8 @@ class UploadLimit:
 
     @asynccontextmanager
     async def receive(self, request: Request) -> AsyncIterator[BinaryIO]:
-        """Yield the whole body as a file, positioned at its start and deleted with the request. Raises
-        HttpProblem when too many uploads are in progress."""
+        """Yield the whole body as a file, positioned at its start and deleted when the request ends. Raises HttpProblem
+        when too many uploads are in progress."""
         if self._incoming >= self._settings.uploads:
             raise HttpProblem(
                 "busy",
@@ -133,10 +134,10 @@ class UploadLimit:
             self._incoming -= 1
 
     async def parse(self, request: Request, tenant: str, work: Callable[[Callable[[], bool]], T]) -> T:
-        """Run `work` in a thread when a place is free; a single tenant's batches never take all places. `work`
-        receives a function that returns whether to stop (the client has gone, or reading takes too long), in
-        which case it may raise ReadingAbandoned. Raises ClientDisconnect when the client has gone, and
-        HttpProblem when reading takes too long."""
+        """Run `work` in a thread when a slot is free; the batches of a single tenant never take all slots. `work`
+        receives a function that returns whether to stop (because the client has disconnected or reading takes too
+        long), in which case it can raise ReadingAbandoned. Raises ClientDisconnect when the client has disconnected,
+        and HttpProblem when reading takes too long."""
         gone, late = threading.Event(), threading.Event()
         watching = asyncio.create_task(_watch(request, gone))
         own = self._parsing_of.setdefault(tenant, asyncio.Semaphore(max(1, self._settings.at_once - 1)))

@@ -1,6 +1,6 @@
-"""Limits on bodies: their size, the time for which they keep the process waiting, and how many of a tenant are in
-transfer. A request holds one of the process's slots while its body is received: a few hundred connections that send a
-byte now and then would block all other callers."""
+"""Limits on bodies: their size, how long they keep the process waiting, and how many of one tenant are being
+transferred. A request holds one of the process's slots while its body is received; without limits, a few hundred
+connections that send a byte now and then would block all other callers."""
 
 import asyncio
 import re
@@ -22,9 +22,9 @@ _UNKNOWN = ""
 
 
 class BodyLimit:
-    """Middleware that refuses a body at the first byte too many (413), one that is too slow (408), and one of a tenant
-    with too many bodies in transfer (429). Only time spent waiting for the client counts. Requests whose caller is
-    unknown here, such as console forms, count as one tenant."""
+    """Middleware that refuses a body at the first byte over the size limit (413), a body that is too slow (408), and a
+    body of a tenant with too many bodies in transfer (429). Only time spent waiting for the client counts. Requests
+    whose caller is unknown here, such as console forms, count as one tenant."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class BodyLimit:
         uploads: re.Pattern[str],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create the middleware; `uploads` matches the paths whose bodies may hold many ideas."""
+        """Create the middleware; `uploads` matches the paths whose bodies can hold many ideas."""
         self._app = app
         self._settings = settings
         self._uploads = uploads
@@ -58,7 +58,7 @@ class BodyLimit:
             body.end()
 
     def begin(self, tenant: str) -> None:
-        """Raises HttpProblem."""
+        """Count a new body. Raises HttpProblem."""
         if self._coming[tenant] >= self._settings.max_bodies_per_tenant:
             whose = "this tenant's requests" if tenant else "requests without an API key"
             raise HttpProblem(
@@ -75,7 +75,7 @@ class BodyLimit:
             del self._coming[tenant]
 
     async def next(self, receive: Receive, waited: float, taken: int) -> tuple[Message, float]:
-        """Return the next message of the body and the seconds waited for it. Raises HttpProblem when the body is too
+        """Return the body's next message and the seconds spent waiting for it. Raises HttpProblem when the body is too
         slow."""
         allowed = self._settings.body_seconds + taken / self._settings.least_body_rate
         began = self._monotonic()
@@ -92,7 +92,7 @@ class BodyLimit:
             ) from None
 
     def check(self, taken: int, most: int, commas: int) -> None:
-        """Raise HttpProblem if so many bytes, or so many commas of a JSON document, are too many."""
+        """Raise HttpProblem if the body has too many bytes or, in a JSON document, too many commas."""
         if taken > most:
             raise _too_large(most, "more")
         if commas > self._settings.max_json_values:
@@ -105,7 +105,7 @@ class BodyLimit:
 
 
 class _Body:
-    """Body of a request, counted from the first time it is requested until it is complete."""
+    """Body of a request, counted from when it is first requested until it is complete."""
 
     def __init__(self, limit: BodyLimit, tenant: str, most: int, is_json: bool, receive: Receive) -> None:
         self._limit, self._tenant, self._most, self._is_json, self._receive = limit, tenant, most, is_json, receive
@@ -137,8 +137,9 @@ class _Body:
 
 
 class UnreadBodyDrain:
-    """Middleware that reads and discards the rest of a body answered before it was read, for a limited time.
-    Closing a connection with unread data resets it, and a client that is still sending would lose the response."""
+    """Middleware that, for a limited time, reads and discards the rest of a body if the response was sent before the
+    body was read. Closing a connection with unread data resets it, and a client that is still sending would lose the
+    response."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
         self._app = app
@@ -176,7 +177,7 @@ def _announces_body(scope: Scope) -> bool:
 
 
 def _is_json(scope: Scope) -> bool:
-    """Return whether the body is a single JSON document; JSON lines are parsed line by line."""
+    """Return whether the body is a single JSON document, unlike JSON Lines, which are parsed line by line."""
     media = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
     return media == "application/json" or media.endswith("+json")
 

@@ -12,8 +12,8 @@ _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:;.*)?", re.I)
 
 
 def preferred_media_type(accept: str | None, offered: Sequence[str]) -> str | None:
-    """Return the offered media type with the highest quality in the header, the first of equals; None if none is
-    accepted."""
+    """Return the offered media type with the highest quality in the header, the first one if several are equal; None if
+    none is accepted."""
     ranges = [_media_range(part) for part in (accept or "").split(",") if part.strip()]
     if not ranges:
         return offered[0]
@@ -23,8 +23,8 @@ def preferred_media_type(accept: str | None, offered: Sequence[str]) -> str | No
 
 
 def negotiated_media_type(accept: str | None, offered: Sequence[str]) -> str:
-    """Return the offered media type with the highest quality in the header, the first of equals. Raises HttpProblem
-    (406) if none is accepted."""
+    """Return the offered media type with the highest quality in the header, the first one if several are equal. Raises
+    HttpProblem (406) if none is accepted."""
     media = preferred_media_type(accept, offered)
     if media is None:
         raise HttpProblem("not-acceptable", f"{accept!r} is not available; there are {', '.join(offered)}.")
@@ -48,7 +48,7 @@ def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> float:
 
 
 def preferred_wait(prefer: Sequence[str], most: float) -> float | None:
-    """Return the seconds of `Prefer: wait=N`, at most `most`; None without such a header."""
+    """Return the seconds of `Prefer: wait=N`, at most `most`; None if there is no such header."""
     for header in prefer:
         for preference in header.split(","):
             if match := _WAIT.fullmatch(preference):
@@ -57,8 +57,8 @@ def preferred_wait(prefer: Sequence[str], most: float) -> float | None:
 
 
 def html_report_headers(*sheets: str) -> dict[str, str]:
-    """Return the headers of an HTML report: no scripts, no requests, only its own style, and no embedding in
-    frames. `sheets` are the stylesheets of its template; `report.css` if there are none."""
+    """Return the headers of an HTML report, which allow no scripts, no requests, only its own style, and no embedding
+    in frames. `sheets` are the stylesheets of its template; `report.css` if none are given."""
     style = stylesheet(*(sheets or ("report.css",)))[1]
     policy = f"default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     return {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"}

@@ -27,7 +27,7 @@ class RouteContext:
 
     @property
     def by(self) -> ActBy:
-        """The caller as the actor of an act at the current time."""
+        """Return the caller as the actor of an act at the current time."""
         return ActBy(self.caller.actor, self.now)
 
     @property

@@ -1,4 +1,5 @@
-"""Cookies of sign-in: the session, and an attempt to sign in with an identity provider. Scripts cannot read them."""
+"""Cookies for sign-in: one for the session, one for an attempt to sign in with an identity provider. Scripts cannot
+read them."""
 
 import datetime as dt
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -12,17 +13,17 @@ from orchestrator.settings import AccessSettings
 
 _SESSION, _ATTEMPT = "assayer-session", "assayer-sign-in"
 SIGN_IN_SECONDS = 600
-"""Time allowed for signing in with an identity provider."""
+"""Seconds allowed for signing in with an identity provider."""
 _SECURE = "__Host-"
-"""Cookie name prefix with which browsers accept the cookie only over TLS, and only from this host of the domain."""
+"""Cookie name prefix with which browsers accept the cookie only over TLS and only from this exact host."""
 
 
 class SignInAttempt(Frozen):
-    """Data that a browser keeps between leaving for an identity provider and coming back.
+    """Data that a browser keeps between leaving for an identity provider and returning.
 
-    It needs no signature: it holds nothing that the service relies on. An attacker who could plant an attempt in a
-    browser could equally plant their own signed attempt. The provider accepts a code once, so the attempt is used
-    once."""
+    It needs no signature, because it holds nothing that the service relies on. An attacker who could plant an attempt
+    in a browser could equally plant their own signed attempt. The provider accepts a code only once, so an attempt is
+    used only once."""
 
     provider: str = Field(max_length=40)
     state: str = Field(min_length=43, max_length=43)
@@ -32,7 +33,7 @@ class SignInAttempt(Frozen):
     verifier: str = Field(min_length=43, max_length=43)
     """PKCE verifier, without which the code is useless to others (RFC 7636)."""
     next: str = Field(max_length=2_000)
-    """Page of the console."""
+    """Console page to open after sign-in."""
     ends_at: AwareDatetime
 
 
@@ -67,8 +68,8 @@ def clear_attempt(response: Response, request: Request, settings: AccessSettings
 
 
 def _cookie(request: Request, settings: AccessSettings, name: str) -> str | None:
-    """Return a cookie, only under the name that this service would set, because over TLS a page of another host of
-    the domain can set the plain name."""
+    """Return a cookie, accepting only the name that this service would set, because over TLS a page on another host of
+    the domain can set the unprefixed name."""
     return request.cookies.get(_name(request, settings, name)) or None
 
 

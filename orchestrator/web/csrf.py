@@ -1,7 +1,7 @@
-"""A change asked for by a browser counts only if a page of ours asked for it: its origin, and a token of the session.
+"""CSRF protection: a change requested by a browser is accepted only from a page of this service, as shown by its origin
+and a session token.
 
-The token is for forms (`csrf_token`) and scripts (`X-CSRF-Token`).
-"""
+Forms send the token in `csrf_token`, scripts in `X-CSRF-Token`."""
 
 import hmac
 from urllib.parse import urlsplit
@@ -22,14 +22,14 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 def csrf_token(request: Request) -> str:
-    """Return the token for the forms of a page; empty if the person is not signed in."""
+    """Return the token for a page's forms; empty if the person is not signed in."""
     services: Services = request.app.state.services
     return _token_for(request, services.access)
 
 
 def check_origin(request: Request, settings: AccessSettings) -> None:
-    """Raise HttpProblem (403) unless the request comes from a page of this service. Browsers send the origin of
-    every change, except from pages without a referrer; most also state whether a request stays on the same site."""
+    """Raise HttpProblem (403) unless the request comes from a page of this service. Browsers send the origin with every
+    change, except from pages without a referrer; most also state whether a request stays on the same site."""
     named, site = request.headers.get("origin", ""), request.headers.get("sec-fetch-site")
     origin = urlsplit(named)
     if settings.url is not None:
@@ -48,7 +48,8 @@ def check_origin(request: Request, settings: AccessSettings) -> None:
 
 
 async def check_csrf(request: Request, settings: AccessSettings) -> None:
-    """Check the CSRF token of a form; forms that also upload files send it in the header. Raises HttpProblem (403)."""
+    """Check the CSRF token of a form; forms that also upload files send the token in the header. Raises HttpProblem
+    (403)."""
     check_origin(request, settings)
     token = request.headers.get(HEADER, "")
     if not token and request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
@@ -57,7 +58,7 @@ async def check_csrf(request: Request, settings: AccessSettings) -> None:
 
 
 def check_csrf_header(request: Request, settings: AccessSettings) -> None:
-    """Check the CSRF token of requests made only by scripts, before the body is read. Raises HttpProblem (403)."""
+    """Check the CSRF token of requests that only scripts make, before the body is read. Raises HttpProblem (403)."""
     check_origin(request, settings)
     _check_token(request, settings, request.headers.get(HEADER, ""))
 

@@ -1,4 +1,4 @@
-"""Pagination of lists, and their cursors: newest first, or in the order of a batch's rows."""
+"""List pagination and its cursors: newest first, or in the order of a batch's rows."""
 
 import datetime as dt
 import re
@@ -20,7 +20,7 @@ _PLACE = re.compile(r"(?P<row>\d{0,9}) (?P<id>\w{1,64})", re.ASCII)
 
 
 def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> Page[R]:
-    """Return a page of at most `limit` items; `listed` has an additional item if there is another page."""
+    """Return a page of at most `limit` items; `listed` has one additional item if there is another page."""
     page = listed[:limit]
     return Page(
         items=tuple(map(resource_of, page)), next=encode_cursor(Cursor.of(page[-1])) if len(listed) > limit else None
@@ -33,17 +33,17 @@ def encode_cursor(cursor: Cursor) -> str:
 
 
 def encode_panel_cursor(place: PanelCursor) -> str:
-    """Likewise."""
+    """Return an opaque cursor."""
     return _encoded(f"{'' if place.row is None else place.row} {place.evaluation}")
 
 
 def decode_cursor(cursor: str | None) -> Cursor | None:
-    """Raises HttpProblem."""
+    """Parse a cursor. Raises HttpProblem."""
     return _decoded(cursor, _CURSOR, lambda match: Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]))
 
 
 def decode_panel_cursor(cursor: str | None) -> PanelCursor | None:
-    """Raises HttpProblem."""
+    """Parse a cursor. Raises HttpProblem."""
     return _decoded(cursor, _PLACE, lambda match: PanelCursor(int(match["row"]) if match["row"] else None, match["id"]))
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Path
 
 PathId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-"""Id of a resource, in the path of a request."""
+"""Id of a resource in a request path."""
 
 
 EntryNumber = Annotated[int, Path(ge=1, le=2**53)]

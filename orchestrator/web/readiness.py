@@ -1,4 +1,4 @@
-"""Readiness of the service, with a check shared by all callers at the same time or shortly after."""
+"""Readiness of the service. Callers at the same time, or shortly after, share one check."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ class Readiness:
         seconds: float,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Set up the cache. A result holds for `seconds`; 0 checks again for every caller."""
+        """Set up the cache. A result is valid for `seconds`; 0 runs the check again for every caller."""
         self._check = check
         self._seconds = seconds
         self._monotonic = monotonic
@@ -33,7 +33,7 @@ class Readiness:
         self._until = float("-inf")
 
     async def checks(self) -> tuple[Check, ...]:
-        """Return the checks without addresses, which are only logged."""
+        """Return the checks without host addresses, which are only logged."""
         async with self._lock:
             if self._monotonic() >= self._until:
                 checks = await self._check()

@@ -1,5 +1,5 @@
-"""Outermost middleware, which gives every request an id, times it, logs a line about it, and lets no stack trace reach
-clients."""
+"""Outermost middleware. It gives every request an id, times it, logs a line about it, and keeps stack traces from
+reaching clients."""
 
 import logging
 import re
@@ -20,7 +20,7 @@ _LOG = logging.getLogger("assayer.access")
 _ERRORS = logging.getLogger(__name__)
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _CLIENT_GONE = 499
-"""Status in log and metrics only, as used by proxies: the client has disconnected and gets no response."""
+"""Status used only in log and metrics, as proxies do: the client has disconnected and gets no response."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 REQUESTS = Counter("assayer_http_requests_total", "Requests answered.", ["method", "route", "status"])
@@ -84,7 +84,7 @@ class RequestLogging:
             _log_request(scope, record, time.perf_counter() - started)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the application; turn any other exception into a problem document, or close the connection if the
+        """Run the application; convert any other exception to a problem document, or close the connection if the
         response has already started."""
         try:
             await self._app(scope, receive, send)
@@ -109,8 +109,8 @@ class RequestLogging:
 
 
 def database_unavailable() -> HttpProblem:
-    """Return the problem for an unreachable database; the database's own message is only logged, because it names
-    hosts."""
+    """Return the problem for an unreachable database; the database's own message is only logged, because it contains
+    host names."""
     return HttpProblem(
         "unavailable",
         "The database is unavailable. Nothing that was accepted is lost. Try again after the number of "
@@ -119,7 +119,7 @@ def database_unavailable() -> HttpProblem:
 
 
 def _log_request(scope: Scope, record: RequestRecord, seconds: float) -> None:
-    """Log a line about a request: who requested what, never the contents."""
+    """Log a line about a request: who requested what, but no content."""
     route = getattr(scope.get("route"), "path_format", "none")
     method = scope["method"] if scope["method"] in _METHODS else "other"
     REQUESTS.labels(method, route, str(record.status or 0)).inc()

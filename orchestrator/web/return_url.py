@@ -14,14 +14,14 @@ _LOCAL = re.compile(r"/console(?:/(?!\.{1,2}(?:[/?]|\Z))[\w.-]{1,300})*(?:\?[\w=
 
 
 def local_path(url: str) -> str:
-    """Return the path to open after sign-in: a page of the console, or the home page for any other path."""
+    """Return the path to open after sign-in: `url` if it is a page of the console, otherwise the home page."""
     return url if _LOCAL.fullmatch(url) else HOME
 
 
 def page_asked_from(request: Request, settings: AccessSettings, header: str = "referer") -> str:
-    """Return the console page that contained a form or page fragment, from the header that names it (`referer` by
-    default); the home page if the header names none. The URL of a form, at which there is no page, becomes that of
-    the page above it."""
+    """Return the console page that contained a form or page fragment, as named by the header (`referer` by default);
+    the home page if the header names none. A form's own URL, where there is no page, is replaced by the page above it.
+    """
     referrer = urlsplit(request.headers.get(header, ""))
     ours = request.headers.get("host", "") if settings.url is None else urlsplit(settings.url).netloc
     path = local_path(referrer.path)

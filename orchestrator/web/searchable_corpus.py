@@ -1,4 +1,5 @@
-"""Interface of the corpus as the API searches it, without a web framework, which its providers do not have."""
+"""Interface through which the API searches the corpus. It imports no web framework, because the packages that implement
+it have none."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,7 +9,7 @@ from assayer.ports import Literature
 
 
 class SearchableCorpus(Literature, Protocol):
-    """A version of the corpus for searching. All methods raise LiteratureError."""
+    """One version of the corpus, for searching. All methods raise LiteratureError."""
 
     async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]: ...
 

@@ -1,4 +1,4 @@
-"""Services that the API and the console use, and the dependencies that provide them."""
+"""Services used by the API and the console, and the dependencies that provide them."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Annotated, Any
@@ -52,7 +52,8 @@ from orchestrator.webhooks.secrets import SecretCipher
 
 
 class Services:
-    """Stores over one database, settings, and what else the API and the console use; built in the composition root."""
+    """Stores that share a database, settings, and everything else that the API and the console use; built in the
+    composition root."""
 
     def __init__(
         self,
@@ -79,11 +80,11 @@ class Services:
         most_abstract_chars: int = 6_000,
     ) -> None:
         """Build the stores. `listener` is opened and closed by its creator; `check_address` raises AddressRefused for
-        addresses that webhooks may not use; `read_table` reads a workbook of proposals, which the second argument
-        names in errors, and raises InputError; `ready` checks everything that evaluations need, and must not raise.
-        `identity_providers` are named by the operator; without `corpora` searches get a 503. Members of a group of
-        rollouts wait `group_seconds` for the next member; abstracts of papers to curate are refused if longer than
-        `most_abstract_chars`."""
+        addresses that webhooks must not use; `read_table` reads a workbook of proposals, using its second argument as
+        the workbook's name in errors, and raises InputError; `ready` checks everything that evaluations need, and must
+        not raise. `identity_providers` are named by the operator; without `corpora`, searches get a 503. Members of a
+        group of rollouts wait `group_seconds` for the next member; abstracts of papers to curate are refused if longer
+        than `most_abstract_chars`."""
         self.settings, self.access, self.batches = api, access, batches
         self.clock, self.listener, self.options, self.judges = clock, listener, options, judges
         self.mails, self.cipher, self.check_address = mails, cipher, check_address

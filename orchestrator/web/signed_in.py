@@ -1,4 +1,4 @@
-"""Callers of requests: people by their session, and what their role allows."""
+"""People as callers: identified by their session, and limited to what their role allows."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ class SignInNeeded(Exception):
 
 
 async def session_caller(request: Request, services: Services) -> Caller | None:
-    """Return the person of the request's session; None if there is no session. Raises HttpProblem (429)."""
+    """Return the signed-in person of the request's session; None if there is no session. Raises HttpProblem (429)."""
     token = session_token(request, services.access)
     session = None if token is None else await services.sessions.find(token, services.clock.now())
     if session is None:
@@ -46,7 +46,7 @@ async def session_caller(request: Request, services: Services) -> Caller | None:
 
 
 async def note_caller(scope: Scope, caller: Caller) -> None:
-    """Store the caller in the request's scope and in the log, and count the request as one of the tenant."""
+    """Store the caller in the request's scope and in the log, and count the request towards the caller's tenant."""
     scope["assayer.caller"] = caller
     record = request_record(scope)
     record.tenant, record.key = caller.tenant, caller.key
@@ -55,7 +55,7 @@ async def note_caller(scope: Scope, caller: Caller) -> None:
 
 async def signed_in(request: Request, services: ServicesDependency) -> Caller:
     """Authenticate the person; for use as a dependency. Requests that change data must come from a page of this
-    service, with its token. Raises SignInNeeded, HttpProblem (403, 429)."""
+    service, with the session's token. Raises SignInNeeded, HttpProblem (403, 429)."""
     caller = await session_caller(request, services)
     if caller is None:
         raise SignInNeeded
@@ -69,7 +69,7 @@ SignedInDependency = Annotated[Caller, Depends(signed_in)]
 
 
 def require_act(caller: Caller, *acts: Act) -> None:
-    """Raise HttpProblem (403) unless the caller may perform any of these acts."""
+    """Raise HttpProblem (403) unless the caller is allowed to perform at least one of these acts."""
     if any(map(caller.may, acts)):
         return
     if any(may(caller.role, act) for act in acts):
@@ -93,8 +93,8 @@ def allowed_to(act: Act) -> Callable[..., Awaitable[Caller]]:
 
 
 async def to_sign_in(request: Request, _: Exception) -> Response:
-    """Redirect to sign-in: a page returns to itself afterwards, a form to the page that contained it. For a page
-    fragment requested by a script, the whole page is replaced."""
+    """Redirect to sign-in. Afterwards a page returns to itself, and a form to the page that contained it. If a script
+    requested a page fragment, the whole page is replaced."""
     services: Services = request.app.state.services
     part = request.headers.get("hx-request") == "true"
     if part:

@@ -1,9 +1,9 @@
-"""Concurrency limit by tenant: only so many requests of a tenant are worked on at once, and a 429 is sent with a delay.
+"""Concurrency limit per tenant: only a limited number of a tenant's requests are processed at once, and a 429 is sent
+with a delay.
 
 A request's tenant is unknown until its key, or the session in its cookie, has been looked up, which is a good part of
-its cost; so the tenants of earlier keys and sessions are remembered. Without this limit, every caller waits behind a
-crowd of one tenant's requests.
-"""
+the request's cost; so the tenants of earlier keys and sessions are cached. Without this limit, every caller would wait
+behind a burst of one tenant's requests."""
 
 import asyncio
 from collections import Counter, OrderedDict, defaultdict
@@ -22,26 +22,26 @@ from orchestrator.web.cookies import session_token
 from orchestrator.web.request_log import send_problem
 
 _MOST_REMEMBERED = 10_000
-"""Keys and sessions."""
+"""Maximum keys and sessions cached."""
 _LOOKUPS_AT_ONCE = 4
 """Maximum number of concurrent lookups of keys and sessions that are new to this process."""
 _MOST_WAITING_LOOKUPS = 1_000
 """Maximum number of requests that wait for such a lookup."""
 _MOST_REFUSALS = 2_000
-"""Maximum refusals that wait to be sent; further refusals are sent at once, so that a flood of requests can occupy only
-connections."""
+"""Maximum number of refusals waiting to be sent; further refusals are sent at once, so that a flood of requests can
+occupy only connections."""
 _TOO_MANY = 429
 _TENANT_FOUND = "assayer.tenant_found"
 _PAGES, _SIGN_IN, _CALLBACK = "/console", "/console/sign-in", "/console/callback"
 _TYPED = b"a key that is typed"
-"""Key under which all sign-ins with a typed API key are counted, because each is new to this process. Returns from an
-identity provider are not counted, since they wait for the provider."""
+"""Key under which all sign-ins with a typed API key are counted, because every typed key is new to this process.
+Sign-ins returning from an identity provider are not counted, because they wait for the provider."""
 
 
 class TenantConcurrency:
-    """Middleware that limits the concurrent requests of each tenant; a request that waits for its client, or is
-    held open, takes no slot. Requests with keys or sessions new to this process are admitted a few at a time until
-    their tenant is known, so that floods of new or invalid keys also wait. Requests with neither cost almost
+    """Middleware that limits the concurrent requests of each tenant; a request that waits for its client, or is held
+    open, takes no slot. Requests with keys or sessions new to this process are admitted a few at a time until their
+    tenant is known, so that floods of new or invalid keys also wait. Requests without a key or session cost almost
     nothing and do not wait."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings, access: AccessSettings) -> None:
@@ -53,7 +53,7 @@ class TenantConcurrency:
             lambda: asyncio.Semaphore(settings.max_requests_per_tenant)
         )
         self._present: Counter[str] = Counter()
-        """Number of requests by tenant that are in progress, waiting, or about to be refused."""
+        """Number of requests per tenant that are in progress, waiting, or about to be refused."""
         self._lookup_slots = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
         self._waiting_lookups = 0
         self._refusals = 0
@@ -174,13 +174,13 @@ class TenantConcurrency:
 
 
 async def tenant_is_known(scope: Scope, tenant: str) -> None:
-    """Record the tenant of the request, which from then on waits in that tenant's queue."""
+    """Record the tenant of the request; from then on the request waits in that tenant's queue."""
     if (tenant_found := scope.pop(_TENANT_FOUND, None)) is not None:
         await tenant_found(tenant)
 
 
 class _TenantSlot:
-    """Concurrency slot of a request; once released for good it is never taken again."""
+    """Concurrency slot of a request; once finally released, it is never taken again."""
 
     def __init__(self, slots: asyncio.Semaphore, held: bool = False) -> None:
         self._slots = slots
@@ -212,8 +212,8 @@ class _TenantSlot:
 
 
 def _key_of(scope: Scope, access: AccessSettings) -> bytes | None:
-    """Return the hash of the key, or of the session if that is used; None for requests with neither, and for those
-    that take no slot."""
+    """Return the hash of the request's key, or of its session if it uses one; None if it has neither, or takes no
+    slot."""
     if scope["type"] != "http" or scope["path"] == _CALLBACK:
         return None
     if scope["path"] == _SIGN_IN and scope["method"] == "POST":

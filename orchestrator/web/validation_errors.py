@@ -1,4 +1,4 @@
-"""Conversion of Pydantic's errors in a request's body or parameters into a problem document, with messages and
+"""Conversion of Pydantic errors in a request's body or parameters into a problem document with messages and
 locations."""
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from orchestrator.problems import HttpProblem, ProblemError, suggestion
 
 BODY_SHAPES = ("one member of a group", "a whole group")
-"""Tags by which Pydantic distinguishes the shapes of a body; they appear in error locations but are not fields."""
+"""Tags with which Pydantic distinguishes the shapes of a body; they appear in error locations but are not fields."""
 _MOST_ERRORS = 20
 _SHOWN = 60
 """Maximum number of characters of an unknown name that are quoted."""
@@ -43,8 +43,8 @@ def validation_problem(error: RequestValidationError, body_model: type[BaseModel
 
 
 def _independent_errors(errors: Sequence[Any]) -> list[Any]:
-    """Return the errors without those that only follow from others: a list with an invalid element is not also too
-    short."""
+    """Return the errors without those that only follow from others: a list with an invalid element is not also reported
+    as too short."""
     places = [tuple(error["loc"]) for error in errors]
     return [
         error
@@ -82,13 +82,13 @@ def _sentence(message: str) -> str:
 
 
 def json_pointer(place: Sequence[str | int]) -> str:
-    """RFC 6901."""
+    """Return the RFC 6901 pointer."""
     parts = (str(part)[:_SHOWN].replace("~", "~0").replace("/", "~1") for part in place)
     return "".join(f"/{part}" for part in parts)
 
 
 def _known_fields(model: Any, place: Sequence[str | int]) -> tuple[str, ...]:
-    """Return the names of the fields at a location in a body."""
+    """Return the field names at a location in a body."""
     if get_origin(model) in (Union, UnionType):
         return next((names for item in get_args(model) if (names := _known_fields(item, place))), ())
     if get_origin(model) in (tuple, list) and place and isinstance(place[0], int):

@@ -1,1 +1,2 @@
-"""Webhooks: signed notifications to an address of the tenant about the outcome of jobs, delivered at least once."""
+"""Webhooks: signed notifications about the outcome of jobs, sent to an address of the tenant and delivered at least
+once."""

@@ -1,4 +1,4 @@
-"""Claimed deliveries to the webhooks of tenants."""
+"""Claimed deliveries to tenants' webhooks."""
 
 from typing import Any, NamedTuple, NewType
 from uuid import UUID
@@ -7,13 +7,13 @@ WebhookId = NewType("WebhookId", str)
 
 
 class ClaimedDelivery(NamedTuple):
-    """A delivery that is due, claimed for a limited time by one process."""
+    """Due delivery, claimed for a limited time by one process."""
 
     id: UUID
     webhook: WebhookId
     url: str
     sealed: str
-    """The encrypted secret."""
+    """Encrypted secret."""
     payload: dict[str, Any]
     attempt: int
     """Number of this attempt, from 1."""

@@ -1,7 +1,6 @@
-"""Secrets of webhooks: generated, encrypted at rest, and used to sign messages (Standard Webhooks 1.0).
+"""Webhook secrets: generated, encrypted at rest, and used to sign messages (Standard Webhooks 1.0).
 
-Signing needs the plain secret, so it is not hashed but encrypted with a key that is not in the database.
-"""
+Signing needs the plain secret, so it is not hashed but encrypted with a key that is kept outside the database."""
 
 import datetime as dt
 import secrets
@@ -20,8 +19,8 @@ _SETTING = "ASSAYER_WEBHOOKS__KEYS"
 
 
 class SecretCipher:
-    """Cipher for secrets, which encrypts with the first key and decrypts with any key, so that keys can be replaced
-    one by one."""
+    """Cipher for secrets. It encrypts with the first key and decrypts with any key, so that keys can be replaced one by
+    one."""
 
     def __init__(self, keys: Sequence[str]) -> None:
         """Create a cipher from Fernet keys: 32 bytes in URL-safe base64. Without keys, nothing can be encrypted."""
@@ -47,7 +46,8 @@ class SecretCipher:
         )
 
     def re_encrypted(self, encrypted: str) -> str | None:
-        """Return the secret encrypted with the first key; None if it already is. Raises ConfigurationError."""
+        """Return the secret encrypted with the first key; None if it already is. Raises ConfigurationError if no key
+        decrypts it."""
         secret = self.decrypt(encrypted)
         return None if self._is_under_first_key(encrypted) else self.encrypt(secret)
 

@@ -1,14 +1,13 @@
-"""Dynamic micro-batching: what many callers ask at the same time is computed together.
+"""Dynamic micro-batching: requests that many callers make at the same time are computed together.
 
-A batch holds items of one shape, so texts of like length share it and little is padded; it is small, so an urgent
-caller waits for one batch at most, and now and then for a second one, which keeps urgent callers without end from
-starving the others. A lone caller waits only for the short collecting window.
+A batch holds items of one shape, so that texts of similar length share it and little is padded. Batches are small, so
+that an urgent caller waits for at most one batch, and occasionally for a second one, which keeps a continuous stream of
+urgent callers from starving the others. A lone caller waits only for the short collecting window.
 
-Items are first prepared (a text becomes tokens, and so gets its shape), then computed together with others of their
-shape. Urgent items pass the others; among equals the one that came first is next, and takes along others of its shape,
-urgent ones first, until the batch is full. But urgent items pass the others only so often: then one batch is the
-others', who therefore get an eighth of all batches at least.
-"""
+Items are first prepared (a text becomes tokens, which determine its shape), then computed together with others of the
+same shape. Urgent items go before other items; within the same urgency, the item that arrived first is next, together
+with others of its shape, urgent ones first, until the batch is full. After a limited number of urgent batches, one
+batch is led by a non-urgent item, so that these lead at least an eighth of all batches."""
 
 import asyncio
 from collections import deque
@@ -20,7 +19,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 URGENT_IN_A_ROW = 7
 """Maximum consecutive batches led by urgent items while other items wait."""
 _PREPARED_AT_ONCE = 64
-"""Maximum items prepared at once: a few milliseconds of work, which an urgent caller has to wait for."""
+"""Maximum number of items prepared at once: a few milliseconds of work, for which an urgent caller has to wait."""
 _HELD_PREPARED = 2048
 """Maximum prepared items held for forming batches; enough for a GPU's largest batches of every length."""
 
@@ -33,8 +32,8 @@ Result = TypeVar("Result")
 
 
 class BatchModel(Protocol[Item_contra, Prepared, Out_co]):
-    """Model that computes batches. It is called from a single thread; its exceptions are raised in the callers of
-    the batch."""
+    """Model that computes batches. It is called from a single thread; an exception is raised in every caller of the
+    batch."""
 
     def prepare(self, items: Sequence[Item_contra], /) -> Sequence[Prepared]: ...
 
@@ -62,11 +61,11 @@ class _PendingItem(Generic[Item, Out]):
     urgent: bool = False
     results: list["asyncio.Future[Out]"] = field(default_factory=list)
     dequeued: bool = False
-    """Whether the item was already taken from either queue of arrivals; it may still be in the other queue."""
+    """True if the item was already taken from one of the two arrival queues; it can still be in the other queue."""
 
     @property
     def wanted(self) -> bool:
-        """Whether any caller still waits for the item; False if all were cancelled."""
+        """Return whether any caller still waits for the item; False if all were cancelled."""
         return any(not result.done() for result in self.results)
 
 
@@ -82,16 +81,15 @@ class _Batch(NamedTuple, Generic[Item, Prepared, Out]):
 
 
 class BatchQueue(Generic[Item, Prepared, Out]):
-    """Which items are prepared and computed next: plain decisions, no event loop.
+    """Decisions about which items are prepared and computed next, without an event loop.
 
-    At most `held` items are held prepared; the others wait as they came, so that a long queue costs little memory.
-    """
+    At most `held` prepared items are held; other items wait unprepared, so that a long queue takes little memory."""
 
     def __init__(self, held: int) -> None:
         self._most_held = held
         self._pending: dict[Item, _PendingItem[Item, Out]] = {}
         self._arrived: dict[bool, deque[_PendingItem[Item, Out]]] = {True: deque(), False: deque()}
-        """Queues of arrivals, by whether the items are urgent."""
+        """Arrival queues, keyed by whether the items are urgent."""
         self._prepared: list[_PreparedItem[Item, Prepared, Out]] = []
         self._arrivals = 0
         self._urgent_in_a_row = 0
@@ -133,7 +131,7 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         self._prepared.append(_PreparedItem(pending, shape, prepared))
 
     def forget(self, pending: _PendingItem[Item, Out]) -> None:
-        """Remove a pending item; a later caller with the same item starts anew."""
+        """Remove a pending item; a later caller with the same item starts over."""
         del self._pending[pending.item]
 
     def take_batch(self, rows: Callable[[int], int]) -> _Batch[Item, Prepared, Out] | None:
@@ -168,7 +166,8 @@ class BatchQueue(Generic[Item, Prepared, Out]):
 
 
 class MicroBatcher(Generic[Item, Prepared, Out]):
-    """Runner of a batch model in `thread`, for one event loop at a time. Items of a cancelled caller are dropped."""
+    """Runner that computes a batch model in `thread`, for one event loop at a time. Items of a cancelled caller are
+    dropped."""
 
     def __init__(
         self,

@@ -1,9 +1,8 @@
-"""Forward passes of a fixed shape: the same number of rows whatever was asked, and a width that depends on the text's
-own length alone.
+"""Forward passes of a fixed shape: the number of rows is always the same, and the width depends only on the length of
+the text itself.
 
-So a text gets the same answer, to the last bit, whatever else is in its batch, and a resumed evaluation sees the same
-search results as the one that was interrupted.
-"""
+A text therefore gets exactly the same result, to the last bit, whatever else is in its batch, and a resumed evaluation
+sees the same search results as the interrupted one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROWS = 8
-"""Number of rows in a group. With fewer rows or an incomplete group, a row's position in the pass may change the last
-bits of its result. On two cores, 8 rows run as fast per text as 64."""
+"""Number of rows in a group. With fewer rows or an incomplete group, a row's position in the pass can change the last
+bits of its result. On two cores, 8 rows take as little time per text as 64."""
 
 
 class TokenizedText(NamedTuple):
-    """Tokenised text: arrays of the same length, keyed by the name of the model's input."""
+    """Tokenised text: arrays of equal length, keyed by the names of the model's inputs."""
 
     inputs: Mapping[str, NDArray[np.int32]]
 
@@ -31,7 +30,7 @@ class BatchShapes(NamedTuple):
     """Step in tokens; padded widths are multiples of it."""
     widest: int
     tokens: int
-    """Number of tokens in one pass, as close as whole groups of rows allow; at least one group."""
+    """Number of tokens in one pass, as close as whole groups of rows allow, but at least one group."""
 
     def width(self, tokenized_text: TokenizedText) -> int:
         return min(-(-tokenized_text.length // self.step) * self.step, self.widest)
@@ -41,7 +40,8 @@ class BatchShapes(NamedTuple):
 
 
 class PaddedModel:
-    """The part of a `workers.batching.micro_batcher.BatchModel` that is the same for all transformers."""
+    """Base for each `workers.batching.micro_batcher.BatchModel`, with the part that is the same for all
+    transformers."""
 
     _passes: BatchShapes
 

@@ -1,7 +1,6 @@
-"""Repositories of code: search, and reading without running anything.
+"""Code repositories: search, and reading without running anything.
 
-Only the settings are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the settings are exported here, so that importing them does not load the implementation."""
 
 from workers.code.settings import CodeSettings
 

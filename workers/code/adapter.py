@@ -1,4 +1,4 @@
-"""Adapter of `assayer.ports.Code` for one evaluation: searches repositories, and reads and caches them."""
+"""Adapter of `assayer.ports.Code` for one evaluation: searches repositories, reads them and caches the results."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,7 +23,7 @@ class CodeAdapter:
         settings: CodeSettings,
         context: RequestContext,
     ) -> None:
-        """Create the adapter; without a cloner, repositories are read through the API."""
+        """Create the adapter; without a cloner, repositories are read through GitHub's API."""
         self._remote = remote
         self._github = GitHub(remote, settings.least_stars)
         self._cloner = cloner
@@ -57,12 +57,12 @@ class CodeAdapter:
         return found
 
     def _key(self, name: str, commit: Commit) -> str:
-        """Return the cache key, which contains everything that a survey of a repository depends on."""
+        """Return the cache key, which contains everything on which a survey of a repository depends."""
         read = self._settings.model_dump_json(include={"paths", "file_bytes", "sources", "sources_over_api"})
         return f"{name} {commit.sha} {'api' if self._cloner is None else 'git'} {read}"
 
     async def _survey_or_absent(self, name: str, commit: Commit) -> Codebase | Absent:
-        """Return the survey of a repository, or why it cannot be read. Both are cached, except when the host
+        """Return the survey of a repository, or why it cannot be read. Both results are cached, except when the host
         failed to answer."""
         try:
             return await self._survey(name, commit)

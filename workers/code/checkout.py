@@ -1,7 +1,6 @@
-"""One state of a repository as a list of files and their contents, wherever it comes from.
+"""One state of a repository as a list of files and their contents, regardless of where it was read from.
 
-Nothing is ever checked out: a link is a file whose content is a path, and it is not followed.
-"""
+Nothing is ever checked out: a link is a file whose content is a path, and the link is not followed."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,9 +15,9 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 class Commit(NamedTuple):
     sha: str
-    """Commit SHA, validated because it becomes an argument of git and part of addresses."""
+    """Commit SHA, validated because it becomes a git argument and part of addresses."""
     date: str
-    """Commit date as the host states it, ISO 8601."""
+    """Commit date as stated by the host, ISO 8601."""
 
 
 class TreeEntry(NamedTuple):
@@ -30,7 +29,7 @@ class TreeEntry(NamedTuple):
 
     @property
     def is_file(self) -> bool:
-        """Whether the entry is a regular file whose path stays inside the repository."""
+        """Return whether the entry is a regular file whose path stays inside the repository."""
         parts = self.path.split("/")
         return self.mode in _REGULAR and is_sha(self.sha) and not {"", ".", ".."} & set(parts)
 

@@ -1,8 +1,7 @@
-"""A state of a repository fetched with git, without a working tree: no file of it is written under its own name.
+"""State of a repository fetched with git, without a working tree: no file is written under its own name.
 
-So there is no link to follow, no hook, filter, submodule or LFS pointer to act on. git talks to the operator's host
-only, over one protocol, follows no redirect, knows no credentials and runs under limits.
-"""
+So there are no links to follow, and no hooks, filters, submodules or LFS pointers to act on. git connects only to the
+operator's host, over one protocol, follows no redirects, knows no credentials and runs under limits."""
 
 import asyncio
 import os
@@ -20,7 +19,7 @@ from workers.code.settings import CodeSettings
 from workers.sandbox.runner import Refused, run_sandboxed
 
 _DEFAULT_OUTPUT_BYTES = 100_000
-"""Maximum bytes that git may print if its output is not used."""
+"""Maximum bytes that git can print if its output is not used."""
 _SAFE_CONFIG = {
     "core.hooksPath": os.devnull,
     "core.symlinks": "false",
@@ -39,7 +38,7 @@ _SAFE_CONFIG = {
 
 class GitCloner:
     def __init__(self, settings: CodeSettings) -> None:
-        """Create the cloner. Raises ConfigurationError if no host to fetch from is configured or git is not
+        """Create the cloner. Raises ConfigurationError if no host is configured from which to fetch, or if git is not
         installed."""
         if settings.clone_url is None:
             raise ConfigurationError("There is no host to fetch repositories from.", "Set ASSAYER_CODE__CLONE_URL.")
@@ -51,7 +50,8 @@ class GitCloner:
 
     @asynccontextmanager
     async def clone(self, name: str, commit: Commit) -> AsyncIterator["_Clone"]:
-        """Clone a single commit; it is deleted at the end of `with`. Raises DownloadFailed or DownloadRefused."""
+        """Clone a single commit; the clone is deleted at the end of `with`. Raises DownloadFailed or
+        DownloadRefused."""
         url = f"{self._url}/{checked_repository_name(name)}.git"
         async with self._slots:
             folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="assayer-git-")

@@ -1,7 +1,6 @@
 """GitHub's REST API: repository search, commits by day, trees and blobs.
 
-Search queries hold at most 256 characters besides qualifiers and five operators; days are in UTC.
-"""
+Search queries hold at most 256 characters, not counting qualifiers, and at most five operators; days are in UTC."""
 
 import base64
 import re
@@ -36,7 +35,8 @@ from workers.outbound.source_requests import (
 
 _PAGE = 100
 _QUERY = 240
-"""Maximum characters of a query. The limit is 256; how spaces beside qualifiers are counted is not documented."""
+"""Maximum characters of a query. The limit is 256, but it is not documented how spaces next to qualifiers are counted.
+"""
 _NOT_WORDS = re.compile(r"\b(?:AND|OR|NOT)\b|\w+:|[^\w\s.+#-]")
 
 
@@ -75,7 +75,7 @@ class _Commit(ApiObject):
 
 
 class _Log(RootModel[tuple[_Commit, ...]]):
-    """The newest first."""
+    """Commits, the newest first."""
 
 
 class _Node(ApiObject):
@@ -130,8 +130,8 @@ class GitHub:
         return " ".join(parts)
 
     async def commit(self, name: str, window: Window, context: RequestContext) -> Commit | None:
-        """Return the last commit of the main branch up to the end of the window's last day. None if there is no
-        such commit or repository."""
+        """Return the last commit of the main branch up to the end of the window's last day. None if there is no such
+        commit or no such repository."""
         until = (("until", f"{window.before}T23:59:59Z"),) if window.before else ()
         request = SourceRequest(
             self.name, "code", f"repos/{checked_repository_name(name)}/commits", (*until, ("per_page", "1"))
@@ -143,7 +143,7 @@ class GitHub:
 
 
 class GitHubCheckout:
-    """Checkout read through the API with one request per file. Implements Checkout."""
+    """Checkout read through the API, with one request per file. Implements Checkout."""
 
     def __init__(self, remote: SourceFetcher, name: str, commit: Commit, context: RequestContext) -> None:
         self._remote = remote

@@ -1,4 +1,4 @@
-"""Survey of one commit of a repository: README, structure, and the Python code near its top level."""
+"""Survey of one repository commit: README, structure, and the Python code near its top level."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class SelectedFiles(NamedTuple):
     readme: TreeEntry | None
     sources: list[TreeEntry]
     left_out: list[str]
-    """Paths that would have been read but are links, submodules or files over the size limit."""
+    """Paths that would have been read if they were not links, submodules or files over the size limit."""
 
 
 class _Definitions(Frozen):

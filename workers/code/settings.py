@@ -13,16 +13,16 @@ class CodeSettings(Frozen):
     """Base URL from which git fetches repositories, such as `https://github.com`. None reads through the API with
     one request per file, which counts against its rate limits."""
     least_stars: int = Field(default=0, ge=0)
-    """Minimum stars of a repository to be searched."""
+    """Minimum number of stars for a repository to be searched."""
     paths: int = Field(default=2_000, ge=1)
     """Maximum paths listed from the tree."""
     file_bytes: int = Field(default=200_000, gt=0)
-    """Maximum bytes read of the README and of each source file."""
+    """Maximum bytes read from the README and from each source file."""
     sources: int = Field(default=40, ge=0)
     """Maximum Python files read, shallow ones first."""
     sources_over_api: int = Field(default=8, ge=0)
     retry: dt.timedelta = dt.timedelta(hours=6)
-    """Time for which an unreadable state of a repository is not retried; a state that was read never changes."""
+    """Time for which an unreadable state of a repository is not retried; a state that has been read never changes."""
     clone_bytes: int = Field(default=200_000_000, gt=0)
     """Maximum bytes of any file that git writes; a fetched commit is a single pack file."""
     listing_bytes: int = Field(default=20_000_000, gt=0)

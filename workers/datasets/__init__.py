@@ -1,2 +1,1 @@
-"""Catalogues of data sets, one file per API, each implementing `DatasetSource`; `adapter.py` binds one to an
-evaluation."""
+"""Data set catalogues, one file per API, each implementing `DatasetSource`; `adapter.py` binds one to an evaluation."""

@@ -1,4 +1,4 @@
-"""Adapter of `assayer.ports.Datasets` for one evaluation: searches one catalogue for several queries concurrently."""
+"""Adapter of `assayer.ports.Datasets` for one evaluation: runs several queries against one catalogue concurrently."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ class DatasetSource(Protocol):
     def name(self) -> str: ...
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
-        """Search by title and description, best first, each data set once. Dated data sets are within the
+        """Search by title and description, best matches first, each data set once. Dated data sets are within the
         window. Raises SourceError."""
         ...
 

@@ -1,9 +1,8 @@
-"""DataCite (`https://api.datacite.org`): data sets of research archives in all fields (Zenodo, Dryad, PANGAEA, …).
+"""DataCite (`https://api.datacite.org`): data sets from research archives in all fields (Zenodo, Dryad, PANGAEA, …).
 
-`dois?resource-type-id=dataset&query=` in the language of Elasticsearch's query strings, in which only words and a range
-of days are sent; without a key 3,000 requests in five minutes. A data set counts as published on the day on which its
-DOI was registered, which cannot be backdated.
-"""
+Searches with `dois?resource-type-id=dataset&query=` in Elasticsearch's query string language, sending only words and a
+range of days; without a key, 3,000 requests per five minutes are allowed. A data set counts as published on the day its
+DOI was registered, which cannot be backdated."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -30,7 +29,7 @@ from workers.outbound.source_requests import RequestContext, SourceFetcher, Sour
 
 _LONGEST_QUERY = 300
 _MOST = 100
-"""Maximum records in a page."""
+"""Maximum records per page."""
 
 
 class _Title(ApiObject):

@@ -1,9 +1,8 @@
-"""Kaggle (`https://www.kaggle.com/api/v1`): data sets of its users, by words.
+"""Kaggle (`https://www.kaggle.com/api/v1`): word search over its users' data sets.
 
-`datasets/list?search=&page=` answers with a list of twenty a page; a token goes into `Authorization: Bearer`. It tells
-when a data set was changed last and not when it was made, so that one counts as published on the day of its last
-change: a cutoff keeps out what may have been otherwise before it.
-"""
+`datasets/list?search=&page=` returns a list of twenty per page; a token is sent in `Authorization: Bearer`. The API
+states when a data set was last changed, not when it was created, so a data set counts as published on the day of its
+last change: a cutoff excludes every data set that could have been different before the cutoff."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -32,7 +31,7 @@ _LONGEST_QUERY = 200
 
 class _Found(ApiObject):
     ref: str
-    """`owner/name`."""
+    """Reference in the form `owner/name`."""
     title: TextOrEmpty = ""
     subtitle: TextOrEmpty = ""
     description: TextOrEmpty = ""

@@ -1,7 +1,6 @@
-"""Reads what people hand in: texts, JSON records, PDFs and office documents, all of them untrusted.
+"""Readers for submitted input: texts, JSON records, PDFs and office documents, all of them untrusted.
 
-Only the limits are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the limits are exported here, so that importing the settings does not load the implementation."""
 
 from workers.documents.limits import DocumentLimits, OfficeLimits, PdfLimits
 

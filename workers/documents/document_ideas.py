@@ -1,5 +1,5 @@
-"""Reader of an idea from one untrusted document, by its content: a PDF, a Word or LibreOffice text, TeX, HTML or RTF.
-Hidden content is flagged."""
+"""Reader of an idea from one untrusted document, whose kind is detected from its content: a PDF, a Word or LibreOffice
+text, TeX, HTML or RTF. Hidden content is flagged."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ KINDS: dict[str, DocumentKind | Literal["pdf"]] = {
     ".pdf": "pdf", ".docx": "office", ".odt": "office", ".html": "html", ".htm": "html", ".rtf": "rtf", ".zip": "tex",
     ".gz": "tex", ".tgz": "tex",
 }  # fmt: skip
-"""Kinds of documents by the ending of the name. Archives are read if they hold a TeX document."""
+"""Kinds of documents by file name suffix. Archives are read if they hold a TeX document."""
 _NAMES = {"pdf": "a PDF", "office": "an office document", "html": "an HTML page", "rtf": "RTF", "tex": "TeX"}
 _GZIP = b"\x1f\x8b"
 _HTML = re.compile(
@@ -31,10 +31,10 @@ _HTML = re.compile(
 
 
 class Bibliography(Protocol):
-    """Extractor that finds the references of a PDF better than parsing its text does."""
+    """Extractor that finds a PDF's references more reliably than parsing its text does."""
 
     async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
-        """Empty where it cannot."""
+        """Return none if it fails."""
         ...
 
 
@@ -45,9 +45,9 @@ async def read_document_idea(
     bibliography: Bibliography | None = None,
     kind: DocumentKind | Literal["pdf"] | None = None,
 ) -> Idea:
-    """Read an idea of the stated kind, or else according to the document's content; the ending of `source`, its name,
-    only decides for a content that is not recognised. Raises Unreadable, or InputError for a text that is not an idea.
-    """
+    """Read an idea from a document of the stated kind, or otherwise of the kind detected from its content; the suffix
+    of its name, `source`, decides only if the content is not recognised. Raises Unreadable, or InputError for a text
+    that is not an idea."""
     limits = limits or DocumentLimits()
     ending = PurePath(source).suffix.lower()
     kind = kind or document_kind(document) or KINDS.get(ending, "pdf")
@@ -67,7 +67,7 @@ async def read_document_idea(
 
 
 def document_kind(document: bytes) -> DocumentKind | Literal["pdf"] | None:
-    """Return the kind of a document by its content, or None if it is not recognised."""
+    """Return the kind of a document detected from its content, or None if it is not recognised."""
     start = document[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if b"%PDF-" in document[:1024]:
         return "pdf"
@@ -118,12 +118,12 @@ async def read_pdf_idea(
 
 
 def _fields_read(references: Sequence[CitedWork]) -> int:
-    """Return how many titles and lists of authors were read; the better of two readings of a list has more."""
+    """Return how many titles and author lists were read; of two readings of a list, the better one has more."""
     return sum(bool(work.title) + bool(work.authors) for work in references)
 
 
 def also_left_out(idea: Idea, parts: Sequence[LeftOut]) -> Idea:
-    """Return the idea with further parts named as left out."""
+    """Return the idea with `parts` added to the parts it names as left out."""
     if idea.reading is None or not parts:
         return idea
     reading = idea.reading.model_copy(update={"left_out": (*idea.reading.left_out, *parts)})

@@ -1,4 +1,4 @@
-"""Parsing of untrusted documents in the sandbox, and the words for those that cannot be read."""
+"""Parsing of untrusted documents in the sandbox, and the error texts for documents that cannot be read."""
 
 from typing import Annotated, TypeVar, cast, get_args
 
@@ -20,7 +20,7 @@ _ANSWER = TypeAdapter[ParsedText | ParsedTable](Annotated[ParsedText | ParsedTab
 
 
 def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
-    """Return what is wrong with a document, and what to do."""
+    """Return what is wrong with a document, and what the user can do about it."""
     megabytes = limits.memory_bytes // 1_000_000
     words = {
         "encrypted": ("is encrypted", "Save it without a password."),
@@ -52,7 +52,7 @@ def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
 async def parse_document(
     parser: str, document: bytes, source: str, limits: ParserLimits, answer: TypeAdapter[T], **options: object
 ) -> T:
-    """Return a parser's answer for a document. Raises Unreadable, which names `source`."""
+    """Return the parser's output for a document. Raises Unreadable, which names `source`."""
     if not document.strip():
         raise Unreadable(f"{source} is empty.", "Was it cut off?", "empty")
     if len(document) > limits.file_bytes:
@@ -68,7 +68,7 @@ async def parse_document(
 async def read_document(
     document: bytes, kind: DocumentKind, source: str, limits: OfficeLimits
 ) -> ParsedText | ParsedTable:
-    """Read an office file, a text with markup, or an archive of the files of a TeX document. Raises InputError."""
+    """Read an office file, a text with markup, or an archive with the files of a TeX document. Raises InputError."""
     if kind == "office" and document and not document.startswith(OFFICE_MARKS):
         raise InputError(f"{source} is not an office document: its first bytes do not match.", _AGAIN)
     options = {"kind": kind, "unpacked_bytes": limits.unpacked_bytes}
@@ -81,7 +81,7 @@ async def read_document(
 
 
 async def read_table(document: bytes, source: str, limits: OfficeLimits | None = None) -> ParsedTable:
-    """Read the table of a workbook. Raises InputError."""
+    """Read the table in a workbook. Raises InputError."""
     table = await read_document(document, "office", source, limits or OfficeLimits())
     if not isinstance(table, ParsedTable):
         raise InputError(f"{source} is a text, not a table.", "Name it .docx or .odt: then it is read as one idea.")

@@ -1,4 +1,4 @@
-"""Reader of the ideas in one file, according to its kind."""
+"""Reader of the ideas in one file, depending on its kind."""
 
 import asyncio
 import datetime as dt
@@ -33,7 +33,7 @@ IDEA_FILE_SUFFIXES = (
     ".txt", ".md", ".tex", ".html", ".htm", ".rtf", ".pdf", ".docx", ".odt", ".json", ".jsonl", ".ndjson", ".csv",
     ".tsv", _TABLE,
 )  # fmt: skip
-"""Endings of the files of a folder that are read."""
+"""Suffixes of the files in a folder that are read."""
 _MOST_BIBLIOGRAPHY_BYTES = 20_000_000
 
 
@@ -54,11 +54,11 @@ def _rejected(source: str, error: AssayerError) -> RejectedInput:
 class InputFile(NamedTuple):
     path: Path
     beside: tuple[str, ...] = ()
-    """Names of files of the folder that are not read, because they belong to the TeX document."""
+    """Names of files in the folder that are not read on their own, because they belong to the TeX document."""
 
 
 def _check_regular(path: Path) -> None:
-    """Raise InputError unless the path is a regular file, because pipes and devices may never end."""
+    """Raise InputError unless the path is a regular file, because reading a pipe or device may never end."""
     try:
         regular = path.is_file()
     except OSError as error:
@@ -79,15 +79,15 @@ def _bytes(path: Path, most_bytes: int) -> bytes:
 
 
 class WorkReader(Protocol):
-    """Reader of published works that are named instead of a file."""
+    """Reader of published works that are given by name instead of as a file."""
 
     async def read(self, work: Identifiers, address: str, source: str) -> Idea:
-        """Raises InputError."""
+        """Read a work. Raises InputError."""
         ...
 
 
 class IdeaFileReader:
-    """Reader of one file according to its kind. Every method returns the contents of the file, or raises for the
+    """Reader of one file, depending on its kind. Every method returns the file's content, or raises an error for the
     whole file."""
 
     def __init__(
@@ -150,7 +150,7 @@ class IdeaFileReader:
         return _outcome(path, table_ideas(table, str(path), self._latest))
 
     def _json(self, path: Path) -> Outcome:
-        """Read a JSON file: a record, a list of records, an answer of an API that wraps them, or JSON lines."""
+        """Read a JSON file: a record, a list of records, an API response that wraps them, or JSON lines."""
         data = _bytes(path, self._limits.json_bytes)
         text = decode_text(data, str(path))
         try:
@@ -206,8 +206,8 @@ class IdeaFileReader:
 
 
 def _with_bibliography(text: str, path: Path) -> Document:
-    """Return what the bibliography that the front matter of a text names adds to it. It is read if it lies in the
-    folder of the text."""
+    """Return what is added to a text by the bibliography file named in its front matter. The file is read only if it is
+    in the text's folder."""
     fields, _ = split_front_matter(text)
     named = next((field.value for field in fields if field.name == "bibliography"), "")
     works: list[CitedWork] = []
@@ -226,7 +226,8 @@ def _with_bibliography(text: str, path: Path) -> Document:
 
 
 def _beside(path: Path, name: str) -> Path:
-    """Return a file in the folder of another one. Raises InputError, also for a link out of the folder."""
+    """Return a file in the same folder as another file. Raises InputError, also for a link that leads out of the
+    folder."""
     file = path.parent / name
     if not file.resolve().is_relative_to(path.parent.resolve()) or not file.is_file():
         raise InputError("it is not in the folder of the text")
@@ -238,7 +239,7 @@ def _uncounted() -> None:
 
 
 def _is_json_lines(text: str) -> bool:
-    """Return whether each line of a text that is not JSON is a JSON object, as far as the first ones show."""
+    """Return whether a text that is not JSON has a JSON object on each line, judging by the first lines."""
     lines = [line for line in text.split("\n", 4)[:3] if line.strip()]
     try:
         return len(lines) > 1 and all(isinstance(json.loads(line), dict) for line in lines)
@@ -247,7 +248,7 @@ def _is_json_lines(text: str) -> bool:
 
 
 def _outcome(path: Path, table: TableIdeas) -> Outcome:
-    """Return the ideas of a table, each with the lines above the header named as left out. Raises InputError."""
+    """Return the ideas in a table, each with the lines above the header named as left out. Raises InputError."""
     outcome: Outcome = [RejectedInput(source=str(path), message=notice) for notice in table.notices]
     above = [LeftOut(part=f"the line {line!r}", why="above the header of the table") for line in table.above]
     for number, _, idea in table.rows:
@@ -264,4 +265,4 @@ _RECORDS = {
     ".csv": IdeaFileReader._csv,
     ".tsv": IdeaFileReader._csv,
 }
-"""Readers of files of records, by the ending of the name."""
+"""Readers of record files, by file name suffix."""

@@ -1,4 +1,4 @@
-"""Reader of ideas from files and folders; unreadable inputs are reported and do not stop the rest."""
+"""Reader of ideas from files and folders; unreadable inputs are reported and do not stop the others."""
 
 import asyncio
 import datetime as dt
@@ -34,15 +34,15 @@ __all__ = [
 ]
 
 _NOT_AN_IDEA = "cutoff.txt"
-"""Name of a file that accompanies ideas in some collections and contains only a date."""
+"""Name of a file that accompanies ideas in some collections and holds only a date."""
 _WORDS_OF_A_TEXT = 12
-"""Minimum words for an argument that is not a path to be treated as a text."""
+"""Minimum number of words for an argument that is not a path to be treated as a text."""
 _SHOWN = 60
-"""Maximum characters of the argument repeated in the message."""
+"""Maximum characters of the argument that are repeated in the message."""
 
 
 _ADDRESS = re.compile(r"(https?:)/{1,2}", re.IGNORECASE)
-"""Beginning of a web address, also after `pathlib` has made one slash of two."""
+"""Pattern of the beginning of a web address, even after `pathlib` has merged its two slashes into one."""
 _DOI = re.compile(r"(?:doi:\s*)?10\.\d{4,9}/", re.IGNORECASE)
 
 
@@ -68,8 +68,8 @@ def _files(path: Path) -> list[InputFile] | RejectedInput:
 
 
 def _files_of_folder(folder: Path) -> list[InputFile] | RejectedInput:
-    """Return the readable files of a folder. Files that belong to a TeX document in it are not ideas of their own.
-    Raises OSError."""
+    """Return the readable files of a folder. Files that belong to a TeX document in it do not count as ideas
+    themselves. Raises OSError."""
     files = [file for file in sorted(folder.iterdir()) if _may_hold_ideas(file)]
     if not files:
         kinds = ", ".join(IDEA_FILE_SUFFIXES)
@@ -88,7 +88,7 @@ def _files_of_folder(folder: Path) -> list[InputFile] | RejectedInput:
 
 
 def _unread(document: FolderDocument) -> set[str]:
-    """Return the names of the files of a document that hold no part of its text."""
+    """Return the names of a document's files that hold no part of its text."""
     return {name for name in document.pieces if not name.lower().endswith(TEX_SUFFIXES)}
 
 
@@ -121,8 +121,9 @@ async def read_ideas(
     bibliography: Bibliography | None = None,
     works: WorkReader | None = None,
 ) -> IdeasRead:
-    """Return the ideas of files, folders and published works (an arXiv id, a DOI or a web address), and the inputs that
-    could not be read. Rows with a cutoff after `latest_cutoff` are rejected, as are works without `works`."""
+    """Return the ideas in files, folders and published works (an arXiv id, a DOI or a web address), and the inputs that
+    could not be read. Rows with a cutoff after `latest_cutoff` are rejected, as are published works if `works` is None.
+    """
     reader = IdeaFileReader(limits or DocumentLimits(), latest_cutoff, bibliography)
     tasks: list[asyncio.Task[Outcome] | RejectedInput] = []
     async with asyncio.TaskGroup() as group:
@@ -144,11 +145,11 @@ class _NamedWork(NamedTuple):
     name: str
     identifiers: Identifiers
     address: str
-    """Web address without an identifier; empty if there is one."""
+    """Web address of a work without an identifier; otherwise empty."""
 
 
 def _named_work(path: Path) -> _NamedWork | None:
-    """Return the work that an argument names that is no path, or None."""
+    """Return the work named by an argument that is not a path, or None."""
     name = _ADDRESS.sub(r"\1//", str(path))
     if any(character.isspace() for character in name):
         return None
@@ -175,8 +176,8 @@ async def _read_work(work: _NamedWork, works: WorkReader | None) -> Outcome:
 
 
 def given_together(paths: Sequence[Path], read: IdeasRead) -> bool:
-    """Return whether several ideas were submitted, or an input that can hold several: a folder or a file of rows.
-    The number that could be read does not matter."""
+    """Return whether several ideas were submitted, or an input that can hold several: a folder or a file of rows. It
+    does not matter how many could be read."""
     inputs: list[Idea | RejectedInput] = [*read.ideas, *read.rejected]
     return len(inputs) > 1 or any(
         _is_folder(path) or any(item.source.startswith(f"{path}:") for item in inputs) for path in paths

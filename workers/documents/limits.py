@@ -1,4 +1,4 @@
-"""Limits on files; a file that exceeds them is unusable."""
+"""File limits; a file that exceeds them cannot be used."""
 
 from assayer.models import Frozen
 
@@ -23,19 +23,19 @@ class OfficeLimits(ParserLimits):
     """Limits of an office document, and of a text in TeX, HTML or RTF."""
 
     unpacked_bytes: int = 200_000_000
-    """Maximum bytes of all unpacked parts together, including pictures."""
+    """Maximum bytes of all unpacked parts together, pictures included."""
     characters: int = 30_000_000
     """Maximum characters of extracted text. A table may contain a whole call; the limit for a single idea is far
     lower."""
 
 
 class DocumentLimits(Frozen):
-    """Size limits of the files that ideas are read from."""
+    """Size limits of the files from which ideas are read."""
 
     text_bytes: int = 10_000_000
     """Maximum bytes of one .txt or .md file, and of one line of a .jsonl file."""
     json_bytes: int = 50_000_000
-    """Maximum bytes of a .json file, which is parsed in one piece."""
+    """Maximum bytes of a .json file, which is parsed all at once."""
     jsonl_bytes: int = 500_000_000
     pdf: PdfLimits = PdfLimits()
     office: OfficeLimits = OfficeLimits()

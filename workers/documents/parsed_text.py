@@ -1,4 +1,4 @@
-"""Answers of the processes that parse documents, and the document that a parsed text makes."""
+"""Output of the processes that parse documents, and the document built from a parsed text."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ class ParsedTable(IdeaTable):
 
 
 class ParsedText(Frozen):
-    """A document's paragraphs, as a parser in a process of its own found them."""
+    """Paragraphs of a document, as extracted by a parser in a separate process."""
 
     kind: Literal["text"]
     title: str
@@ -24,23 +24,23 @@ class ParsedText(Frozen):
     paragraphs: tuple[tuple[int, str], ...]
     """Paragraphs with their heading level, which is 0 for text and -1 for a line in bold."""
     hidden: tuple[tuple[str, str], ...]
-    """Hidden texts with the reason why they are invisible; not sanitised."""
+    """Hidden texts and why each is invisible; not sanitised."""
     notes: tuple[tuple[str, str], ...] = ()
-    """Footnotes and endnotes, with the mark by which the text refers to them as `[^mark]`."""
+    """Footnotes and endnotes, each with the mark that the text uses to refer to it as `[^mark]`."""
     left_out: tuple[tuple[str, str], ...] = ()
     """Parts that were not read, and why."""
     front_matter: tuple[tuple[str, str], ...] = ()
-    """Fields above the text, such as its authors."""
+    """Metadata fields above the text, such as its authors."""
     reference_lines: tuple[str, ...] = ()
-    """Printed entries of a reference list that the format marks as such."""
+    """Printed entries of a reference list, if the format marks them as such."""
     works: tuple[CitedWork, ...] = ()
-    """Entries whose fields the format tells apart; if there are any, they count, and not the printed ones."""
+    """Entries whose fields the format distinguishes; if there are any, they are used instead of the printed ones."""
     tables: int = 0
     parts_unread: int = 0
-    """Documents within it."""
+    """Number of unread documents within it."""
 
     def has_styled_headings(self) -> bool:
-        """Return whether styles mark the headings of the text. Otherwise they are lines of it, perhaps in bold."""
+        """Return whether styles mark the headings. Otherwise headings are plain lines of the text, perhaps in bold."""
         return sum(level > 0 for level, _ in self.paragraphs) >= _MAIN_HEADINGS
 
     def plain_text(self) -> str:
@@ -51,7 +51,8 @@ class ParsedText(Frozen):
         )
 
     def _with_notes(self) -> list[tuple[int, str]]:
-        """Return the paragraphs with each note after the paragraph that refers to it; others follow the last."""
+        """Return the paragraphs, with each note after the paragraph that refers to it; notes without a reference come
+        last."""
         left = dict(self.notes)
         paragraphs: list[tuple[int, str]] = []
         for level, text in self.paragraphs:
@@ -60,8 +61,8 @@ class ParsedText(Frozen):
         return paragraphs + [(0, f"[^{mark}]: {text}") for mark, text in left.items()]
 
     def _parted_title(self) -> tuple[str, tuple[tuple[int, str], ...]]:
-        """Return the title and the paragraphs under it. A first heading above all others is the title, if no style
-        marks another text as that."""
+        """Return the title and the paragraphs under it. A first heading above all others is the title, unless a style
+        marks another text as the title."""
         levels = [level for level, _ in self.paragraphs if level > 0]
         heads_all = len(levels) > 1 and self.paragraphs[0][0] == levels[0] < min(levels[1:])
         if self.title or not heads_all:
@@ -83,8 +84,8 @@ class ParsedText(Frozen):
         )
 
     def sections(self) -> tuple[Section, ...]:
-        """Return sections split at the highest heading level that occurs more than once; lower headings stay in
-        the text."""
+        """Return sections, split at the highest heading level that occurs more than once; lower headings stay in the
+        text."""
         _, paragraphs = self._parted_title()
         levels = [level for level, _ in paragraphs if level > 0]
         main = min((item for item in levels if levels.count(item) >= _MAIN_HEADINGS), default=min(levels, default=0))
@@ -97,7 +98,7 @@ class ParsedText(Frozen):
         return tuple(Section(title=title, text="\n\n".join(texts)) for title, texts in parts if texts)
 
     def idea(self, source: str) -> Idea:
-        """Return the idea that the text describes. Raises InputError."""
+        """Return the idea described by the text. Raises InputError."""
         document = self.document()
         if not self.paragraphs:
             raise InputError(f"{source} has no text that can be seen.", "If it holds pictures of text, run OCR first.")

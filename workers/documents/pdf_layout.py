@@ -24,14 +24,14 @@ class TextStyle(NamedTuple):
     bold: bool
     italic: bool
     upright: bool
-    """Whether the text is upright; False for text that runs up the margin."""
+    """True if the text is upright; False for text that runs up the margin."""
 
 
 class PdfLine(NamedTuple):
     page: int
     style: TextStyle
     uniform: bool
-    """Whether the first, middle and last letters of the line share that style."""
+    """True if the first, middle and last letters of the line have the same style."""
     text: str
 
 
@@ -46,7 +46,7 @@ _MOST_TABLE_LINES = 4
 
 
 def without_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
-    """Remove the captions whose type is not that of the body text, so that their ends show."""
+    """Remove captions whose type differs from that of the body text, which makes their ends recognisable."""
     left: list[PdfLine] = []
     place = 0
     while place < len(lines):
@@ -57,8 +57,8 @@ def without_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]
 
 
 def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> int:
-    """Return the number of lines of the caption at `place`, 0 if there is none. It ends where its type ends; that of
-    a table also with a sentence."""
+    """Return the number of lines of the caption at `place`, 0 if there is none. A caption ends where its type ends; a
+    table caption also ends with a sentence."""
     first = lines[place]
     match = _CAPTION.match(first.text)
     if match is None or abs(first.style.size - body.size) < 0.4:
@@ -82,7 +82,7 @@ WHOLE_TEXT = "Text"
 
 class PdfLayout(NamedTuple):
     title: str
-    """May be empty."""
+    """Title; may be empty."""
     sections: tuple[Section, ...]
 
 
@@ -91,7 +91,7 @@ class _Heading(NamedTuple):
     title: str
     style: TextStyle
     weak: bool = False
-    """Whether only the font differs from the body text and the font's name indicates neither bold nor italic."""
+    """True if only the font differs from the body text, and its name indicates neither bold nor italic."""
 
 
 _NO_HEADING = re.compile(
@@ -108,7 +108,7 @@ _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi",
 
 
 def _running_key(line: PdfLine) -> str:
-    """Return the text that a running head has in common on all pages."""
+    """Return the part of a running head's text that is the same on all pages."""
     return _ANY_NUMBER.sub("#", line.text)
 
 
@@ -192,7 +192,7 @@ _FOLLOWS_LIST = re.compile(r"appendi(?:x|ces)|annex|supplement|(?:author )?biogr
 
 
 def _follows_list(heading: _Heading) -> bool:
-    """Return whether a heading can follow a reference list."""
+    """Return whether the heading is one that can follow a reference list."""
     title = heading.title
     return is_back_title(title) or is_known_title(title) or bool(heading.number or _FOLLOWS_LIST.match(title))
 
@@ -200,7 +200,7 @@ def _follows_list(heading: _Heading) -> bool:
 def _lines_with_headings(
     lines: Sequence[PdfLine], body: TextStyle, title: str
 ) -> Iterator[tuple[PdfLine, _Heading | None]]:
-    """Yield each line with the heading it forms, if any. The lines of a multi-line heading are joined."""
+    """Yield each line with the heading that it forms, if any. The lines of a multi-line heading are joined."""
     pending: tuple[PdfLine, _Heading] | None = None
     for line in lines:
         heading = None if line.text in title else _heading(line, body)
@@ -228,7 +228,7 @@ def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, l
 
 
 def _paragraphs(lines: Sequence[PdfLine | str], keep_lines: bool = False) -> str:
-    """Join lines into paragraphs. Strings are subheadings and are placed on lines of their own. `keep_lines` is for
+    """Join lines into paragraphs. Strings are subheadings and are placed on separate lines. `keep_lines` is for
     reference lists, whose entries begin on new lines."""
     lengths = sorted(len(line.text) for line in lines if isinstance(line, PdfLine))
     full = lengths[len(lengths) * 3 // 4] if lengths else 0
@@ -244,7 +244,7 @@ def _paragraphs(lines: Sequence[PdfLine | str], keep_lines: bool = False) -> str
 
 
 def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayout:
-    """Split the lines into sections, one for each main heading. Subheadings stay in the text on their own line."""
+    """Split the lines into sections, one per main heading. Subheadings stay in the text, each on a separate line."""
     lines = _without_running_lines(lines)
     if not lines:
         return PdfLayout("", ())

@@ -1,4 +1,5 @@
-"""Reader of the title and sections of an untrusted PDF. A sandboxed child process with resource limits parses it."""
+"""Reader of the title and sections of an untrusted PDF, which is parsed in a sandboxed child process with resource
+limits."""
 
 from typing import NamedTuple
 
@@ -15,14 +16,14 @@ class HiddenText(NamedTuple):
     """Text in a PDF that is not visible to a reader."""
 
     page: int
-    """From 1."""
+    """Page number, from 1."""
     why: str
-    """Reason the text is hidden, in words: a `PdfHiding` of `workers.sandbox.hidden_pdf_text`."""
+    """Reason why the text is hidden, in words: a `PdfHiding` of `workers.sandbox.hidden_pdf_text`."""
     text: str
 
 
 class ParsedPdf(Frozen):
-    """The text of a PDF, by section."""
+    """Text of a PDF, by section."""
 
     title: str
     """Title guessed from the type size or the document's metadata; may be empty."""
@@ -30,10 +31,9 @@ class ParsedPdf(Frozen):
     pages: int
     unreadable_pages: int
     hidden: tuple[HiddenText, ...] = ()
-    """Hidden text, which the sections do not include; not sanitised."""
+    """Hidden text, which is excluded from the sections; not sanitised."""
     unlooked_pages: int = 0
-    """Number of pages not rendered because time ran out. Covered or clipped text on them is included as ordinary
-    text."""
+    """Number of pages not rendered because time ran out. Their covered or clipped text is included as ordinary text."""
 
 
 class PdfText(NamedTuple):
@@ -43,7 +43,7 @@ class PdfText(NamedTuple):
     hidden: tuple[HiddenText, ...]
     pages: int = 1
     unlooked_pages: int = 0
-    """Number of pages not rendered because time ran out. Covered text on them counts as shown."""
+    """Number of pages not rendered because time ran out. Their covered text counts as shown."""
 
 
 class _Lines(Frozen):
@@ -55,7 +55,7 @@ class _Lines(Frozen):
     lines: list[tuple[int, int, bool, str]]
     """Lines as tuples of page, index into `styles`, whether the style is uniform, and text."""
     hidden: list[tuple[int, str, str]]
-    """Page, why, text."""
+    """Page, reason and text."""
 
 
 _ANSWER = TypeAdapter(_Lines)

@@ -1,5 +1,5 @@
-"""The files of a TeX document on disk, packed for the process that parses them: those that it names, inside its
-folder."""
+"""Packing of a TeX document on disk for the process that parses it: its main file and the files that it names, if they
+are inside its folder."""
 
 import io
 import re
@@ -25,7 +25,7 @@ _MOST_BYTES = 50_000_000
 
 
 def is_tex_archive(data: bytes) -> bool:
-    """Return whether a ZIP archive holds a TeX file, by the names in it."""
+    """Return whether a ZIP archive holds a TeX file, judging by the file names in it."""
     try:
         names = zipfile.ZipFile(io.BytesIO(data)).namelist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
@@ -38,12 +38,12 @@ class FolderDocument(NamedTuple):
 
     main: Path
     pieces: frozenset[str]
-    """Names of other files of the folder that belong to it: files it includes, its pictures, what was made of it."""
+    """Names of other files in the folder that belong to it: files it includes, its pictures, and generated files."""
 
 
 def folder_documents(folder: Path, names: Sequence[str]) -> list[FolderDocument]:
-    """Return the TeX documents of a folder with those of its files that belong to them. A file that cannot be read
-    counts as a document: reading it tells why."""
+    """Return the TeX documents in a folder, each with the files that belong to it. A file that cannot be read counts as
+    a document: trying to read it later gives the reason."""
     mains = [folder / name for name in names if name.lower().endswith(TEX_SUFFIXES) and _is_document(folder / name)]
     return [FolderDocument(main, _pieces(main, names)) for main in mains]
 
@@ -76,8 +76,8 @@ def _pieces(main: Path, names: Sequence[str]) -> frozenset[str]:
 
 
 def pack_document(main: Path, most_bytes: int) -> bytes:
-    """Return a TeX file with the files that it includes, and theirs: the file alone if it includes none, else a ZIP
-    archive whose comment names it. Files outside its folder are left out. Raises InputError."""
+    """Return a TeX file with the files that it includes, directly or indirectly: the file alone if it includes none,
+    otherwise a ZIP archive whose comment names it. Files outside its folder are left out. Raises InputError."""
     files = _document_files(main, most_bytes)
     if len(files) == 1:
         return files[main.name]
@@ -116,13 +116,13 @@ def _content(file: Path) -> bytes:
 
 
 def _list_of(main: Path, folder: Path) -> list[str]:
-    """Return the name of the list that BibTeX made for the document, if it is there."""
+    """Return the name of the reference list that BibTeX generated for the document, if the file exists."""
     name = f"{main.stem}.bbl"
     return [name] if _is_inside(folder / name, folder) else []
 
 
 def _included(source: bytes, name: str, folder: Path) -> Iterator[str]:
-    """Yield the names, from the folder, of the files that a file names and that are there."""
+    """Yield the names, relative to the folder, of the existing files that a file names."""
     for match in _NAMED.finditer(source):
         braced, bare, first, second = (
             part.decode("utf-8", "replace").strip() if part else "" for part in match.groups()
@@ -143,7 +143,7 @@ def _find(wanted: str, beside: Path, folder: Path) -> str | None:
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
-    """Return whether a path is a file in the folder, also after following links."""
+    """Return whether a path is a file in the folder, even after following links."""
     try:
         return path.is_file() and path.resolve().is_relative_to(folder)
     except (OSError, ValueError):

@@ -1,4 +1,3 @@
-"""Embedding: texts to vectors by a sentence-transformers model on this machine.
+"""Embedding: conversion of texts to vectors by a sentence-transformers model on this machine.
 
-Nothing is imported here, so that reading the settings loads nothing that does the work.
-"""
+Nothing is imported here, so that importing the settings does not load the implementation."""

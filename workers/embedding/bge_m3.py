@@ -23,7 +23,7 @@ from workers.torch_runtime import choose_device, choose_dtype
 _SETTING = "ASSAYER_EMBEDDER__MODEL"
 _HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 _WIDTH_STEP = 32
-"""Tokens."""
+"""Step in tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
 """Maximum tokens of one forward pass, on CPU and GPU; see `workers.embedding.sentence_model`."""
 _POOLING: Mapping[str, str] = MappingProxyType({"cls": "cls", "mean": "mean", "lasttoken": "last_token"})
@@ -35,8 +35,8 @@ class WeighedText(NamedTuple):
 
 
 class BgeM3Model(PaddedModel):
-    """The bge-m3 model as a `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: call
-    it from one thread."""
+    """Model bge-m3 as a `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: call it from
+    one thread."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self._settings = settings
@@ -49,7 +49,7 @@ class BgeM3Model(PaddedModel):
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
 
     def stated_dimensions(self) -> int | None:
-        """Return the dimensions stated in the model's folder, or None if there is no folder."""
+        """Return the dimensions stated in the model's folder; None if there is no folder."""
         config = Path(self._settings.model).expanduser() / "config.json"
         return int(json.loads(config.read_bytes())["hidden_size"]) if config.is_file() else None
 
@@ -81,7 +81,7 @@ class BgeM3Model(PaddedModel):
         ]
 
     def _lexical(self, tokens: NDArray[np.int32], weights: NDArray[np.float32]) -> LexicalWeights:
-        """Return the weight of each distinct token: the largest of its weights if it occurs several times."""
+        """Return the weight of each distinct token; for a token that occurs several times, its largest weight."""
         counts = (weights > 0) & ~np.isin(tokens, self._unweighed)
         distinct, places = np.unique(tokens[counts], return_inverse=True)
         largest = np.zeros(len(distinct), np.float32)

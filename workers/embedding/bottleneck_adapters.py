@@ -1,6 +1,6 @@
-"""Adapters in AdapterHub's format, of the kind that SPECTER2 uses: a bottleneck after each layer. See Pfeiffer et al.,
-AdapterFusion, EACL 2021. They are read here because the library that makes them requires an old version of
-transformers. Imports torch."""
+"""Adapters in AdapterHub's format, as used by SPECTER2: a bottleneck after each layer. See Pfeiffer et al.,
+AdapterFusion, EACL 2021. They are loaded here because AdapterHub's own library requires an old version of transformers.
+Imports torch."""
 
 import json
 import re
@@ -32,8 +32,8 @@ _KIND: Mapping[str, object] = {
     "leave_out": [],
     "scaling": 1.0,
 }
-"""Configuration values that the computation assumes; any other value would require a different computation. Missing
-values count as these."""
+"""Configuration values that the computation assumes; any other value would require a different computation. A missing
+value counts as the one listed here."""
 
 _WEIGHT = re.compile(r"(?:.+\.)?layer\.(\d+)\.output\.adapters\..+\.adapter_((?:down\.0|up)\.(?:weight|bias))")
 
@@ -53,8 +53,8 @@ class BottleneckAdapter(torch.nn.Module):  # type: ignore[misc]  # mypy does not
 
 
 def apply_adapter(model: Any, adapter: str) -> None:
-    """Insert an adapter into a BERT model. `adapter` is a folder or a name on the hub. Raises ConfigurationError
-    for an adapter of another kind or another model, OSError if it does not exist."""
+    """Insert an adapter into a BERT model. `adapter` is a folder or a name on the hub. Raises ConfigurationError for an
+    adapter of another kind or for another model, OSError if it does not exist."""
     saved = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
     config = saved.get("config")
     if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _KIND.items()):

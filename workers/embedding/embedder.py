@@ -23,14 +23,13 @@ Kind = Literal["query", "passage"]
 
 
 class LocalEmbedder(ABC, Generic[Row]):
-    """`assayer.ports.Embedder`; concurrent callers share forward passes, which run in one thread. Whoever is waited for
-    passes the others.
+    """Implements `assayer.ports.Embedder`. Concurrent callers share forward passes, which run in one thread. Requests
+    for which someone is waiting go first.
 
-    The model loads at first use. Raises ConfigurationError when it is missing.
-    """
+    The model is loaded at first use. Raises ConfigurationError when it is missing."""
 
     def __init__(self, settings: EmbedderSettings, queries: Any, passages: Any) -> None:
-        """Create an embedder with a model for queries and one for passages, which may be the same."""
+        """Create an embedder with a model for queries and one for passages; both can be the same model."""
         self._settings = settings
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._model = queries
@@ -50,7 +49,7 @@ class LocalEmbedder(ABC, Generic[Row]):
 
     @property
     def dimensions(self) -> int:
-        """Dimensions of the vectors. If the model's folder does not state them, loads the model and blocks
+        """Return the dimensions of the vectors. If the model's folder does not state them, load the model and block
         until it is loaded."""
         if self._dimensions is None:
             stated = self._model.stated_dimensions()
@@ -62,7 +61,7 @@ class LocalEmbedder(ABC, Generic[Row]):
         """Return unit vectors, one row per text."""
 
     async def _rows(self, texts: Sequence[str], kind: Kind) -> list[Row]:
-        """Return a result per text; those of the latest queries are remembered."""
+        """Return one result per text; results of the latest queries are cached."""
         if kind == "passage":
             return await self._computed(texts, kind)
         return await self._memo.rows(texts, lambda missing: self._computed(missing, kind))
@@ -73,11 +72,11 @@ class LocalEmbedder(ABC, Generic[Row]):
 
     def share_processors(self, alone: Callable[[], bool]) -> None:
         """Register `alone`, which returns whether no other work is running in this process. Does nothing for a model
-        that needs all processors even then."""
+        that needs all processors even if other work is running."""
 
     def preload(self) -> None:
-        """Start loading the model without waiting, if it can be loaded beside other work. An error is raised when
-        the model is first used."""
+        """Start loading the model without waiting, if it can be loaded beside other work. Any error is raised when the
+        model is first used."""
 
     def close(self) -> None:
         """Stop the thread. Texts still queued are not computed."""
@@ -85,7 +84,7 @@ class LocalEmbedder(ABC, Generic[Row]):
 
 
 class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
-    """Embedder with a sentence-transformers model. A model with adapters is loaded once for queries and once for
+    """Embedder that uses a sentence-transformers model. A model with adapters is loaded twice, for queries and for
     passages."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
@@ -98,8 +97,8 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
         return np.stack(await self._rows(texts, kind)) if texts else np.empty((0, self.dimensions), np.float32)
 
     def share_processors(self, alone: Callable[[], bool]) -> None:
-        """Make later passes use one thread unless `alone()` is true. Without this call, passes use all the
-        threads that `threads` allows."""
+        """Make later passes use one thread unless `alone()` is true. Without this call, passes use all threads that
+        `threads` allows."""
         for model in self._models:
             model.alone = alone
 
@@ -108,8 +107,8 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
 
 
 class BgeM3Embedder(LocalEmbedder[WeighedText]):
-    """Embedder with bge-m3, and `assayer.ports.LexicalEmbedder`. Also raises ConfigurationError without FlagEmbedding,
-    whose imports are too heavy to run beside other work."""
+    """Embedder that uses bge-m3; also implements `assayer.ports.LexicalEmbedder`. Raises ConfigurationError also if
+    FlagEmbedding is missing. FlagEmbedding's imports are too heavy to run beside other work."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
         model = BgeM3Model(settings)

@@ -15,7 +15,8 @@ WORD = re.compile(r"[^\W_]{3,}")
 
 
 class HashingEmbedder:
-    """An `assayer.ports.Embedder` whose texts are similar as far as they share words of three letters or more."""
+    """Implements `assayer.ports.Embedder`; the more words of at least three letters two texts share, the more similar
+    they are."""
 
     def __init__(self, dimensions: int = 256) -> None:
         self._dimensions = dimensions

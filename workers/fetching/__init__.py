@@ -1,7 +1,6 @@
-"""Guarded downloads of addresses that come from data: public hosts only, limits on everything, typed failures.
+"""Guarded downloads from addresses found in data: public hosts only, limits on everything, typed failures.
 
-Only the settings are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the settings are exported here, so that importing them does not load the implementation."""
 
 from workers.fetching.settings import DownloadLimits, FetchingSettings
 

@@ -1,4 +1,4 @@
-"""Detection of a response body's type, from the type that its server declares and from its first bytes."""
+"""Detection of a response body's type, from the type declared by the server and from the body's first bytes."""
 
 import re
 from collections.abc import Collection
@@ -9,11 +9,11 @@ from assayer.errors import DownloadRefused
 ContentKind = Literal["pdf", "html", "xml", "text"]
 
 SNIFFED_BYTES = 1_024
-"""Number of leading bytes from which the type is determined."""
+"""Number of leading bytes used to determine the type."""
 
 _UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/force-download")
 """Declared types that say nothing about the content, because servers use them for any file to be saved; the first bytes
-decide."""
+decide instead."""
 _TYPES: dict[ContentKind, tuple[str, ...]] = {
     "pdf": ("application/pdf", "application/x-pdf", *_UNTOLD),
     "html": ("text/html", "application/xhtml+xml"),
@@ -31,13 +31,14 @@ def _in_words(wanted: Collection[ContentKind]) -> str:
 
 
 def check_declared_type(content_type: str, wanted: Collection[ContentKind], where: str) -> None:
-    """Raise DownloadRefused when the type that the server declares is not a wanted type."""
+    """Raise DownloadRefused when the type declared by the server is not a wanted type."""
     if not any(content_type in _TYPES[kind] for kind in wanted):
         raise DownloadRefused(f"{where} is served as {content_type[:80]!r}, not as {_in_words(wanted)}.")
 
 
 def check_first_bytes(start: bytes, content_type: str, wanted: Collection[ContentKind], where: str) -> ContentKind:
-    """Return the type of the first bytes. Raises DownloadRefused if it is not wanted, whatever the server declared."""
+    """Return the type detected from the first bytes. Raises DownloadRefused if it is not wanted, whatever type the
+    server declared."""
     kind = _sniff(start, content_type)
     if kind is None:
         raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its first bytes are of no known kind.")

@@ -43,10 +43,10 @@ _ROBOTS_LIMITS = DownloadLimits(bytes=1_000_000, seconds=20.0, answer_seconds=10
 
 class Download(NamedTuple):
     url: str
-    """After redirects."""
+    """URL after redirects."""
     kind: ContentKind
     charset: str
-    """Charset of a text as declared by the server; empty if not declared."""
+    """Charset of a text, as declared by the server; empty if none was declared."""
     size: int
     sha256: str
     """SHA-256 of the body as stored, after decompression."""
@@ -60,8 +60,8 @@ class _DownloadRequest(NamedTuple):
 
 
 class Downloader(GuardedClient):
-    """Downloader shared by a whole process, open within its `with` block. Raises AddressRefused, DownloadRefused
-    and DownloadFailed."""
+    """Downloader shared by a whole process and open within its `with` block. Raises AddressRefused, DownloadRefused and
+    DownloadFailed."""
 
     def __init__(
         self,
@@ -70,7 +70,8 @@ class Downloader(GuardedClient):
         resolver: HostResolver | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """Create a downloader. `tls` replaces the machine's trusted certificates; servers are always verified."""
+        """Create a downloader. `tls` replaces the machine's trusted certificates; server certificates are always
+        verified."""
         self._settings = settings
         self._clock = clock
         headers = {"User-Agent": settings.user_agent, "Accept-Encoding": "gzip, deflate"}
@@ -83,7 +84,7 @@ class Downloader(GuardedClient):
     async def to_file(
         self, url: str, path: Path, wanted: Collection[ContentKind], limits: DownloadLimits | None = None
     ) -> Download:
-        """Download the body into a new file, which is deleted on failure. Raises FullTextError itself when the
+        """Download the body into a new file, which is deleted on failure. Raises the base class FullTextError when the
         disk fails."""
         file = await asyncio.to_thread(path.open, "xb", buffering=0)
         buffer = bytearray()
@@ -108,8 +109,8 @@ class Downloader(GuardedClient):
     async def read(
         self, url: str, wanted: Collection[ContentKind], limits: DownloadLimits | None = None, *, robots: bool = False
     ) -> tuple[Download, bytes]:
-        """Download the body into memory; meant for small limits. With `robots`, pages that robots.txt disallows
-        are refused."""
+        """Download the body into memory; meant for small limits. With `robots`, pages disallowed by robots.txt are
+        refused."""
         body = bytearray()
 
         async def write(piece: bytes) -> None:

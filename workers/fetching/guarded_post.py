@@ -1,5 +1,5 @@
-"""POST requests to addresses chosen by users, such as webhooks. Addresses are checked as for downloads, and no response
-body is read."""
+"""POST requests to addresses chosen by users, such as webhooks. Addresses are checked as they are for downloads, and no
+response body is read."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,17 +12,16 @@ from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, loggable_u
 
 
 class GuardedPoster(GuardedClient):
-    """Poster shared by a whole process, open within its `with` block."""
+    """HTTP POST client shared by a whole process and open within its `with` block."""
 
     def __init__(self, policy: AddressPolicy, user_agent: str) -> None:
         super().__init__(policy, None, {"User-Agent": user_agent, "Accept-Encoding": "identity"})
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> int:
-        """Return the status of the response. Nothing else of it is read, and redirects are not followed.
+        """Return the status of the response. The rest of the response is not read, and redirects are not followed.
 
-        Raises DownloadFailed when no response comes in time, and AddressRefused. Its message does not tell to which
-        address a name resolves, because the user who chose the name must not learn that.
-        """
+        Raises AddressRefused, and DownloadFailed when no response arrives in time. The message does not reveal the
+        address to which a name resolves, because the user who chose the name must not learn it."""
         where = loggable_url(url)
         try:
             async with asyncio.timeout(seconds):

@@ -1,5 +1,4 @@
-"""Receiver of a response body in pieces, which stops as soon as the body is too large, too slow or of the wrong
-type."""
+"""Receiver of a response body in pieces. It stops as soon as the body is too large, too slow or of the wrong type."""
 
 import asyncio
 import hashlib
@@ -15,8 +14,8 @@ from workers.fetching.settings import DownloadLimits
 
 
 class ThroughputMonitor:
-    """Detector for a body that arrives too slowly, in consecutive windows; a burst does not offset a later slow
-    window."""
+    """Detector of bodies that arrive too slowly, measured in consecutive windows; a fast window does not offset a later
+    slow one."""
 
     def __init__(self, started: float, slowest: float, patience: float) -> None:
         self._least = slowest * patience
@@ -38,7 +37,7 @@ WritePiece = Callable[[bytes], Awaitable[None]]
 
 _PIECE = 65_536
 _CONTENT_ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
-"""Content codings to accept; aiohttp decompresses them piece by piece."""
+"""Accepted content codings; aiohttp decompresses them piece by piece."""
 
 
 class ReceivedBody(NamedTuple):
@@ -55,7 +54,7 @@ async def receive_body(
     write: WritePiece,
     clock: Clock,
 ) -> ReceivedBody:
-    """Pass the decompressed body to `write`. Raises DownloadRefused, and ClientError when the body breaks off."""
+    """Pass the decompressed body to `write`. Raises DownloadRefused, and ClientError when the body ends prematurely."""
     _check_headers(response, where, wanted, limits)
     start, size, digest = b"", 0, hashlib.sha256()
     kind: ContentKind | None = None

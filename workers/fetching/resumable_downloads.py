@@ -1,8 +1,7 @@
-"""Resumable downloads of large files, and small answers, from services that the operator named: retried patiently.
+"""Resumable downloads of large files, and small responses, from services that the operator named; retried patiently.
 
-A download of a page or a PDF is small and its address comes from data (`downloads`). Files of data sets have gigabytes:
-they may break off and are resumed, and a service that is busy says when to come again.
-"""
+A page or a PDF is a small download whose address comes from data (`downloads`). Data set files are gigabytes in size: a
+download can break off and is resumed, and a busy service states when to retry."""
 
 import asyncio
 import datetime as dt
@@ -36,7 +35,7 @@ _EXPIRED = frozenset({400, 401, 403, 404, 410})
 
 
 class _TransientFailure(Exception):
-    """Failure that may pass. The request can be retried, at the earliest after `retry_after` seconds."""
+    """Failure that can pass. The request can be retried, but not before `retry_after` seconds."""
 
     def __init__(self, problem: str, retry_after: float | None = None) -> None:
         super().__init__(problem, retry_after)
@@ -45,12 +44,12 @@ class _TransientFailure(Exception):
 
 
 class _PartReceived(Exception):
-    """Interruption of a download that delivered part of a file from which it can resume."""
+    """Interruption of a download after part of a file was received, from which the download can resume."""
 
 
 class ResumableDownloader(GuardedClient):
-    """Downloads that resume after a break; open within its `with` block. Raises AddressRefused, SourceUnavailable
-    and SourceRefused."""
+    """Downloader that resumes after an interruption; open within its `with` block. Raises AddressRefused,
+    SourceUnavailable and SourceRefused."""
 
     def __init__(
         self,
@@ -72,13 +71,12 @@ class ResumableDownloader(GuardedClient):
         self._last = -math.inf
 
     async def read(self, url: str, key: str = "") -> bytes:
-        """Return the body of a small response. `key` is sent to this host only."""
+        """Return the body of a small response. `key` is sent only to the host of `url`."""
         return await self._with_retries(url, partial(self._read, url, key))
 
     async def save(self, url: str, path: Path, size: int | None = None) -> Literal["whole", "refused"]:
-        """Save a large file, resuming from a partial file at `path` if the server still has the same version.
-        Raises SourceRefused if the size differs from the announced `size`; returns `refused` for an address
-        that has expired."""
+        """Save a large file, resuming from a partial file at `path` if the server still has the same version. Raises
+        SourceRefused if the size differs from the announced `size`; returns `refused` if the address has expired."""
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
         try:
             async with asyncio.timeout(self._settings.file_seconds):
@@ -111,7 +109,7 @@ class ResumableDownloader(GuardedClient):
             ) from None
 
     def _wait(self, state: RetryCallState) -> float:
-        """Return the wait before the next attempt: twice the last, or as long as the service asks for."""
+        """Return the wait before the next attempt: twice the previous wait, or as long as the service asks for."""
         settings = self._settings
         pause = min(settings.backoff_initial * 2.0 ** (state.attempt_number - 1), settings.backoff_max)
         failure = state.outcome.exception() if state.outcome else None
@@ -184,8 +182,8 @@ class ResumableDownloader(GuardedClient):
     async def _open_response(
         self, url: str, headers: Mapping[str, str], key: str = ""
     ) -> AsyncIterator[ClientResponse]:
-        """Yield the response after following redirects, each of which is checked. The key is sent to the first
-        host only."""
+        """Yield the response after following redirects, each of which is checked. The key is sent only to the first
+        host."""
         target = first = self._checked_url(url)
         for _ in range(self._fetching.redirects + 1):
             shows = {"x-api-key": key} if key and target.origin() == first.origin() else {}
@@ -199,7 +197,7 @@ class ResumableDownloader(GuardedClient):
         raise SourceRefused(f"{loggable_url(url)} redirects more than {self._fetching.redirects} times.")
 
     def _checked_url(self, text: str) -> URL:
-        """Return the checked URL. It must use HTTPS unless its host is in a network that the operator allows."""
+        """Return the checked URL, which must use HTTPS unless its host is in a network that the operator allows."""
         url = self._policy.check_url(text)
         if url.scheme != "https" and not self._policy.is_allowed_network(url.raw_host or ""):
             raise AddressRefused(f"{loggable_url(url)} is not encrypted.", "Give an address that begins with https://.")
@@ -222,7 +220,8 @@ def _check_size(url: str, path: Path, size: int) -> None:
 
 
 def _partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
-    """Return the number of bytes from an interrupted attempt and their ETag. Bytes without an ETag are not usable."""
+    """Return the number of bytes saved by an interrupted attempt, and their ETag. Bytes without an ETag cannot be
+    used."""
     if not path.exists() or not tag_file.exists():
         return 0, ""
     tag = tag_file.read_text("utf-8")
@@ -230,7 +229,7 @@ def _partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
 
 
 def _is_strong_etag(tag: str) -> bool:
-    """Return whether the ETag is strong. A weak one does not guarantee that the bytes of a partial file are the
+    """Return whether the ETag is strong. A weak ETag does not guarantee that the bytes of a partial file are the
     same."""
     return bool(tag) and not tag.startswith("W/")
 

@@ -1,4 +1,5 @@
-"""Limits on the load on hosts: concurrent requests per host, and the paths that robots.txt (RFC 9309) disallows."""
+"""Limits on the load on other hosts: concurrent requests per host, and the paths that robots.txt (RFC 9309)
+disallows."""
 
 import asyncio
 from collections import OrderedDict
@@ -22,7 +23,7 @@ class _HostQueue:
 
 
 class HostSlots:
-    """Limits the requests to one host at a time, first come, first served; idle hosts are forgotten."""
+    """Limit on concurrent requests to each host, first come, first served; idle hosts are forgotten."""
 
     def __init__(self, per_host: int) -> None:
         self._per_host = per_host
@@ -42,20 +43,20 @@ class HostSlots:
 
 
 ReadRobots = Callable[[URL], Awaitable[str | None]]
-"""Returns the text of a robots.txt, or None if there is none (4xx). Raises FullTextError if that cannot be determined.
-"""
+"""Function that returns the text of a robots.txt, or None if there is none (4xx). Raises FullTextError if that cannot
+be determined."""
 
 _MOST_HOSTS = 2_000
 
 
 class _Rules(NamedTuple):
     rules: Protego | None
-    """Parsed rules. None: everything is disallowed because the rules cannot be read (RFC 9309, 2.3.1.4)."""
+    """Parsed rules; None if the rules cannot be read, in which case everything is disallowed (RFC 9309, 2.3.1.4)."""
     until: float
 
 
 class Robots:
-    """The robots.txt rules of each origin, read once and cached for a while."""
+    """Robots.txt rules of each origin, read once and cached for a while."""
 
     def __init__(self, read: ReadRobots, agent: str, hours: float, clock: Clock) -> None:
         self._read = read

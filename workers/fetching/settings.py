@@ -1,4 +1,4 @@
-"""Settings for what a download from an address found in data may reach, and how much it may use."""
+"""Settings that limit what a download from an address found in data can reach, and how much it can use."""
 
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated
@@ -26,7 +26,7 @@ class FetchingSettings(Frozen):
     allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(checked_networks)] = ()
     """Non-public networks to which connections are allowed, on any port: `10.1.0.0/16,::1/128`."""
     ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (80, 443, 8080, 8443)
-    """Allowed ports on public addresses."""
+    """Ports allowed on public addresses."""
     user_agent: str = "assayer/0.1 (evaluates research ideas; reads what is open)"
     connections: int = Field(default=64, ge=1)
     """Maximum concurrent downloads."""
@@ -34,7 +34,7 @@ class FetchingSettings(Frozen):
     redirects: int = Field(default=10, ge=0)
     """Maximum redirects followed in one download; each is checked like the first address."""
     robots_hours: float = Field(default=24.0, gt=0)
-    """Hours for which a host's robots.txt is valid before it is read again."""
+    """Hours for which a host's robots.txt is cached before it is read again."""
 
     @property
     def networks(self) -> tuple[Network, ...]:
@@ -53,19 +53,19 @@ class DownloadLimits(Frozen):
     slowest: float = Field(default=1_000.0, ge=0)
     """Minimum average bytes per second of a body in each window of `patience` seconds."""
     patience: float = Field(default=15.0, gt=0)
-    """Seconds."""
+    """Length of a window in seconds."""
 
 
 class TransferSettings(Frozen):
-    """Limits for downloads from services named by the operator, whose files can be gigabytes in size."""
+    """Limits for downloads from services named by the operator; their files can be gigabytes in size."""
 
     answer_bytes: int = Field(default=64 * 2**20, gt=0)
     """Maximum bytes of a small response."""
     file_bytes: int = Field(default=64 * 2**30, gt=0)
     answer_seconds: float = Field(default=120.0, gt=0)
-    """Maximum seconds until the headers arrive, and for the whole of a small response."""
+    """Maximum seconds until the headers arrive, and, for a small response, until it is complete."""
     patience: float = Field(default=60.0, gt=0)
-    """Seconds without receiving a byte of a file after which the connection counts as broken."""
+    """Seconds without receiving any byte of a file after which the connection counts as broken."""
     file_seconds: float = Field(default=6 * 3_600.0, gt=0)
     """Maximum seconds for one file, over all its connections."""
     attempts: int = Field(default=8, ge=1)

@@ -1,9 +1,9 @@
-"""The guard against server-side request forgery: which URLs and addresses may be visited, checked where names resolve.
+"""Guard against server-side request forgery: which URLs and addresses can be visited, checked when names are resolved.
 
-Public addresses may be visited, and the networks that the operator allows. Lists are those of the IANA special-purpose
+Allowed are public addresses and the networks that the operator allows. The lists are those of the IANA special-purpose
 address registries (RFC 6890 and its successors), written out because `ipaddress.is_global` differs between patch
-releases of Python and calls multicast and 64:ff9b::/96 global. What a connection is made to is what was checked.
-"""
+releases of Python and calls multicast and 64:ff9b::/96 global. A connection is made only to the address that was
+checked."""
 
 import asyncio
 import re
@@ -48,7 +48,7 @@ _SHOWN = 200
 
 
 def loggable_url(url: URL | str) -> str:
-    """Return the URL for errors and logs, without user, query and fragment, which may hold keys and signatures."""
+    """Return the URL for errors and logs, without user, query and fragment, which can contain keys and signatures."""
     try:
         bare = URL(url).with_user(None).with_query(None).with_fragment(None)
     except (ValueError, TypeError):
@@ -58,7 +58,7 @@ def loggable_url(url: URL | str) -> str:
 
 
 class AddressPolicy:
-    """Policy that checks URLs and addresses without network access. Every refusal raises AddressRefused."""
+    """Policy that checks URLs and addresses without accessing the network. Every refusal raises AddressRefused."""
 
     def __init__(self, allow: Iterable[Network] = (), ports: Iterable[int] = (80, 443)) -> None:
         self._allow = tuple(allow)
@@ -69,7 +69,7 @@ class AddressPolicy:
         return cls(settings.networks, settings.ports)
 
     def check_url(self, text: str) -> URL:
-        """Return the URL if it is well formed and its host, if a literal address, is allowed. Raises
+        """Return the URL if it is well formed and its host, if given as a literal address, is allowed. Raises
         AddressRefused otherwise."""
         if len(text) > _LONGEST:
             raise AddressRefused(f"{loggable_url(text)} is longer than {_LONGEST:,} characters.")
@@ -93,13 +93,13 @@ class AddressPolicy:
         return url
 
     def is_allowed_network(self, host: str) -> bool:
-        """Return whether a host, if a literal address, is in an explicitly allowed network."""
+        """Return whether a host, if given as a literal address, is in an explicitly allowed network."""
         literal = _literal(host)
         return literal is not None and any(literal in item for item in self._allow if item.version == literal.version)
 
     def check_address(self, address: Address, port: int, where: str) -> None:
-        """Raise AddressRefused unless a connection to the address is allowed. `where` describes its source in
-        the error."""
+        """Raise AddressRefused unless connections to the address are allowed. `where` describes the source of the
+        address in the error."""
         meant = _embedded_ipv4(address)
         if any(
             item.version == network.version and item in network for item in (address, meant) for network in self._allow
@@ -139,21 +139,20 @@ def _is_public(address: Address) -> bool:
 
 
 _LOOKUPS = 16
-"""Maximum concurrent lookups."""
+"""Maximum concurrent DNS lookups."""
 
 
 class HostResolver(Protocol):
     async def resolve(self, host: str) -> tuple[Address, ...]:
-        """Return all addresses of a host name in order of preference. Raises OSError when it has none."""
+        """Return all addresses of a host name in order of preference. Raises OSError when the name has no address."""
         ...
 
 
 class SystemHostResolver:
-    """The machine's own: hosts file, DNS, in whatever order it is configured.
+    """System resolver of this machine: hosts file and DNS, in the configured order.
 
-    A name server that answers slowly can hold up other look-ups, but none of the process's other work: they have
-    threads of their own.
-    """
+    A slow name server can delay other lookups, but no other work of the process, because lookups have threads of their
+    own."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_LOOKUPS, thread_name_prefix="resolver")
@@ -178,7 +177,8 @@ class _CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Resolve a host name. A single disallowed address rules out the name, whatever its other addresses are."""
+        """Resolve a host name. If any of its addresses is disallowed, the name is refused, whatever its other addresses
+        are."""
         addresses = await self._resolver.resolve(host)
         if not addresses:
             raise OSError(f"{host} has no address")
@@ -197,11 +197,11 @@ class _CheckedResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConnector:
-    """Return a connector that resolves names anew for each connection and checks the address again when opening the
+    """Return a connector that resolves names anew for each connection and checks the address again when it opens the
     socket."""
 
     def open_socket(info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
@@ -224,7 +224,7 @@ def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConne
 
 
 class GuardedClient:
-    """Base of clients whose connections lead only to addresses that the policy allows; open within its `with` block."""
+    """Base of clients that connect only to addresses that the policy allows; open within its `with` block."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
-"""Acquisition of one paper's text: PDF locations are tried, best first, until a PDF can be fetched and read and is the
-paper."""
+"""Acquisition of one paper's text: PDF locations are tried, best first, until one yields a PDF that can be fetched and
+read and that is the paper."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,11 +27,11 @@ from workers.outbound.source_requests import RequestContext
 NO_DATED_COPY = "no free copy is known to be of before the cutoff"
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _BEGINNING = 6_000
-"""Number of leading characters of a document in which its title is expected."""
+"""Number of characters at the start of a document in which its title is expected."""
 
 
 class AcquisitionAttempt(NamedTuple):
-    """An attempt to fetch one PDF, and its outcome."""
+    """Attempt to fetch one PDF, with its outcome."""
 
     source: str
     cached: bool
@@ -42,11 +42,11 @@ class AcquisitionResult(NamedTuple):
     paper: ParsedPaper | None
     attempts: tuple[AcquisitionAttempt, ...] = ()
     given_up: str = ""
-    """Reason the acquisition stopped early, in a few words."""
+    """Reason why the acquisition stopped early, in a few words."""
 
     @property
     def reason(self) -> str:
-        """Reason that no paper was obtained: the failure that came closest to success."""
+        """Return why no paper was obtained: the failure that came closest to success."""
         if self.given_up:
             return self.given_up
         errors = [attempt.error for attempt in self.attempts if attempt.error is not None]
@@ -64,8 +64,8 @@ def _progress(error: AssayerError) -> int:
 
 
 class Documents(Protocol):
-    """Interface of `workers.full_texts.document_store.DocumentStore`, in this process or another. Decisions about the
-    copies are left to the caller."""
+    """Interface of `workers.full_texts.document_store.DocumentStore`, in this process or another. Decisions about which
+    copies to use are left to the caller."""
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
         """Fetch the PDF into the archive. Raises FullTextError or StorageError."""
@@ -84,8 +84,8 @@ class FullTextAcquisition:
     async def acquire(
         self, paper: Paper, locators: Iterable[LocatesPdfs], context: RequestContext, window: Window = OPEN
     ) -> AcquisitionResult:
-        """Acquire the text of a paper. Locators are queried only when no known location works, because their
-        rate limits are tight."""
+        """Acquire the text of a paper. Locators are queried only if no known location works, because their rate limits
+        are tight."""
         hosts = self._settings.hosts
         tried = known_pdf_locations(paper, hosts, window)[: self._settings.copies]
         undated = bool(known_pdf_locations(paper, hosts)) and not tried
@@ -126,7 +126,7 @@ class FullTextAcquisition:
 
 
 async def _locate(locator: LocatesPdfs, paper: Paper, context: RequestContext) -> tuple[str, ...]:
-    """Return the locator's PDF URLs, or none on failure; `JournalledPdfLocator` records the failure."""
+    """Return the locator's PDF URLs; empty if it fails. `JournalledPdfLocator` records the failure."""
     try:
         return await locator.pdf_urls(paper.identifiers, context)
     except LiteratureError:
@@ -134,7 +134,8 @@ async def _locate(locator: LocatesPdfs, paper: Paper, context: RequestContext) -
 
 
 def check_same_paper(paper: Paper, text: ParsedPaper, url: str) -> None:
-    """Raise Unreadable if the PDF is another document: a supplement, a poster or the target of a wrong link."""
+    """Raise Unreadable if the PDF is a different document, such as a supplement, a poster or the target of a wrong
+    link."""
     if not is_same_paper(paper, text):
         raise Unreadable(
             f"{url} is another document: {text.title or 'untitled'!r:.120} instead of {paper.title!r:.120}.",

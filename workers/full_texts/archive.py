@@ -26,7 +26,7 @@ _REFUSALS: dict[str, type[FullTextError]] = {
 }
 _PAPER, _TEI, _FAILED = ".json.gz", ".tei.xml.gz", ".failed.json"
 _TRANSIENT_CAUSES: tuple[UnreadableCause, ...] = ("broken_parser", "time")
-"""Causes that may lie outside the document; parsing is retried soon."""
+"""Causes that can lie outside the document, so that parsing is retried soon."""
 Record = TypeVar("Record", bound=Frozen)
 
 
@@ -50,12 +50,12 @@ class _ParseFailure(Frozen):
 
 
 class FullTextArchive:
-    """Files only, each written whole and named by a hash, so that any number of processes may share it.
+    """Archive that consists only of files, each written atomically and named by a hash, so that any number of processes
+    can share it.
 
-    `documents/…/SHA256.pdf`; `readings/…/SHA256/` with TEI and sections of each parser and version, or why it failed;
-    `visits/…/HASH.json` of addresses. A damaged file counts as missing, and a damaged document is removed when it
-    is found, so that the next look at its address fetches it anew.
-    """
+    `documents/…/SHA256.pdf`; `readings/…/SHA256/` with TEI and sections for each parser and version, or the reason for
+    failure; `visits/…/HASH.json` for addresses. A damaged file counts as missing, and a damaged document is removed
+    when it is found, so that it is downloaded again on the next visit to its address."""
 
     def __init__(self, storage: FileStorage, settings: FullTextSettings, clock: Clock) -> None:
         self._storage = storage
@@ -63,8 +63,8 @@ class FullTextArchive:
         self._clock = clock
 
     async def document_at(self, url: str) -> str | None:
-        """Return the digest of the document last downloaded from the address, or None when it should be
-        downloaded again. Raises the last failure while it is still valid."""
+        """Return the digest of the document last downloaded from the address, or None when it should be downloaded
+        again. Raises the last failure if that is still valid."""
         visit = _loaded(_Visit, await self._storage.read(_visit_name(url)))
         if visit is None or visit.url != url:
             return None
@@ -111,8 +111,8 @@ class FullTextArchive:
         return _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
 
     async def newest_tei(self, sha256: str) -> bytes | None:
-        """Return the stored TEI from any server that read the document; the last by name if there are several,
-        None if there is none."""
+        """Return the stored TEI of the document from any GROBID server: the last by name if there are several, None if
+        there is none."""
         names = [name for name in await self._storage.names(_reading_folder(sha256)) if name.endswith(_TEI)]
         return await self.tei(sha256, max(names).removesuffix(_TEI)) if names else None
 
@@ -124,7 +124,8 @@ class FullTextArchive:
         await self._storage.write(f"{_reading_folder(sha256)}/{name}{_TEI}", gzip.compress(tei, 6))
 
     async def failure(self, sha256: str, name: str) -> Unreadable | None:
-        """Return why that parser could not read the document, or None if no failure is recorded or it has expired."""
+        """Return why that parser could not read the document; None if no failure is recorded or the failure has
+        expired."""
         failure = _loaded(_ParseFailure, await self._storage.read(f"{_reading_folder(sha256)}/{name}{_FAILED}"))
         if failure is None:
             return None
@@ -159,7 +160,7 @@ def _reading_folder(sha256: str) -> str:
 
 
 def _loaded(kind: type[Record], data: bytes | None) -> Record | None:
-    """Return the record, or None if it is missing, damaged, or written in an incompatible version."""
+    """Return the record, or None if it is missing, damaged, or written by an incompatible version."""
     if data is None:
         return None
     try:

@@ -21,8 +21,8 @@ class GrobidBibliography:
     seconds: float
 
     async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
-        """Return the references; empty if GROBID cannot read the PDF or is unreachable, in which case they are
-        read from the text."""
+        """Return the references; empty if GROBID cannot read the PDF or is unreachable, in which case the references
+        are read from the text."""
         try:
             tei = await self.grobid.parse(pdf, source, self.seconds)
             return (await self.teis.read(tei, f"The TEI of {source}")).references
@@ -32,7 +32,7 @@ class GrobidBibliography:
 
 @asynccontextmanager
 async def open_bibliography(settings: GrobidSettings) -> AsyncIterator[GrobidBibliography | None]:
-    """Open the GROBID bibliography, or yield None if no server is configured."""
+    """Open the GROBID bibliography; yield None if no server is configured."""
     if not settings.urls:
         yield None
         return

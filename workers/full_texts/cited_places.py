@@ -1,4 +1,4 @@
-"""Places where the text of a paper cites each work of its reference list, according to GROBID's TEI."""
+"""Places where a paper's text cites each work in its reference list, according to GROBID's TEI."""
 
 import re
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from workers.full_texts.parsed_paper import ParsedPaper
 
 _TEI = "{http://www.tei-c.org/ns/1.0}"
 _OPEN, _CLOSE = "\ue000", "\ue001"
-"""Private-use characters that mark citations. They have no meaning in a text, and are removed from the input before
-marks are inserted."""
+"""Private-use characters that mark citations. They have no meaning in text, and are removed from the input before marks
+are inserted."""
 _MARK = re.compile(f"{_OPEN}(\\d{{1,5}}){_CLOSE}")
 
 
@@ -20,13 +20,13 @@ class CitedPlace(NamedTuple):
     section: int
     """Index among the paper's sections, from 0."""
     character: int
-    """Offset in the section's text, from 0, where the reference mark begins."""
+    """Offset in the section's text, from 0, at which the citation begins."""
 
 
 class WorkCited(NamedTuple):
     work: CitedWork
     at: tuple[CitedPlace, ...]
-    """Places that cite the work; empty if the text does not refer to it."""
+    """Places that cite the work; empty if the text does not cite it."""
 
 
 class CitingPaper(NamedTuple):
@@ -36,7 +36,7 @@ class CitingPaper(NamedTuple):
 
 
 def read_citing_paper(tei: bytes, source: str = "The TEI") -> CitingPaper:
-    """Parse TEI as `parse_tei` does, including the citations in its text. Raises Unreadable."""
+    """Parse TEI as `parse_tei` does, and also the citations in its text. Raises Unreadable."""
     root = read_tei(tei.replace(_OPEN.encode(), b"").replace(_CLOSE.encode(), b""), source)
     works = works_by_entry(root)
     _mark(root, {name: number for number, name in enumerate(works)})
@@ -60,7 +60,7 @@ def _mark(root: etree._Element, numbers: dict[str, int]) -> None:
 
 
 def _unmarked(text: str, section: int, at: list[list[CitedPlace]]) -> str:
-    """Return the text without marks, and add their places to those of the cited works."""
+    """Return the text without marks, and add the positions of the marks to the cited works."""
     pieces = _MARK.split(text)
     written, length = pieces[:1], len(pieces[0])
     for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):

@@ -1,4 +1,4 @@
-"""Reader that reads each stored document once, with GROBID if available, else in a child process."""
+"""Reader that reads each stored document once: with GROBID if available, otherwise in a child process."""
 
 import asyncio
 import logging
@@ -36,10 +36,10 @@ class CachingDocumentReader:
         self._clock = clock
 
     async def read(self, sha256: str, source: str, seconds: float) -> ParsedPaper:
-        """The stored reading, or a new one. `source` names the document in errors. Raises FullTextError.
+        """Return the stored reading, or a new one. `source` names the document in errors. Raises FullTextError.
 
-        What GROBID cannot read, or while it is out of reach, the embedded parser reads; the paper says who did.
-        """
+        If GROBID cannot read the document or is unreachable, the embedded parser reads it; the paper states which
+        parser read it."""
         stored = await self._archive.parsed_names(sha256)
         if self._grobid is not None:
             paper = await self._by_grobid(self._grobid, sha256, source, seconds, stored)
@@ -50,7 +50,7 @@ class CachingDocumentReader:
     async def _by_grobid(
         self, grobid: GrobidPool, sha256: str, source: str, seconds: float, stored: list[str]
     ) -> ParsedPaper | None:
-        """Read the document with GROBID. Returns None if GROBID cannot read it, temporarily or at all."""
+        """Read the document with GROBID. Returns None if GROBID cannot read it, whether temporarily or permanently."""
         version = await grobid.version()
         if version is None:
             return await self._latest(sha256, stored)
@@ -75,7 +75,7 @@ class CachingDocumentReader:
         return paper
 
     async def _tei(self, grobid: GrobidPool, sha256: str, name: str, source: str, seconds: float) -> bytes:
-        """Return the TEI, which is stored separately from its reading so that an improved reader needs no server."""
+        """Return the TEI. It is stored separately from its parsed form, so that an improved parser needs no server."""
         tei = await self._archive.tei(sha256, name)
         if tei is None:
             pdf = await self._document(sha256, source)
@@ -130,7 +130,7 @@ class CachingDocumentReader:
 
 
 def grobid_reading_name(version: str) -> str:
-    """Return the name under which a GROBID server's TEI is stored in the archive."""
+    """Return the name under which the TEI from a GROBID server of this version is stored in the archive."""
     return _name("grobid", version)
 
 

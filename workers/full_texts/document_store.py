@@ -1,4 +1,4 @@
-"""Store of archived PDFs and their parsed forms; one process may serve it to many."""
+"""Store of archived PDFs and their parsed forms; one process can serve the store to many."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -44,8 +44,8 @@ async def open_document_store(
     state: SharedState | None = None,
     claims: Claims | None = None,
 ) -> AsyncIterator[DocumentStore]:
-    """Open a document store at `store`, an fsspec URL. Other processes share the pace of repositories only with
-    `state`, and the addresses being downloaded only with `claims`. Raises ConfigurationError."""
+    """Open a document store at `store`, an fsspec URL. Only with `state` is the request rate for repositories shared
+    with other processes, and only with `claims` are the addresses being downloaded. Raises ConfigurationError."""
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(GrobidPool(grobid)) if grobid.urls else None
         archive = FullTextArchive(FileStorage(store), settings, clock)

@@ -1,4 +1,5 @@
-"""Parser for PDFs without GROBID: sandboxed child processes, headings detected by type, references by form."""
+"""Parser for PDFs without GROBID: sandboxed child processes; headings are detected by their type, references by their
+form."""
 
 import asyncio
 import logging
@@ -16,7 +17,7 @@ from workers.full_texts.parsed_paper import ParsedPaper
 _LOG = logging.getLogger(__name__)
 
 _LAYOUT = "5"
-"""Version of the layout detection; a new version makes stored documents be read again."""
+"""Version of the layout detection; a new version causes stored documents to be read again."""
 
 
 class EmbeddedParser:
@@ -28,7 +29,7 @@ class EmbeddedParser:
         self.version = f"{version('pypdfium2')}.{_LAYOUT}"
 
     async def parse(self, pdf: bytes, source: str) -> ParsedPaper:
-        """Raises Unreadable."""
+        """Parse a PDF. Raises Unreadable."""
         async with self._slots:
             parsed = await extract_pdf(pdf, self._limits, source)
         if parsed.unlooked_pages:

@@ -1,4 +1,4 @@
-"""Client of one GROBID server's REST API. Returns the outcome of each request, without retries."""
+"""Client of one GROBID server's REST API. Returns the outcome of each request without retrying."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ class GrobidEmpty(NamedTuple):
 
 
 class GrobidBusy(NamedTuple):
-    """Response with status 503: all engines of the server are busy."""
+    """Response with status 503: all of the server's engines are busy."""
 
 
 class GrobidRefused(NamedTuple):
@@ -53,7 +53,7 @@ class GrobidRefused(NamedTuple):
 
 
 class GrobidBroken(NamedTuple):
-    """Failure of a server, or a server that is unreachable."""
+    """Failure of the server, or an unreachable server."""
 
     detail: str
 
@@ -70,18 +70,18 @@ OUTCOME_LABELS: dict[type[GrobidOutcome], str] = {
 
 
 class GrobidTransport(Protocol):
-    """Transport of documents to GROBID."""
+    """Way of sending documents to GROBID."""
 
     async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
-        """Send the document without a deadline of its own; a cancelled request leaves nothing behind."""
+        """Send the document without a deadline of its own; a cancelled request leaves no resources behind."""
         ...
 
 
 async def send_document(
     transport: GrobidTransport, session: ClientSession, url: str, pdf: bytes, settings: GrobidSettings
 ) -> GrobidOutcome:
-    """Send a document and return the outcome. While the server does not answer, check periodically that it is
-    alive, and give up if it is not."""
+    """Send a document and return the outcome. While the server does not respond, check periodically that it is alive,
+    and give up if it is not."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + settings.document_seconds
     request = asyncio.create_task(transport.post(url, pdf))
@@ -110,8 +110,8 @@ async def is_alive(session: ClientSession, url: str, seconds: float) -> bool:
 
 
 async def server_version(session: ClientSession, url: str, seconds: float) -> str | None:
-    """Return the server's version, or None if it reports none. Older servers answer with the bare version, newer
-    ones with JSON."""
+    """Return the server's version, or None if it reports none. Older servers return the bare version, newer ones
+    JSON."""
     try:
         async with session.get(f"{url}/api/version", timeout=ClientTimeout(total=seconds)) as response:
             text = (await response.content.read(_SHOWN)).decode("utf-8", "replace").strip()
@@ -155,7 +155,7 @@ def most_bytes(status: int) -> int:
 
 
 def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
-    """Return the outcome of a response; at most `most_bytes` of its body were read."""
+    """Return the outcome of a response, of whose body at most `most_bytes` were read."""
     if status == 200:
         return GrobidTei(body) if len(body) <= MAX_TEI_BYTES else GrobidRefused("too_large", "its TEI is too long")
     if status == 204:

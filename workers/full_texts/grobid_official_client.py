@@ -1,9 +1,8 @@
-"""GROBID's own Python client (grobid-client-python) as the transport of one document.
+"""Transport that sends one document with GROBID's own Python client (grobid-client-python).
 
-It makes the request; what it makes of errors and of 503 is not used. By itself it calls a server's silence an answer
-about the document, sends again without a bound, opens a connection for every document, and holds a thread for each
-request that is cancelled until the server answers. Here none of these happens.
-"""
+That client only makes the request; its handling of errors and of 503 is not used. By default it treats a server's
+silence as a result for the document, retries without limit, opens a connection per document, and, for each cancelled
+request, blocks a thread until the server responds. This module avoids all of that."""
 
 import asyncio
 import logging
@@ -28,12 +27,12 @@ from workers.full_texts.settings import GrobidSettings
 _LOG = logging.getLogger(__name__)
 _PIECE = 65_536
 _KEEP_SECONDS = 4.0
-"""Seconds an idle connection is reused. Servers usually close idle connections after five seconds or more."""
+"""Seconds for which an idle connection is reused. Servers usually close idle connections after five seconds or more."""
 _SHOWN = 2_000
 
 
 class OfficialGrobidTransport:
-    """Implements `workers.full_texts.grobid_client.GrobidTransport` with one thread per document in progress."""
+    """Implements `workers.full_texts.grobid_client.GrobidTransport`, using one thread per document in progress."""
 
     def __init__(self, settings: GrobidSettings) -> None:
         self._clients = {url: _Client(url, settings) for url in settings.urls}
@@ -62,7 +61,7 @@ class OfficialGrobidTransport:
 
 
 class _Request:
-    """A request that another thread can abort."""
+    """Request that another thread can abort."""
 
     def __init__(self) -> None:
         self._connection: _Connection | None = None
@@ -89,15 +88,15 @@ class _Request:
 
 
 def _cut(connection: "_Connection") -> None:
-    """Shut the connection down, which wakes a thread reading from it."""
+    """Shut the connection down, which wakes any thread reading from it."""
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(SHUT_RDWR)
 
 
 class _ServerLost(Exception):
-    """Loss of the connection to the server. Not an OSError, because the client treats that as a file that cannot be
-    opened."""
+    """Loss of the connection to the server. Not an OSError, because the client treats an OSError as a file that cannot
+    be opened."""
 
 
 _OWNERS = threading.Lock()
@@ -135,7 +134,7 @@ class _SecurePool(HTTPSConnectionPool):
 
 
 class _Client(GrobidClient):
-    """GROBID client for one server, usable by any number of threads."""
+    """GROBID client for one server; any number of threads can use it."""
 
     def __init__(self, url: str, settings: GrobidSettings) -> None:
         super().__init__(grobid_server=url, check_server=False)
@@ -167,7 +166,7 @@ class _Client(GrobidClient):
         return grobid_outcome(status, body if isinstance(body, bytes) else str(body).encode())
 
     def _configure_logging(self) -> None:
-        """Use this module's logger. The client's own method would remove handlers set by others, and print."""
+        """Use this module's logger. The client's own method would remove handlers set by other code, and print."""
         self.logger = _LOG
 
     def call_api(
@@ -180,8 +179,8 @@ class _Client(GrobidClient):
         files: dict[str, Any] | None = None,
         timeout: int | None = None,
     ) -> tuple[Any, int]:
-        """Send a request with a bounded response, without redirects, on a reused connection. The form is the
-        client's, with the options it leaves to the server's defaults stated explicitly."""
+        """Send a request with a bounded response, without redirects, on a reused connection. The form is the client's,
+        except that options it leaves to the server's defaults are stated explicitly."""
         fields: list[RequestField | tuple[str, str]] = [*{**FORM_OPTIONS, **(data or {})}.items()]
         for name, (filename, handle, kind, more) in (files or {}).items():
             part = RequestField(name, handle.read(), filename=filename, headers=dict(more))

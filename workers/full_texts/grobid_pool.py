@@ -1,4 +1,5 @@
-"""Pool of GROBID servers: the least loaded gets the next document, and no document is lost when a server fails."""
+"""Pool of GROBID servers: the least loaded server gets the next document, and no document is lost when a server
+fails."""
 
 import asyncio
 import logging
@@ -33,14 +34,14 @@ class _Server:
     busy: int = 0
     served: int = 0
     resting_until: list[float] = field(default_factory=list)
-    """Times at which the resting slots may be used again."""
+    """Times at which the resting slots can be used again."""
     refusals: int = 0
-    """503s in a row."""
+    """Number of consecutive 503 responses."""
 
 
 class GrobidLoadBalancer:
-    """Choice of the server for the next document. A server's slots are free, busy with a document, or resting after
-    a 503. All times are from one monotonic clock."""
+    """Load balancer that chooses the server for the next document. A server's slots are free, busy with a document, or
+    resting after a 503. All times are from one monotonic clock."""
 
     def __init__(self, urls: Sequence[str], slots: int, rest: float, longest_rest: float) -> None:
         self._servers = {url: _Server(url) for url in urls}
@@ -57,8 +58,8 @@ class GrobidLoadBalancer:
         return tuple(server.url for server in self._servers.values() if server.up)
 
     def acquire(self, now: float, avoid: Collection[str] = ()) -> str | None:
-        """Return the least loaded server with a free slot, a server in `avoid` only if no other has one; None
-        if none is free."""
+        """Return the least loaded server with a free slot, choosing a server in `avoid` only if no other has a free
+        slot; None if no slot is free."""
         free = [server for server in self._servers.values() if server.up and self._load(server, now) < self._slots]
         if not free:
             return None
@@ -68,12 +69,12 @@ class GrobidLoadBalancer:
         return best.url
 
     def next_change(self, now: float) -> float | None:
-        """Return when the first resting slot of an available server may be used again, or None if none is resting."""
+        """Return when the first resting slot of an available server can be used again; None if none is resting."""
         ends = (end for server in self._servers.values() if server.up for end in server.resting_until)
         return min((end for end in ends if end > now), default=None)
 
     def release(self, url: str) -> None:
-        """Free the slot of a document that was withdrawn before it was read."""
+        """Free the slot of a document that was withdrawn before the server had read it."""
         self._servers[url].busy -= 1
 
     def mark_answered(self, url: str) -> None:
@@ -81,8 +82,8 @@ class GrobidLoadBalancer:
         self._servers[url].refusals = 0
 
     def mark_busy(self, url: str, now: float) -> None:
-        """Record a 503, which means that another client uses the server too. One slot rests, twice as long
-        after each consecutive 503."""
+        """Record a 503, which means that another client also uses the server. One slot rests, twice as long after each
+        consecutive 503."""
         server = self._servers[url]
         server.busy -= 1
         server.resting_until.append(now + min(self._max_pause, self._pause * 2 ** min(server.refusals, 30)))
@@ -110,8 +111,8 @@ _LOG = logging.getLogger(__name__)
 
 
 class GrobidPool:
-    """Pool of GROBID servers, open in one event loop within its `async with` block. It runs one task for each
-    server that is down, and is the `SlotSource` of its own gate."""
+    """Pool of GROBID servers, open in one event loop within its `async with` block. It runs one task per server that is
+    down, and is the `SlotSource` of its own gate."""
 
     def __init__(self, settings: GrobidSettings) -> None:
         if not settings.urls:
@@ -124,7 +125,7 @@ class GrobidPool:
         self._transport: GrobidTransport | None = None
         self._arrivals = count()
         self._out_since: float | None = None
-        """Time since which no server is available; None while one is."""
+        """Time since when no server has been available; None while one is."""
         self._gate = PriorityGate(self)
         self._recoveries: set[asyncio.Task[None]] = set()
         self._version: str | None = None
@@ -157,8 +158,8 @@ class GrobidPool:
         return self._session
 
     def acquire(self, avoid: Collection[str]) -> str | None:
-        """Acquire a slot and return its server, or None if none is free; for the gate. Raises ParserUnavailable once
-        all servers have been down for too long."""
+        """Acquire a slot and return its server; None if no slot is free. Called by the gate. Raises ParserUnavailable
+        once all servers have been down for too long."""
         now = asyncio.get_running_loop().time()
         if self._out_since is not None and now - self._out_since >= self._settings.outage_seconds:
             raise ParserUnavailable("No GROBID server is in reach.", "Check that they run and ASSAYER_GROBID__URLS.")
@@ -185,8 +186,8 @@ class GrobidPool:
             ) from None
 
     async def _parse_on_some_server(self, pdf: bytes, source: str) -> GrobidTei | GrobidEmpty | GrobidRefused:
-        """Send a document until a server returns a result for it. Slots go to documents in order of arrival,
-        and a document that is sent again keeps its place."""
+        """Send a document until a server returns a result for it. Slots are assigned to documents in order of arrival;
+        a document that is sent again keeps its place."""
         arrival = next(self._arrivals)
         broke: list[str] = []
         avoid: list[str] = []
@@ -202,7 +203,7 @@ class GrobidPool:
             avoid = [*broke, url]
 
     async def version(self) -> str | None:
-        """Return the version of the first server that answers, or None while none does."""
+        """Return the version of the first server that responds; None if none responds."""
         async with self._version_lock:
             for url in self._balancer.up if self._version is None else ():
                 self._version = await grobid_client.server_version(
@@ -214,13 +215,13 @@ class GrobidPool:
             return self._version
 
     async def alive(self) -> dict[str, bool]:
-        """Return whether each server is alive, checked now."""
+        """Return whether each server is alive, checking now."""
         urls = self._settings.urls
         answers = (grobid_client.is_alive(self._open_session, url, self._settings.alive_seconds) for url in urls)
         return dict(zip(urls, await asyncio.gather(*answers), strict=True))
 
     async def _send(self, url: str, pdf: bytes) -> GrobidOutcome:
-        """Send the document and report the outcome to the load balancer in every case."""
+        """Send the document and report the outcome to the load balancer, whatever it is."""
         session = self._open_session
         transport = self._transport or AiohttpGrobidTransport(session)
         try:
@@ -240,7 +241,7 @@ class GrobidPool:
         return outcome
 
     def _remove_server(self, url: str, why: str) -> None:
-        """Take a server out of the pool until it reports that it is alive."""
+        """Take a server out of the pool until it responds as alive."""
         if not self._balancer.mark_down(url):
             return
         GROBID_UP.labels(url).set(0)
@@ -265,8 +266,8 @@ class GrobidPool:
 
 
 def _transport(settings: GrobidSettings, session: ClientSession) -> GrobidTransport:
-    """Return the transport for the settings. Raises ModuleNotFoundError if GROBID's own client is configured but
-    not installed."""
+    """Return the transport according to the settings. Raises ModuleNotFoundError if GROBID's own client is configured
+    but not installed."""
     if settings.client == "aiohttp":
         return AiohttpGrobidTransport(session)
     handled = logging.NullHandler()

@@ -1,5 +1,5 @@
-"""Parser from GROBID's TEI to sections and references. The TEI is untrusted: no DTD, entities or network
-access."""
+"""Parser that converts GROBID's TEI to sections and references. The TEI is untrusted: DTDs, entities and network access
+are disabled."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,21 +19,21 @@ _ROMAN = re.compile(r"[IVX]+")
 _ROMAN_PAIR = re.compile(r"[IVX]{2,}|[VX]")
 _LETTER = re.compile(r"[A-Z]")
 _SUBJECT_OPENS: tuple[PaperPart | None, ...] = (None, "abstract", "introduction")
-"""Parts after which a title that names only its subject opens a section; elsewhere its text belongs to the preceding
-part."""
+"""Parts after which a title that only names its subject opens a section; elsewhere, the text under that title belongs
+to the preceding part."""
 
 
 class HeadedText(NamedTuple):
     """Text under one heading; both may be empty."""
 
     number: str
-    """Number of the heading, if it is separate from the title."""
+    """Number of the heading, if it is given separately from the title."""
     title: str
     text: str
 
 
 def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
-    """Return the main sections, with inner headings on lines of their own; sections without text are left out."""
+    """Return the main sections, with inner headings on separate lines; sections without text are left out."""
     headed = [_headed(piece) for piece in pieces]
     opens = _openings(headed)
     sections: list[tuple[str, list[str]]] = []
@@ -99,7 +99,7 @@ def _opens(title: str, part: PaperPart | None, current: PaperPart | None) -> boo
 
 
 TEI_PARSER_VERSION = "3"
-"""Version of this parser; a new version makes stored TEI be read again."""
+"""Version of this parser; a new version causes stored TEI to be parsed again."""
 MAX_TEI_BYTES = 30_000_000
 _MOST_REFERENCES = 5_000
 
@@ -116,7 +116,7 @@ def parse_tei(tei: bytes, source: str = "The TEI") -> ParsedPaper:
 
 
 def paper_of_tei(root: etree._Element, source: str) -> ParsedPaper:
-    """Build the paper from parsed TEI. Raises Unreadable if it has no text besides an abstract."""
+    """Build the paper from parsed TEI. Raises Unreadable if it has no text except an abstract."""
     sections = (*_abstract(root), *main_sections((*_body(root), *_back(root))))
     if not any(section.title != "Abstract" for section in sections):
         raise Unreadable(f"{source} has no text besides an abstract.", "It may be a scan.", "no_text")
@@ -206,8 +206,7 @@ def _piece(division: etree._Element, text: str) -> HeadedText:
 
 
 def _blocks(division: etree._Element) -> str:
-    """Return the paragraphs, formulas and lists that are direct children of the division; figures and tables are
-    excluded."""
+    """Return the paragraphs, formulas and lists directly inside the division; figures and tables are excluded."""
     blocks = (_text(child) for child in division if _name(child) in _BLOCKS)
     return "\n\n".join(filter(None, blocks))
 
@@ -221,7 +220,7 @@ def _entries(root: etree._Element) -> list[etree._Element]:
 
 
 def works_by_entry(root: etree._Element) -> dict[str, CitedWork]:
-    """Return cited works by the id that the text uses for them: `b12`."""
+    """Return cited works by the ids that the text uses for them, such as `b12`."""
     return {name: _work(entry) for entry in _entries(root) if (name := entry.get(_XML_ID))}
 
 

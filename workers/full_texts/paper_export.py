@@ -13,15 +13,15 @@ from workers.full_texts.tei_reader import TeiFormat, TeiReader
 @dataclass(frozen=True)
 class PaperExport:
     archive: FullTextArchive
-    """Archive from which GROBID's readings are taken and in which new ones are stored."""
+    """Archive from which GROBID's TEI is taken and in which new TEI is stored."""
     grobid: GrobidPool | None
     teis: TeiReader
     seconds: float
     """Maximum seconds for one document."""
 
     async def tei(self, pdf: bytes, source: str) -> bytes:
-        """Return the stored TEI of any GROBID version, or have a server read the document now. Raises
-        ConfigurationError without a server, Unreadable, ParserUnavailable."""
+        """Return the stored TEI from any GROBID version, or have a server process the document now. Raises
+        ConfigurationError if no server is configured, Unreadable, ParserUnavailable."""
         sha256 = hashlib.sha256(pdf).hexdigest()
         stored = await self.archive.newest_tei(sha256)
         if stored is not None:

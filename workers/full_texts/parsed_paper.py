@@ -1,4 +1,4 @@
-"""Parser output for one document, independent of the paper it belongs to."""
+"""Parser output for one document, independent of the paper to which the document belongs."""
 
 from typing import Literal
 
@@ -12,12 +12,12 @@ class ParsedPaper(Frozen):
     version: str
     """Version of the parser, as the parser reports it."""
     title: str
-    """May be empty."""
+    """Title; may be empty."""
     sections: tuple[Section, ...]
     """Sections of the paper; the abstract comes first if there is one."""
     references: tuple[CitedWork, ...] = ()
     flags: tuple[TextFlag, ...] = ()
-    """Text that is invisible to a reader, excluded from the other fields."""
+    """Flagged text that is invisible to a reader, excluded from the other fields."""
 
     def full_text(self, paper: PaperId) -> FullText:
         return FullText(

@@ -1,7 +1,6 @@
-"""Fetches a PDF into the archive at the pace that its repository allows, or records the failure.
+"""Fetcher of PDFs into the archive, at the rate that each repository allows; failures are recorded.
 
-Processes share the archive and, through the database, the claims on addresses and the pace.
-"""
+Processes share the archive and, through the database, the claims on addresses and the rate limits."""
 
 import asyncio
 import hashlib
@@ -26,7 +25,7 @@ from workers.outbound.store import SharedState
 
 
 def arxiv_pacer(settings: FullTextSettings, state: SharedState) -> Pacer:
-    """Return the pacer of PDF downloads from arXiv, shared by all processes with the same state."""
+    """Return the rate limiter for PDF downloads from arXiv, shared by all processes with the same state."""
     limits = PaceLimits(settings.hosts.arxiv_spacing_seconds, 1, settings.download.seconds)
     return Pacer(state, f"files {settings.hosts.arxiv}", limits)
 
@@ -37,7 +36,7 @@ _WANTED: tuple[ContentKind, ...] = ("pdf",)
 class ArchivedPdf(NamedTuple):
     sha256: str
     cached: bool
-    """Whether the PDF was already in the archive."""
+    """True if the PDF was already in the archive."""
 
 
 class ArchivingPdfFetcher:
@@ -56,9 +55,9 @@ class ArchivingPdfFetcher:
         self._settings = settings
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
-        """Fetch the PDF into the archive. Raises this download's failure, or the previous one while it is still
-        valid. Other FullTextErrors come from the archive. Raises StorageError when the store of claims and rate
-        limits is unreachable."""
+        """Fetch the PDF into the archive. Raises this download's failure, or the previous failure while that is still
+        valid. Other FullTextErrors come from the archive. Raises StorageError when the store of claims and rate limits
+        is unreachable."""
         try:
             pdf = await self._get(location)
         except FullTextError as error:
@@ -81,8 +80,7 @@ class ArchivingPdfFetcher:
 
     @asynccontextmanager
     async def _claimed(self, url: str) -> AsyncIterator[None]:
-        """Claim the address, waiting while another process downloads from it. The claim of a process that dies
-        expires."""
+        """Claim the address, waiting while another process downloads from it. If a process dies, its claim expires."""
         key, claimant = f"pdf {hashlib.sha256(url.encode('utf-8', 'surrogatepass')).hexdigest()}", secrets.token_hex(8)
         claim = partial(self._claims.claim, key, claimant, self._settings.work_seconds)
         try:

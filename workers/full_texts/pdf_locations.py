@@ -1,9 +1,8 @@
-"""Addresses of free copies of a paper, from its identifiers and from what sources report, best first.
+"""Addresses of free copies of a paper, from its identifiers and from source records, best first.
 
-With a cutoff, only copies that are known to date from before it count: the version of a preprint that existed by then,
-and copies that no later version replaces. Sources that locate free copies are asked through a locator that journals
-their failures.
-"""
+With a cutoff, only copies known to date from before the cutoff are used: the preprint version that existed by then, and
+copies that no later version replaces. Sources that locate free copies are queried through a locator that journals their
+failures."""
 
 import datetime as dt
 import re
@@ -23,7 +22,7 @@ from workers.outbound.source_requests import RequestContext
 
 _ID_MONTH = re.compile(r"^(?:[a-zA-Z.-]{1,20}/)?(?P<year>\d{2})(?P<month>\d{2})", re.ASCII)
 _FIRST_YEAR = 91
-"""First year of arXiv, in two digits; smaller numbers belong to this century."""
+"""First year of arXiv, in two digits; smaller numbers belong to the 2000s."""
 
 
 class PdfLocation(NamedTuple):
@@ -33,8 +32,8 @@ class PdfLocation(NamedTuple):
 
 
 def known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
-    """Return the distinct PDF addresses of a paper. Repositories that always serve the PDF come first, probable
-    landing pages last."""
+    """Return the distinct PDF addresses of a paper. Repositories that always serve the PDF come first, URLs that are
+    probably landing pages last."""
     known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
     if window.before is None:
         return _distinct((*_of_identifiers(known, hosts), *_of_urls(paper.pdf_urls)))
@@ -45,7 +44,7 @@ def known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN
 def additional_pdf_locations(
     urls: Iterable[str], tried: Iterable[PdfLocation], hosts: HostSettings, window: Window = OPEN
 ) -> tuple[PdfLocation, ...]:
-    """Return the locations that a locator of free copies adds to those already tried."""
+    """Return the locations that a locator of free copies adds to the locations already tried."""
     urls = tuple(url for url in urls if _is_web(url))
     known = [identifiers_in(url) for url in urls]
     before = {_key(candidate.url) for candidate in tried}
@@ -58,18 +57,18 @@ def additional_pdf_locations(
 
 
 def _as_of(day: dt.date, known: Identifiers, paper: Paper | None = None) -> Identifiers:
-    """Without the repositories that cannot say what they had on a day; a preprint's id with its version of then.
+    """Return identifiers without repositories that cannot tell what they had on `day`; an arXiv id gets its version on
+    that day.
 
-    What a publisher, the ACL Anthology or PubMed Central has of a paper is the paper as it was published.
-    """
+    Copies at a publisher, the ACL Anthology or PubMed Central are the paper as it was published."""
     versions = paper.versions if paper is not None and paper.identifiers.arxiv == known.arxiv else None
     version = version_by(day, known.arxiv, versions) if known.arxiv else None
     return known.model_copy(update={"openreview": "", "arxiv": f"{known.arxiv}v{version}" if version else ""})
 
 
 def version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> int | None:
-    """Return the newest preprint version known to have existed on a day, or None. Sources date only the first and
-    the newest version; without dates, the month in the id dates the first."""
+    """Return the newest preprint version known to have existed on `day`; None if none is known. Sources date only the
+    first and the newest version; without dates, the month in the id dates the first."""
     if versions is not None and versions.newest_day <= day:
         return versions.newest
     first = versions.first if versions is not None else _month_of_id(arxiv)
@@ -77,8 +76,8 @@ def version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> i
 
 
 def _month_of_id(arxiv: str) -> dt.date | None:
-    """Return the last day of the month in which arXiv assigned the id, according to its prefix; None for another
-    kind of id."""
+    """Return the last day of the month in which arXiv assigned the id, according to its prefix; None for other kinds of
+    id."""
     match = _ID_MONTH.search(arxiv)
     if match is None or not 1 <= int(match["month"]) <= 12:
         return None
@@ -112,8 +111,8 @@ def _of_identifiers(known: Iterable[Identifiers], hosts: HostSettings) -> Iterat
 
 
 def _of_urls(urls: Iterable[str]) -> Iterator[PdfLocation]:
-    """Yield locations of the URLs that are not repository addresses. Those are covered by their identifiers, which
-    lead to the PDF instead of its page."""
+    """Yield the locations of URLs that are not repository addresses. Repository addresses are covered by identifiers,
+    which lead to the PDF instead of its page."""
     rest = [url for url in urls if _is_web(url) and identifiers_in(url).model_copy(update={"doi": ""}) == Identifiers()]
     yield from (PdfLocation("open_access_files", url) for url in sorted(rest, key=_looks_like_page))
 
@@ -135,7 +134,8 @@ def _looks_like_page(url: str) -> int:
 
 
 def _key(url: str) -> str:
-    """Return a key that is equal for addresses of one document: without scheme, `www.`, fragment and trailing slash."""
+    """Return a key that is equal for all addresses of one document: the address without scheme, `www.`, fragment and
+    trailing slash."""
     parts = urlsplit(url.strip())
     host = parts.netloc.casefold().removeprefix("www.")
     return urlunsplit(("", host, parts.path.rstrip("/"), parts.query, ""))

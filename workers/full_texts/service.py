@@ -1,7 +1,6 @@
-"""Full texts for evaluations: each paper is acquired once for all callers, and every wait has a limit.
+"""Full texts for evaluations: each paper is acquired once for all callers, and every wait is limited.
 
-Evaluations take the slots for acquisitions in turn, so that one with many papers does not hold up the others.
-"""
+Evaluations take turns in using acquisition slots, so that an evaluation with many papers does not delay the others."""
 
 import asyncio
 import datetime as dt
@@ -25,25 +24,24 @@ _LOG = logging.getLogger(__name__)
 _TOO_LATE = "not fetched and read in time"
 
 AcquisitionKey = tuple[tuple[PdfLocation, ...], str, dt.date | None]
-"""Inputs that determine a paper's text: its possible locations, the DOI for locators, and the cutoff. The cutoff
-decides which of the locators' results may be used."""
+"""Inputs that determine a paper's text: its known locations, the DOI used by locators, and the cutoff, which decides
+which of the locators' results can be used."""
 
 
 class LocalFullTexts(NamedTuple):
     """Full texts that need no fetching, such as the corpus's own; they are tried first."""
 
     name: str
-    """Name of the source in the journal."""
+    """Name of the source, as used in the journal."""
     full_texts: FullTexts
 
 
 class FullTextService:
-    """One for a process. It owns the acquisition of each paper, from `async with` to its end.
+    """Service of which each process has one. It owns every acquisition between entering and leaving `async with`.
 
-    An acquisition that has begun continues after its last caller has left, within `work_seconds` and the number of
-    slots: other callers may follow, and a fetched copy stays in the archive. One that still waits for a slot is
-    cancelled when its last caller leaves.
-    """
+    An acquisition that has started continues after its last caller has left, within `work_seconds` and the number of
+    slots, because other callers may follow and a fetched copy stays in the archive. An acquisition still waiting for a
+    slot is cancelled when its last caller leaves."""
 
     def __init__(self, acquisition: FullTextAcquisition, settings: FullTextSettings) -> None:
         self._acquisition = acquisition
@@ -60,14 +58,15 @@ class FullTextService:
     def for_run(
         self, run: Run, first: Sequence[LocalFullTexts] = (), locators: Iterable[LocatesPdfs] = ()
     ) -> FullTexts:
-        """Return the full texts for one evaluation, with its own time limits and journal. `locators` are the
+        """Return the full texts for one evaluation, with its own time limits and journal. `locators` are the PDF
         locators created for the run."""
         return _RunFullTexts(self, self._settings, run, tuple(first), tuple(locators))
 
     async def acquire(
         self, paper: Paper, run: Run, locators: Sequence[LocatesPdfs], seconds: float, window: Window = OPEN
     ) -> tuple[AcquisitionResult, bool]:
-        """Return the result acquired within the time limit, and whether the acquisition had been requested before."""
+        """Return the result acquired within the time limit, and whether another caller had already requested the
+        acquisition."""
         hosts = self._settings.hosts
         key = (known_pdf_locations(paper, hosts, window), paper.identifiers.doi, window.before)
         if not key[0] and not (locators and paper.identifiers.doi):
@@ -140,7 +139,7 @@ class _RunFullTexts:
         return texts
 
     async def _acquired(self, paper: Paper, window: Window) -> FullText | Absent:
-        """Acquire a paper's text. Every acquired copy is known to lie within the window, so no other copy is tried."""
+        """Acquire a paper's text. Any acquired copy is known to lie within the window, so no other copy is tried."""
         seconds = self._seconds_left()
         acquired, shared = await self._service.acquire(paper, self._run, self._locators, seconds, window)
         for attempt in acquired.attempts:

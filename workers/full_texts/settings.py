@@ -31,7 +31,8 @@ class HostSettings(Frozen):
     """arXiv's mirror for programs."""
     arxiv_spacing_seconds: float = Field(default=1.0, ge=0)
     """Seconds between two PDF downloads from arXiv, which run one at a time across all processes. The mirror allows
-    bursts of four requests a second with a pause of one second; arXiv's limit of three seconds applies to its API."""
+    bursts of four requests per second, followed by a pause of one second; arXiv's limit of three seconds applies to its
+    API."""
     acl: Address = "https://aclanthology.org"
     pmc: Address = "https://pmc.ncbi.nlm.nih.gov/articles"
     openreview: Address = "https://openreview.net/pdf"
@@ -55,8 +56,8 @@ class HostSettings(Frozen):
         "biomedcentral.com",
         "elifesciences.org",
     )
-    """Hosts, including subdomains, on which a paper stays as published. An evaluation with a cutoff reads copies
-    only from these and from the repositories above where they distinguish versions."""
+    """Hosts, including subdomains, on which a paper never changes after publication. An evaluation with a cutoff reads
+    copies only from these hosts, and from those of the repositories above that distinguish versions."""
 
 
 class GrobidSettings(Frozen):
@@ -64,31 +65,31 @@ class GrobidSettings(Frozen):
     """URLs of the servers, without `/api`; separated by commas in an environment variable. If empty, PDFs are read
     in this process's own child processes."""
     client: Literal["aiohttp", "grobid-client-python"] = "aiohttp"
-    """Client that sends requests: aiohttp, or GROBID's own client (`assayer[grobid]`), with the same form and the
-    same outcomes. GROBID's client costs a thread per document in progress and more processor time."""
+    """Client that sends requests: aiohttp, or GROBID's own client (`assayer[grobid]`), with the same request form and
+    the same outcomes. GROBID's client needs a thread per document in progress and more processor time."""
     slots: int = Field(default=4, ge=1)
     """Maximum documents that each server processes at the same time; set it to the server's own `concurrency`."""
     document_seconds: float = Field(default=120.0, gt=0)
-    """Maximum seconds for one document on one server; anything longer counts as a hang."""
+    """Maximum seconds for one document on one server; a server that takes longer counts as hung."""
     look_seconds: float = Field(default=10.0, gt=0)
     """Seconds without a response after which a server's liveness is checked, repeatedly until it responds."""
     alive_seconds: float = Field(default=5.0, gt=0)
-    """Seconds to wait for the answer to a liveness check."""
+    """Seconds to wait for the response to a liveness check."""
     attempts: int = Field(default=3, ge=1)
-    """Maximum server failures over one document before the document is given up."""
+    """Maximum number of server failures on one document before the document is abandoned."""
     busy_seconds: float = Field(default=0.05, gt=0)
     """Seconds that a slot rests after a server's first 503; doubled after each consecutive 503."""
     busy_seconds_max: float = Field(default=5.0, gt=0)
     recover_seconds: float = Field(default=2.0, gt=0)
     """Seconds between two liveness checks of a server that is out of the pool."""
     outage_seconds: float = Field(default=10.0, ge=0)
-    """Seconds a document waits while every server is out of the pool; then it is read without GROBID."""
+    """Seconds that a document waits while every server is out of the pool; then it is read without GROBID."""
 
 
 class FullTextSettings(Frozen):
     fetch: bool = False
-    """Whether to fetch free copies of papers from the addresses that sources report. If False, only full texts in
-    the corpus are read."""
+    """True to fetch free copies of papers from the addresses that sources report. If false, only full texts in the
+    corpus are read."""
     store: str = ""
     """fsspec URL (a directory, `s3://…`, `gs://…`) for documents and their parsed forms; if empty, `documents` in
     the data directory."""
@@ -98,21 +99,21 @@ class FullTextSettings(Frozen):
     parsers_at_once: int = Field(default_factory=lambda: max(1, os.cpu_count() or 1), ge=1)
     """Maximum concurrent child processes that read PDFs; each takes one core and `pdf.memory_bytes`."""
     at_once: int = Field(default=32, ge=1)
-    """Maximum papers fetched and read at the same time, over all evaluations of this process."""
+    """Maximum papers fetched and read at the same time, across all evaluations of this process."""
     copies: int = Field(default=4, ge=1)
-    """Maximum addresses tried for one paper, and the same number again for each locator of free copies."""
+    """Maximum addresses tried for one paper, and additionally for each locator of free copies."""
     paper_seconds: float = Field(default=120.0, gt=0)
-    """Maximum seconds an evaluation waits for one paper."""
+    """Maximum seconds that an evaluation waits for one paper."""
     run_seconds: float = Field(default=600.0, gt=0)
-    """Maximum seconds an evaluation waits for all papers together."""
+    """Maximum seconds that an evaluation waits for all papers together."""
     work_seconds: float = Field(default=300.0, gt=0)
     """Maximum seconds of work on one paper, whether or not a caller still waits for it."""
     claim_look_seconds: float = Field(default=0.5, gt=0)
-    """Seconds between two checks whether another process has finished with an address."""
+    """Seconds between two checks for whether another process has finished with an address."""
     retry_failed: dt.timedelta = dt.timedelta(hours=6)
-    """Time until a server that failed is queried again."""
+    """Time before a server that failed is queried again."""
     retry_refused: dt.timedelta = dt.timedelta(days=7)
-    """Time until a retry for an address that returned no PDF or exceeded a limit, and for a document that no parser
-    could read."""
+    """Time before retrying an address that returned no PDF or exceeded a limit, or a document that no parser could
+    read."""
     keep_found: dt.timedelta = dt.timedelta(days=90)
     """Time for which an address is assumed to hold the same document."""

@@ -1,6 +1,7 @@
-"""Takes out of GROBID's reading of a PDF what its rendered pages do not show: GROBID reads hidden text like any other.
+"""Removal of text from GROBID's reading of a PDF that the rendered pages do not show: GROBID reads hidden text like any
+other.
 
-The two readings are compared letter by letter, without spaces, hyphens and marks, for they break lines differently.
+The two readings are compared letter by letter, without spaces, hyphens and marks, because they break lines differently.
 """
 
 import logging
@@ -16,13 +17,13 @@ from workers.full_texts.parsed_paper import ParsedPaper
 _LOG = logging.getLogger(__name__)
 
 _WINDOW = 12
-"""Number of consecutive letters by which a position is found in the other reading."""
+"""Number of consecutive letters used to find a position in the other reading."""
 _STEP = 4
 _LEAST = 30
-"""Minimum number of consecutive letters that no page shows; shorter runs are formulas and symbols that the two readings
-represent differently."""
+"""Minimum number of consecutive letters that no page shows for text to be removed; shorter runs are formulas and
+symbols that the two readings represent differently."""
 _LEAST_HIDDEN = 6
-"""Minimum number of consecutive letters known to be hidden."""
+"""Minimum number of consecutive letters known to be hidden for text to be removed."""
 _SHOWN = 0.5
 """Minimum share of GROBID's letters that the pages must show for the readings to be comparable."""
 _NOWHERE = "in GROBID's reading, on no page"
@@ -32,11 +33,11 @@ class _Stretch(NamedTuple):
     start: int
     end: int
     hidden: bool
-    """Whether the text is known to be hidden and therefore already reported."""
+    """True if the text is known to be hidden and therefore already reported."""
 
 
 class _Pages:
-    """Finds what they show."""
+    """Searchable text of pages."""
 
     def __init__(self, pages: PdfText) -> None:
         shown = "".join(letter for _, letter in _letters(pages.text))
@@ -66,8 +67,8 @@ class _Pages:
             at = end
 
     def _trimmed(self, letters: str, at: int, end: int) -> tuple[int, int]:
-        """Return the range without the letters at both ends that are shown between the positions where windows
-        begin."""
+        """Return the range without those letters at its ends that are shown on the pages but lie between the positions
+        where windows begin."""
         for _ in range(_STEP - 1):
             if at >= _WINDOW and letters[at - _WINDOW + 1 : at + 1] in self._text:
                 at += 1
@@ -85,7 +86,7 @@ class _Pages:
 
 
 def _letters(text: str) -> Iterator[tuple[int, str]]:
-    """Each with its place."""
+    """Yield (position, letter)."""
     for place, sign in enumerate(text):
         plain = sign.casefold() if sign.isascii() else unicodedata.normalize("NFKC", sign).casefold()
         for letter in plain:
@@ -125,7 +126,7 @@ def _has_letters(text: str) -> bool:
 
 
 class _Cut:
-    """Remover of text that no page shows, which also keeps the removed text that is not yet reported."""
+    """Remover of text that no page shows; it also keeps the removed text that has not been reported yet."""
 
     def __init__(self, pages: _Pages, comparable: bool) -> None:
         self._pages = pages

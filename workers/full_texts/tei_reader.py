@@ -1,4 +1,4 @@
-"""Reader and converter for GROBID's TEI, run in a separate process because the TEI of an untrusted paper may contain
+"""Reader and converter for GROBID's TEI, run in a separate process because the TEI of an untrusted paper can contain
 anything."""
 
 import asyncio
@@ -14,7 +14,7 @@ from workers.full_texts.parsed_paper import ParsedPaper
 from workers.sandbox.runner import Refused, parse_in_sandbox
 
 TeiFormat = Literal["tei", "json", "markdown"]
-"""Output format: unchanged TEI, or a format that grobid-client-python converts it to."""
+"""Output format: unchanged TEI, or a format to which grobid-client-python converts it."""
 
 
 _ITS_NAME = "The TEI"
@@ -32,12 +32,12 @@ class TeiReader:
     """Reader that runs a limited number of child processes at a time, first come, first served."""
 
     def __init__(self, limits: PdfLimits, at_once: int) -> None:
-        """Create a reader. The resource limits for a PDF apply to a TEI document too."""
+        """Create a reader. The resource limits for PDFs also apply to TEI documents."""
         self._limits = limits
         self._slots = asyncio.Semaphore(at_once)
 
     async def read(self, tei: bytes, source: str) -> ParsedPaper:
-        """Raises Unreadable."""
+        """Parse TEI. Raises Unreadable."""
         return await self._answer("workers.full_texts.grobid_tei:parse_tei", tei, source, TypeAdapter(ParsedPaper))
 
     async def convert(self, tei: bytes, form: TeiFormat, source: str) -> str:

@@ -1,7 +1,6 @@
-"""The literature of an evaluation: the local corpus first, topped up from remote sources, merged and accounted for.
+"""Literature of an evaluation: the local corpus first, supplemented from remote sources, merged and accounted for.
 
-Only the settings are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the settings are exported here, so that importing them does not load the implementation."""
 
 from workers.literature.settings import LiteratureSettings
 

@@ -1,8 +1,7 @@
-"""Local first: the corpus answers, and remote sources top it up where its answer is not enough.
+"""Local-first literature search: the corpus answers, and remote sources supplement it where its results are not enough.
 
-Implements `assayer.ports.Literature` for one evaluation. What remote sources return is filtered by the cutoff again
-(undated papers are out when there is one), merged with what the corpus has, and measured as the corpus measures.
-"""
+Implements `assayer.ports.Literature` for one evaluation. Results from remote sources are filtered by the cutoff again
+(with a cutoff, undated papers are excluded), merged with the corpus's results, and scored in the same way."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -109,8 +108,8 @@ class FederatedLiterature:
         return await self._topped_up(papers, own, answers, limit, window, partial(self._remote.references, limit=limit))
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return the citing papers of each paper. Remote sources are queried only where the corpus knows none;
-        the citing papers in the corpus are only a part of all."""
+        """Return the citing papers of each paper. Remote sources are queried only if the corpus knows none; those in
+        the corpus are only part of all citing papers."""
         own = self._local_ids(papers)
         answers = await self._corpus.citing(list(own), limit, window)
         self._journal_use("citations", len(own), sum(map(len, answers.values())))
@@ -128,7 +127,7 @@ class FederatedLiterature:
         return answers
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        """Return the contents of papers, from the corpus only."""
+        """Return the contents of papers; only the corpus is used."""
         own = self._local_ids(papers)
         return {own[key]: content for key, content in (await self._corpus.contents(list(own))).items()}
 
@@ -158,7 +157,7 @@ class FederatedLiterature:
         )
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """Return retractions from every source that knows of them, in one batch."""
+        """Return retractions from every source that knows any, querying in one batch."""
         found = {paper.id: [paper.retraction] for paper in papers if paper.retraction is not None}
         if self._remote.knows_retractions:
             papers_by_identifiers: dict[Identifiers, list[PaperId]] = {}
@@ -173,7 +172,7 @@ class FederatedLiterature:
         return {item: gravest_retraction(notices) for item, notices in found.items()}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
-        """Measure how well the corpus covers the idea; remote sources do not count."""
+        """Measure how well the corpus covers the idea; remote sources are not counted."""
         fit = await self._corpus.fit(text, window)
         self._level = fit.level
         return fit
@@ -182,10 +181,10 @@ class FederatedLiterature:
         self._run.journal.record_use(self._corpus.source, operation, requests, results)
 
     def _lacking(self, similarities: Sequence[float], window: Window) -> Window | None:
-        """Return the part of the window for which remote sources should supplement the corpus's answers to one
-        query, with these cosines. None if the corpus covers the field of the idea and has several papers near the
-        query; where it ends long before the cutoff, what appeared since. docs/adr/0008 tells how the numbers were
-        chosen."""
+        """Return the part of the window for which remote sources should supplement the corpus's results for a query,
+        given their cosines. None if the corpus covers the idea's field and has enough papers near the query; if such a
+        corpus ends long before the cutoff, the part after its newest paper. docs/adr/0008 explains the choice of
+        numbers."""
         near = sum(similarity >= self._settings.near for similarity in similarities)
         newest = self._corpus.newest(window)
         if self._level != "good" or near < self._settings.near_enough or newest is None:
@@ -197,7 +196,8 @@ class FederatedLiterature:
     def _remote_queries(
         self, queries: Sequence[str], limit: int, window: Window, similarities: Sequence[Sequence[float]]
     ) -> list[tuple[int, RemoteQuery]]:
-        """Return the queries for remote sources with their positions, least well answered first."""
+        """Return the queries for remote sources with their positions; queries with the fewest good results come
+        first."""
         windows = [self._lacking(similarity, window) for similarity in similarities]
         asked = [
             (number, RemoteQuery(query, limit, window))
@@ -215,7 +215,7 @@ class FederatedLiterature:
         window: Window,
         ask: Callable[[Sequence[Identifiers]], Awaitable[Sequence[Sequence[Paper]]]],
     ) -> dict[PaperId, list[Paper]]:
-        """Return the corpus's answers by paper, or those of remote sources where the corpus has none."""
+        """Return the corpus's results by paper, or, where the corpus has none, those of remote sources."""
         known = {own[key]: self._linker.link(found) for key, found in answers.items()}
         lacking = [paper for paper in papers if not known.get(paper) and self._is_identifiable(paper)]
         found = await ask([self._linker.identifiers(item) for item in lacking])
@@ -228,13 +228,13 @@ class FederatedLiterature:
         return bool(identifiers_by_scheme(self._linker.identifiers(paper)))
 
     def _local_ids(self, papers: Iterable[PaperId]) -> dict[PaperId, PaperId]:
-        """Return the corpus's id of each paper that the corpus may have, mapped to its id in this evaluation."""
+        """Return the corpus's id of each paper that can be in the corpus, mapped to its id in this evaluation."""
         found = ((self._linker.id_in_source(paper, self.source), paper) for paper in papers)
         return {local: item for local, item in found if local is not None}
 
     def _linked_within(self, records: Sequence[Paper], window: Window) -> list[Paper]:
-        """Return the distinct papers of the records inside the window. Each record is judged by its own
-        source's date."""
+        """Return the distinct papers of the records inside the window. Each record is judged by the date of its own
+        source."""
         papers = self._linker.link(papers_within(records, window))
         return list({paper.id: paper for paper in papers}.values())
 
@@ -247,7 +247,7 @@ class FederatedLiterature:
         measure: Callable[[Sequence[Paper]], Awaitable[Mapping[PaperId, float]]],
         without: PaperId | None = None,
     ) -> list[Hit]:
-        """Merge hits of the corpus and of remote sources, nearest first."""
+        """Merge hits from the corpus and from remote sources, nearest first."""
         self._linker.link([hit.paper for hit in local])  # first: the corpus's ids win
         found = self._linked_within(records, window)
         papers = self._linker.link([hit.paper for hit in local])
@@ -292,8 +292,8 @@ class FederatedLiterature:
         return sorted(passages, key=lambda item: (-item.similarity, item.paper.id, item.text))[:limit]
 
     def _journal_near(self, found: Iterable[Hit | Passage]) -> None:
-        """Record near papers from remote sources, except papers after the cutoff, which say nothing about the
-        field at that time."""
+        """Record near papers found in remote sources, except papers after the cutoff, which say nothing about the field
+        at that time."""
         judged_by = Window.until(self._run.cutoff)
         self._run.journal.near_remote_papers.update(
             (item.paper.id, item.paper.source)
@@ -314,13 +314,13 @@ def _cosines(found: Iterable[Hit | Passage]) -> list[float]:
 class FederatedLiteratureFactory:
     corpus: LocalCorpus
     sources: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
-    """Source factories by name, in order of preference of their records; each creates the source for one run."""
+    """Source factories by name, in order of preference for their records; each creates the source for one run."""
     settings: LiteratureSettings = field(default_factory=LiteratureSettings)
 
     @property
     def version(self) -> str:
-        """Version of the corpus, followed by the names of the remote sources that supplement it; their answers
-        have no version."""
+        """Return the version of the corpus, followed by the names of the remote sources that supplement it; remote
+        results have no version."""
         return " + ".join([self.corpus.version, *self.sources])
 
     def for_run(self, run: Run) -> FederatedLiterature:

@@ -1,8 +1,8 @@
-"""Interface to the local corpus that federated literature needs beyond the Literature port, and similarities measured
-with it.
+"""Interface to the local corpus that federated literature needs beyond the Literature port, and the similarities
+computed with it.
 
-Papers from remote sources are compared with queries as the corpus compares its own; vectors are kept for the
-evaluation."""
+Papers from remote sources are compared with queries in the same way as papers in the corpus; vectors are kept for the
+duration of the evaluation."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,15 @@ from assayer.ports import Literature, Vectors
 
 
 class LocalCorpus(Literature, Protocol):
-    """Literature that also provides its embeddings, so that papers from remote sources are compared in the same way."""
+    """Literature that also provides its embeddings, so that papers from remote sources can be compared in the same
+    way."""
 
     def newest(self, window: Window) -> dt.date | None:
         """Return the date of the newest paper in the window, or None if none is dated."""
         ...
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors with which papers and passages are compared: one unit vector per text."""
+        """Return the vectors of queries, with which papers and passages are compared: one unit vector per text."""
         ...
 
     async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:

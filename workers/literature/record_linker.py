@@ -1,4 +1,4 @@
-"""Linking of records from several sources to papers. All records of a paper share one id, which does not change once
+"""Linking of records from several sources to papers. All records of one paper share an id, which never changes once
 assigned."""
 
 from collections.abc import Iterable, Sequence
@@ -17,8 +17,8 @@ _BY_TITLE = "title, year and first author"
 
 
 class RecordLinker:
-    """Assignment of ids to papers. Ids are never withdrawn: two papers later found to be the same remain two in
-    this evaluation."""
+    """Assignment of ids to papers. Ids are never withdrawn: two papers later found to be the same stay separate in this
+    evaluation."""
 
     def __init__(self) -> None:
         self._records: dict[PaperId, list[Paper]] = {}
@@ -28,7 +28,7 @@ class RecordLinker:
         self._ids_by_record: dict[Paper, PaperId] = {}
 
     def link(self, records: Sequence[Paper]) -> list[Paper]:
-        """Return the paper of each record, in order. Two records may belong to the same paper."""
+        """Return the paper of each record, in order. Several records can belong to the same paper."""
         new = {record: with_identifiers_of_url(record) for record in records if record not in self._ids_by_record}
         for some in group_by_paper(new.values()):
             self._store(self._matching_id(some) or self._unused_id(some[0].id), some)
@@ -52,14 +52,14 @@ class RecordLinker:
         return self._papers.get(paper_id)
 
     def identifiers(self, paper_id: PaperId) -> Identifiers:
-        """Return all known identifiers of a paper, including a paper that was only mentioned."""
+        """Return all known identifiers of a paper, even if the paper was only mentioned."""
         known = self._identifiers.get(paper_id, {})
         mentioned = Identifiers(**{scheme: known[scheme] for scheme in Identifiers.model_fields if scheme in known})
         paper = self._papers.get(paper_id)
         return united_identifiers([paper.identifiers, mentioned]) if paper else mentioned
 
     def id_in_source(self, paper_id: PaperId, source: str) -> PaperId | None:
-        """Return the paper's id in a source, or None if it has no record there. An id that was not assigned
+        """Return the paper's id in a source, or None if the source has no record of it. An id that was not assigned
         here is returned unchanged."""
         known = self._identifiers.get(paper_id)
         if known is None:
@@ -75,7 +75,7 @@ class RecordLinker:
         return next((item for item in found if identifiers_agree(self._identifiers[item], together)), None)
 
     def _unused_id(self, paper_id: PaperId) -> PaperId:
-        """Return an id that is not in use. A source may use one id for records that contradict each other."""
+        """Return an unused id. A source can use the same id for records that contradict each other."""
         return paper_id if paper_id not in self._identifiers else self._unused_id(PaperId(f"{paper_id}'"))
 
     def _store(self, paper_id: PaperId, records: Iterable[Paper]) -> None:

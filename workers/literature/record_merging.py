@@ -1,8 +1,9 @@
-"""Records of one paper from several sources become one record. Pure, and the same in whatever order they come.
+"""Merging of records of one paper from several sources into one record. Pure, and independent of the order of the
+records.
 
-Two records are the same paper when they share an identifier, else when title, year and first author agree
-(`assayer.literature.paper_identity.same_key`); and never when they contradict each other in an identifier, or are two
-papers of the corpus. What joins is joined further: a record that two others share an identifier with joins all three.
+Two records are the same paper if they share an identifier, or otherwise if title, year and first author agree
+(`assayer.literature.paper_identity.same_key`); but never if they contradict each other in an identifier, or are two
+papers of the corpus. Links are transitive: a record that shares an identifier with each of two others joins all three.
 """
 
 import datetime as dt
@@ -19,14 +20,14 @@ from assayer.literature.retractions import gravest_retraction
 from assayer.models import FieldOrigin, Identifiers, Paper
 
 SOURCE_ORDER = ("corpus", "semantic_scholar", "openalex", "crossref", "arxiv")
-"""Sources in order of precedence; others follow by name. The corpus comes first because the operator chose its
+"""Sources in order of precedence; all others follow by name. The corpus comes first because the operator chose its
 contents."""
 
 _SCHEMES = tuple(Identifiers.model_fields)
 _CUT_OFF = ("…", "...")
 _ABOUT_AS_LONG = 0.8
-"""Share of the longest abstract's length from which an abstract counts as equally long; the abstract of the preferred
-source is then taken."""
+"""Share of the longest abstract's length from which an abstract counts as equally long; among equally long abstracts,
+the preferred source's is taken."""
 
 
 def with_identifiers_of_url(paper: Paper) -> Paper:
@@ -36,15 +37,15 @@ def with_identifiers_of_url(paper: Paper) -> Paper:
 
 
 def record_identifiers(paper: Paper) -> dict[str, str]:
-    """Return identifiers by scheme. Ids of the corpus are added, because nothing else may distinguish its papers;
-    ids of other sources are among the identifiers already."""
+    """Return identifiers by scheme. Ids in the corpus are added, because nothing else may distinguish its papers; ids
+    in other sources are already among the identifiers."""
     return identifiers_by_scheme(paper.identifiers) | (
         {paper.source: paper.id} if paper.source == SOURCE_ORDER[0] else {}
     )
 
 
 def identifiers_agree(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
-    """Return whether the two sets of identifiers have no contradicting value."""
+    """Return whether no identifier has contradicting values in the two sets."""
     return all(some[scheme] == others[scheme] for scheme in some.keys() & others.keys())
 
 
@@ -87,7 +88,7 @@ def _rank(paper: Paper) -> tuple[int, str, str, str]:
 
 
 def _joined_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]:
-    """Join groups along every link without contradiction, shared identifiers first."""
+    """Join groups along every link that is free of contradictions, shared identifiers first."""
     parts = list(range(len(groups)))
     known = [
         {scheme: value for record in group for scheme, value in record_identifiers(record).items()} for group in groups
@@ -111,8 +112,8 @@ def _joined_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...
 
 
 def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str]]) -> list[list[int]]:
-    """Return the positions of groups that share an identifier, followed by groups that share title, year and first
-    author."""
+    """Return the positions of groups that share an identifier, followed by those of groups that share title, year and
+    first author."""
     by_name: dict[tuple[int, str, str], list[int]] = {}
     for place, own in enumerate(known):
         for scheme, value in own.items():
@@ -129,8 +130,8 @@ def _first_with(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
 
 
 def _abstract(papers: Sequence[Paper]) -> Paper | None:
-    """Return the record with the abstract to use: the best source's among untruncated abstracts about as long as
-    the longest."""
+    """Return the record whose abstract to use: among untruncated abstracts about as long as the longest, that of the
+    best source."""
     having = [paper for paper in papers if paper.abstract.strip()]
     whole = [paper for paper in having if not paper.abstract.rstrip().endswith(_CUT_OFF)] or having
     longest = max((len(paper.abstract) for paper in whole), default=0)
@@ -138,7 +139,8 @@ def _abstract(papers: Sequence[Paper]) -> Paper | None:
 
 
 def _publication_date(papers: Sequence[Paper]) -> Paper | None:
-    """Return the record with the earliest publication date, when the paper could first be read. See docs/adr/0007."""
+    """Return the record with the earliest publication date, that is, when the paper could first be read. See
+    docs/adr/0007."""
     dated = [paper for paper in papers if paper.publication_date is not None]
     return min(dated, key=lambda paper: paper.publication_date or dt.date.max, default=None)
 
@@ -163,7 +165,8 @@ _CHOICES: Mapping[str, Callable[[Sequence[Paper]], Paper | None]] = {
     "citation_count": _citation_count,
     "retraction": _retraction,
 }
-"""Functions that choose, for each field, the record to take it from; records come best source first."""
+"""Functions that choose, for each field, the record from which to take it; they receive the records best source first.
+"""
 
 
 def _origin(paper: Paper, field: str) -> str:

@@ -1,6 +1,6 @@
-"""Where an idea's own references are looked for: the corpus, and each remote source within what one idea may ask of it.
+"""Sources for finding an idea's own references: the corpus, and each remote source within the limits for one idea.
 
-Implements `assayer.ports.ReferenceSource`. Without a cutoff: a reference may be newer and still exist.
+Implements `assayer.ports.ReferenceSource`. No cutoff applies: a reference can be newer than the cutoff and still exist.
 """
 
 import asyncio
@@ -22,20 +22,21 @@ from workers.literature_apis.capabilities import (
 from workers.outbound.source_requests import RequestContext
 
 _FEW = 5
-"""Maximum records of a remote source that are checked for one reference."""
+"""Maximum records from a remote source that are checked for one reference."""
 _MORE = 50
-"""Maximum corpus records checked for one reference. Larger because the corpus's search is not a title search, and
-papers that use the words of a short title often rank first."""
+"""Maximum corpus records checked for one reference. It is larger because the corpus's search is not a title search, and
+papers that merely use the words of a short title often rank first."""
 _LONGEST = 300
 """Maximum characters of a reference used as a search query."""
 _AT_ONCE = 2
 _SEARCHED = ("crossref", "openalex", "semantic_scholar")
-"""Order in which sources are searched for the text of a reference. Crossref is first because it is made for reference
-list entries; Semantic Scholar is last because it allows too few requests. arXiv's search is not a title search."""
+"""Order in which sources are searched for the text of a reference. Crossref is first because it is designed for
+reference list entries; Semantic Scholar is last because its rate limit is low. arXiv is absent because its search is
+not a title search."""
 
 
 class CorpusReferenceSource:
-    """The corpus as a source of references, searched by words only."""
+    """Source of references that searches the corpus by words only."""
 
     searches = True
 
@@ -56,7 +57,7 @@ class CorpusReferenceSource:
         return [with_identifiers_of_url(hit.paper) for hit in hits]
 
     def knows_retractions(self, paper: Identifiers) -> bool:
-        """Return False, because the corpus's records state retractions themselves."""
+        """Return False, because the corpus's records themselves state retractions."""
         return False
 
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
@@ -64,7 +65,7 @@ class CorpusReferenceSource:
 
 
 class RemoteReferenceSource:
-    """A remote source of references. The source's fetcher journals requests; this class journals results."""
+    """Source of references backed by a remote API. The API's fetcher journals requests; this class journals results."""
 
     def __init__(self, source: LiteratureSource, settings: LiteratureSettings, run: Run) -> None:
         self._source = source

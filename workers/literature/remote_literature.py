@@ -1,8 +1,8 @@
-"""The remote sources as one evaluation asks them: within its budget, side by side, and never failing it.
+"""Remote sources as seen by one evaluation: queried concurrently, within its budget, and never causing it to fail.
 
-A source that is down, busy or answers nonsense costs its own results: the journal says so, and nothing is raised. Each
-source has a budget of queries and waiting time for each evaluation, so that one idea cannot use up what all share.
-"""
+A source that is down, busy or returns nonsense loses only its own results: the failure is journalled, and nothing is
+raised. Each source has a budget of queries and waiting time per evaluation, so that one idea cannot use up the limits
+shared by all."""
 
 import asyncio
 from collections import Counter
@@ -31,12 +31,12 @@ from workers.literature_apis.capabilities import (
 from workers.outbound.source_requests import RequestContext, out_of_time
 
 _LAST_ANSWER_SECONDS = 60.0
-"""Maximum extra seconds, beyond its patience, that an evaluation waits for answers that have begun to arrive, however
-many pages they have."""
+"""Maximum seconds, beyond its patience, that an evaluation waits for responses that have begun to arrive, however many
+pages they have."""
 
 
 class SourceBudget:
-    """Remaining budget of one evaluation for one source: queries of each kind, and seconds in which at least one
+    """Remaining budget of one evaluation for one source: queries of each kind, and seconds during which at least one
     query was in flight."""
 
     def __init__(self, queries: int, seconds: float, clock: Clock) -> None:
@@ -48,7 +48,7 @@ class SourceBudget:
         self._since = 0.0
 
     def take(self, operation: Operation, wanted: int) -> int:
-        """Take up to `wanted` queries from the budget and return how many may be sent."""
+        """Take up to `wanted` queries from the budget and return how many can be sent."""
         granted = min(wanted, self._queries - self._used[operation])
         self._used[operation] += granted
         return granted
@@ -60,7 +60,7 @@ class SourceBudget:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count the time while the context is open; concurrent queries count once."""
+        """Count the time while the context is open; time shared by concurrent queries counts once."""
         if not self._in_flight:
             self._since = self._clock.monotonic()
         self._in_flight += 1
@@ -86,7 +86,7 @@ class RemoteQuery(NamedTuple):
 
 
 class RemoteLiterature:
-    """Remote sources as seen by one evaluation."""
+    """Remote sources, used within the budget of one evaluation."""
 
     def __init__(self, sources: Sequence[LiteratureSource], settings: LiteratureSettings, run: Run) -> None:
         self._sources = sources
@@ -104,8 +104,8 @@ class RemoteLiterature:
         return any(isinstance(source, ReportsRetractions) for source in self._sources)
 
     async def search(self, queries: Sequence[RemoteQuery]) -> list[list[Paper]]:
-        """Return the papers that all sources found for each query, source by source. The first queries matter
-        most, because a source's budget may not cover more."""
+        """Return the papers that all sources found for each query, source by source. Put the most important queries
+        first, because a source's budget may not cover all of them."""
         sources = [
             item for item in self._sources if isinstance(item, SearchesPapers) and item.name in self._settings.searched
         ]
@@ -123,7 +123,7 @@ class RemoteLiterature:
         )
 
     async def references(self, papers: Sequence[Identifiers], limit: int) -> list[list[Paper]]:
-        """Return the papers that each paper cites, from the first source that knows."""
+        """Return the papers that each paper cites, from the first source that knows any."""
         sources = [source for source in self._sources if isinstance(source, ListsReferences)]
         return await self._ask_in_turn(
             sources, "references", papers, lambda source, paper: partial(source.references, paper, limit)
@@ -150,9 +150,9 @@ class RemoteLiterature:
         return found
 
     async def retractions(self, papers: Sequence[Identifiers]) -> list[tuple[Identifiers, Retraction]]:
-        """Return every notice of any source; a paper may have several. Sources are queried once, in one batch,
-        with a separate time limit, so that long queries do not cause a retraction to be missed. The journal
-        records how many papers a source could not be asked about."""
+        """Return every notice from any source; a paper can have several. Sources are queried once, in one batch, with a
+        separate time limit, so that slow queries cannot cause a retraction to be missed. The journal records for how
+        many papers a source could not be queried."""
 
         async def notices_of(
             source: ReportsRetractions, context: RequestContext
@@ -217,13 +217,13 @@ class RemoteLiterature:
         return found
 
     async def _request(self, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]) -> list[Found]:
-        """Return the source's answer, or an empty list if it does not answer."""
+        """Return the source's results; empty if it does not respond."""
         return await self._request_within(self._budgets[source.name], source, operation, call) or []
 
     async def _request_within(
         self, budget: SourceBudget, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]
     ) -> list[Found] | None:
-        """Return the source's answer, or None if it does not answer."""
+        """Return the source's results, or None if it does not respond."""
         context = RequestContext(owner=self._run.id, patience=budget.seconds_left)
         try:
             with budget.waiting():

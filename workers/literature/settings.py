@@ -6,26 +6,26 @@ from assayer.models import Frozen
 
 
 class LiteratureSettings(Frozen):
-    """Thresholds for sufficient results, and limits for one evaluation on remote sources that all evaluations share."""
+    """Thresholds for sufficient results, and per-evaluation limits on remote sources, which all evaluations share."""
 
     near: float = Field(default=0.4, ge=-1, le=1)
-    """Minimum cosine of a query and a paper at which the paper counts as an answer."""
+    """Minimum cosine between a query and a paper for the paper to count as near."""
     near_enough: int = Field(default=5, ge=1)
     """Number of near corpus hits at which a query counts as answered."""
     fresh_days: int = Field(default=60, ge=0)
     """Maximum days between the newest corpus paper and the cutoff (or today). If exceeded, remote sources are
     queried for papers published since."""
     questions: int = Field(default=12, ge=0)
-    """Maximum queries of one kind to one source per evaluation. Most need one request, some two."""
+    """Maximum queries of one kind to one source per evaluation. Most need one request, some need two."""
     questions_at_once: int = Field(default=4, ge=1)
     """Maximum queries of one kind to one source per search, so that the first dimension does not use up the limit."""
     own_references: int = Field(default=60, ge=0)
-    """Maximum number of an idea's own references searched in one source, one query each; identifiers are resolved
+    """Maximum number of an idea's own references searched for in one source, one query each; identifiers are resolved
     in one batch."""
     patience_seconds: float = Field(default=60.0, ge=0)
-    """Maximum seconds an evaluation waits for one source, over all its queries."""
+    """Maximum seconds that an evaluation waits for one source, over all its queries."""
     retraction_seconds: float = Field(default=60.0, ge=0)
-    """Maximum seconds, in addition to `patience_seconds`, an evaluation waits for one source to report which cited
+    """Maximum seconds, in addition to `patience_seconds`, that an evaluation waits for one source to report which cited
     papers are retracted."""
     searched: tuple[str, ...] = ("semantic_scholar", "openalex", "arxiv", "google_scholar")
     """Sources to which queries are sent, if configured. Crossref is used only to look up records, because it has

@@ -10,13 +10,12 @@
 | ResolvesIdentifiers | ×                           | ×                            | ×        | ×     |           |
 | ReportsRetractions  |                             | ×                            | ×        | ×     |           |
 | LocatesPdfs         | ×                           | ×                            |          | ×     | ×         |
-| knows               | s2, doi, arxiv, acl, pubmed | openalex, doi, arxiv, pubmed | doi      | arxiv | doi       |
-| papers a request    | 500                         | 100                          | 50       | 200   | 1         |
+| known identifiers   | s2, doi, arxiv, acl, pubmed | openalex, doi, arxiv, pubmed | doi      | arxiv | doi       |
+| papers per request  | 500                         | 100                          | 50       | 200   | 1         |
 | abstracts           | most                        | most                         | few      | all   | none      |
 
-Google Scholar (`google_scholar.py`) only searches, ten papers a request, with a stretch of the text in place of an
-abstract.
+Google Scholar (`google_scholar.py`) only searches, ten papers per request, and returns a snippet of the text instead of
+an abstract.
 
-DOIs are resolved by the source that registered them: Crossref knows those of its members, arXiv its own by the id in
-them, OpenAlex and Semantic Scholar those of DataCite that belong to papers. No DOI is followed to where it leads.
-"""
+A DOI is resolved by the source that knows its registry: Crossref knows the DOIs of its members, arXiv its own by the id
+in them, OpenAlex and Semantic Scholar those DataCite DOIs that belong to papers. DOI links are never followed."""

@@ -1,8 +1,8 @@
-"""arXiv (`https://export.arxiv.org`): its query API, an Atom feed, and the papers that its entries become.
+"""arXiv (`https://export.arxiv.org`): its query API, which returns an Atom feed, and the conversion of feed entries to
+papers.
 
-One request every three seconds over one connection, so ids are asked for 200 at a time. Errors come as feeds with
-one entry, and pages are empty now and then although there are results.
-"""
+One request every three seconds over one connection is allowed, so ids are requested 200 at a time. Errors arrive as
+feeds with one entry, and pages are occasionally empty although there are results."""
 
 import datetime as dt
 import re
@@ -52,8 +52,8 @@ _STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 def search_query(text: str, window: Window) -> str:
     """Return the text as a query in arXiv's query language; empty if the text contains no significant word.
 
-    Any of the words may occur, the more the better. Only letters and digits of the text remain, in lower case, so
-    that nothing in it acts as an operator (AND, OR, ANDNOT), field, quote, bracket or wildcard."""
+    Results need not contain all words; more matching words rank higher. Only the text's letters and digits are kept, in
+    lower case, so that nothing in it acts as an operator (AND, OR, ANDNOT), field, quote, bracket or wildcard."""
     plain = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore").decode().lower()
     words = [word for word in dict.fromkeys(_WORD.findall(plain)) if word not in _STOP_WORDS]
     if not words:
@@ -115,7 +115,7 @@ class Arxiv:
     async def _papers(
         self, papers: Sequence[Identifiers], operation: Operation, context: RequestContext
     ) -> dict[str, Paper]:
-        """Return papers by arXiv id, without the unknown ids."""
+        """Return papers by arXiv id; unknown ids are left out."""
         names, found = (
             list(dict.fromkeys(name for paper in papers if (name := _arxiv_id_of(paper)))),
             dict[str, Paper](),
@@ -135,8 +135,8 @@ class Arxiv:
 
 
 def _arxiv_id_of(paper: Identifiers) -> str:
-    """Return the paper's arXiv id, or an empty string if it has none. A single malformed id makes a request for a
-    whole list fail."""
+    """Return the paper's arXiv id; empty if it has none. A single malformed id makes the request for a whole list
+    fail."""
     name = arxiv_id(with_arxiv(paper).arxiv)
     return name if name.isascii() else ""
 
@@ -152,8 +152,8 @@ _QUOTED_CHARACTERS = 200
 
 
 def read_page(body: bytes, start: int) -> ArxivPage:
-    """Parse the page that begins with result number `start`. Raises SourceMalformed, also when the page is
-    unexpectedly empty; SourceRefused with arXiv's message when the feed is an error message."""
+    """Parse the page that begins with result number `start`. Raises SourceMalformed, even if the page is only
+    unexpectedly empty, and SourceRefused with arXiv's message if the feed is an error message."""
     root = _parse_xml(body)
     if root.tag != f"{_ATOM}feed":
         raise malformed_response(
@@ -178,8 +178,8 @@ _BASE_URL_HINT = "Check that its base URL is the API's; if it is, the API has ch
 
 
 def _parse_xml(body: bytes) -> etree._Element:
-    """Return the root element, parsed without DTD, entities and network. Raises SourceMalformed, also for a document
-    with a DTD."""
+    """Return the root element, parsed without DTD, entities and network access. Raises SourceMalformed, even for a
+    well-formed document if it has a DTD."""
     if len(body) > MAX_XML_BYTES:
         raise malformed_response(
             SOURCE, f"The answer of {SOURCE} has {len(body):,} bytes.", f"At most {MAX_XML_BYTES:,} are read."
@@ -258,8 +258,8 @@ def _paper(entry: _Entry) -> Paper | None:
 
 
 def _versions(entry: _Entry, address: str) -> PreprintVersions | None:
-    """Return the version data of a preprint: the id ends in the number of the newest version, and `updated` is its
-    date."""
+    """Return a preprint's version data: the id ends in the number of the newest version, which is dated by
+    `updated`."""
     first, newest_day = (parse_date(entry.text(f"{_ATOM}{name}")) for name in ("published", "updated"))
     match = _VERSION.search(address)
     if match is None or first is None or newest_day is None:

@@ -1,9 +1,10 @@
-"""Capabilities of remote literature sources. Each API has some of them; `RemoteLiterature` asks the sources that can.
+"""Capabilities of remote literature sources. Each API has some of them; `RemoteLiterature` queries the sources that
+have the capability needed.
 
 Papers are returned with `id` as `<prefix>:<the source's own id>` (`s2:…`, `arxiv:…`, `openalex:…`, `doi:…`), `source`
-the source's name, `identifiers` filled as far as the record goes, texts cleaned (`assayer.text.sanitise.clean_text`),
-and URLs from the record only. Dates known to the month or year are set to its last day. All methods raise SourceError.
-"""
+as the source's name, `identifiers` as far as the record has them, texts cleaned (`assayer.text.sanitise.clean_text`),
+and only URLs from the record. Dates known only to the month or year are set to its last day. All methods raise
+SourceError."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -43,7 +44,7 @@ class SearchesSnippets(LiteratureSource, Protocol):
 @runtime_checkable
 class RecommendsPapers(LiteratureSource, Protocol):
     async def recommend(self, papers: Sequence[Identifiers], limit: int, context: RequestContext) -> list[Paper]:
-        """Return papers similar to all of the listed papers together, best first."""
+        """Return papers similar to all of the listed papers taken together, best first."""
         ...
 
 
@@ -64,7 +65,8 @@ class ListsCitingPapers(LiteratureSource, Protocol):
 @runtime_checkable
 class ResolvesIdentifiers(LiteratureSource, Protocol):
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
-        """Return the record of each paper in order, None if unknown, with as few requests as the API allows."""
+        """Return the record of each paper in order, None for an unknown paper, using as few requests as the API
+        allows."""
         ...
 
 

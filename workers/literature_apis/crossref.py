@@ -1,12 +1,12 @@
-"""Crossref (`https://api.crossref.org`): records by DOI, by words, and the notices of retraction about them.
+"""Crossref (`https://api.crossref.org`): records by DOI, word search, and the retraction notices about records.
 
-An e-mail address (`mailto`) leads to the polite pool: lists 3 requests a second, one record by its DOI 10, three at a
-time; answers say so in X-Rate-Limit-Limit, X-Rate-Limit-Interval and X-Concurrency-Limit. Retraction Watch's notices
-come with the records (`updated-by`, its `source` says whose word it is).
+Sending an e-mail address (`mailto`) selects the polite pool: 3 list requests per second, 10 requests per second for
+single records by DOI, three at a time; responses state these limits in X-Rate-Limit-Limit, X-Rate-Limit-Interval and
+X-Concurrency-Limit. Retraction Watch's notices come with the records (`updated-by`, whose `source` states who issued
+the notice).
 
-Crossref knows the DOIs of its own members. Those of DataCite are left to others: arXiv's are arXiv's (the DOI holds
-the id), OpenAlex lists the rest (Zenodo, institutional repositories).
-"""
+Crossref knows the DOIs of its own members. DataCite DOIs are left to other sources: arXiv's to arXiv (the DOI contains
+the id), the rest to OpenAlex (Zenodo, institutional repositories)."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ from workers.outbound.source_requests import (
 
 _MOST_ROWS = 1000
 _BATCH = 50
-"""Maximum DOIs per list request. More would make responses slower and URLs longer than some proxies accept."""
+"""Maximum DOIs per list request. More would make responses slower, and URLs longer than some proxies accept."""
 _LONGEST_FILTER = 3000
 _TYPES = (
     "journal-article",
@@ -72,7 +72,7 @@ class _Date(ApiObject):
 
     @property
     def day(self) -> dt.date | None:
-        """Last day of the period, or None; Crossref writes [[null]] for a missing date."""
+        """Return the last day of the period; None for a missing date, which Crossref writes as [[null]]."""
         year, month, day = (*(self.parts[0] if self.parts else ()), None, None, None)[:3]
         return last_day_of_period(year, month, day) if year else None
 
@@ -95,7 +95,7 @@ class _Update(ApiObject):
 
     @property
     def day(self) -> dt.date:
-        """Day of the notice; the maximum date if it is not dated."""
+        """Return the day of the notice; the maximum date if it is undated."""
         return (self.updated and self.updated.day) or dt.date.max
 
     @property
@@ -126,7 +126,7 @@ class CrossrefWork(ApiObject):
     updated_by: ValidEntries[_Update] = Field(default=(), alias="updated-by")
     """Notices about this work, deposited by publishers or taken over from Retraction Watch."""
     update_to: ValidEntries[_Update] = Field(default=(), alias="update-to")
-    """Works to which this notice refers; the work itself if the notice has replaced it."""
+    """Works to which this notice refers, or the work itself if the notice has replaced it."""
 
 
 @dataclass(frozen=True)
@@ -167,8 +167,8 @@ class Crossref:
     async def _works(
         self, dois: Iterable[str], operation: Operation, context: RequestContext
     ) -> dict[str, CrossrefWork]:
-        """Return the works that Crossref knows, in as few requests as it allows. Records and notices use the
-        same requests."""
+        """Return the works that Crossref knows, using as few requests as it allows. Records and notices share the same
+        requests."""
         asked = sorted({item for item in dois if item and not item.startswith(ARXIV_PREFIX)})
         found, single = dict[str, CrossrefWork](), [item for item in asked if not allowed_in_filter(item)]
         for batch in url_batches([item for item in asked if allowed_in_filter(item)], _BATCH, _LONGEST_FILTER):
@@ -199,7 +199,7 @@ FIELDS = (
     "DOI,URL,abstract,author,container-title,is-referenced-by-count,issued,published,relation,subtitle,title,"
     "update-to,updated-by"
 )
-"""Fields for `select` on lists; a single record requested by its DOI is always complete."""
+"""Fields for `select` on lists; a single record requested by its DOI always has all fields."""
 
 _Kind = Literal["retracted", "withdrawn", "concern"]
 _KINDS: dict[str, _Kind] = {
@@ -209,7 +209,7 @@ _KINDS: dict[str, _Kind] = {
     "expression_of_concern": "concern",
     "partial_retraction": "concern",
 }
-"""Update types that mean a work no longer stands; corrections, errata and new versions are not among them."""
+"""Update types that mean a work no longer stands; they do not include corrections, errata and new versions."""
 
 
 class _Page(ApiObject):
@@ -235,8 +235,8 @@ def _identifiers(work: CrossrefWork) -> Identifiers:
 
 
 def retraction_of(work: CrossrefWork) -> Retraction | None:
-    """Return the gravest notice, preferring the more informative and then the earlier, or None. Notices reversed by
-    a later reinstatement do not count."""
+    """Return the gravest notice, preferring the more informative and then the earlier one; None if there is none.
+    Notices reversed by a later reinstatement do not count."""
     own = doi_of(work)
     notices = [*work.updated_by, *(update for update in work.update_to if doi(update.doi) == own)]
     reinstated = max((notice.day for notice in notices if notice.kind == "reinstatement"), default=dt.date.min)

@@ -1,9 +1,8 @@
-"""Google Scholar through a search API in the manner of Serper (`POST google.serper.dev/scholar`): papers by words.
+"""Google Scholar through a Serper-style search API (`POST google.serper.dev/scholar`): word search for papers.
 
-Ten results a page, each with title, link, a stretch of the text, year, how often it is cited, and a line of authors,
-venue and publisher: `J Devlin, MW Chang - Proceedings of …, 2019 - aclanthology.org`, where what is long is cut with an
-ellipsis. Years alone are known: a paper counts as published on the last day of its year.
-"""
+A page has ten results, each with title, link, a snippet of the text, year, citation count, and a line of authors, venue
+and publisher: `J Devlin, MW Chang - Proceedings of …, 2019 - aclanthology.org`, in which long parts are truncated with
+an ellipsis. Only years are known: a paper counts as published on the last day of its year."""
 
 import json
 import re

@@ -1,9 +1,9 @@
-"""OpenAlex (`https://api.openalex.org`): works by words, by identifiers, and by what they cite.
+"""OpenAlex (`https://api.openalex.org`): works by words, by identifiers, and by the works that they cite.
 
-It meters a budget of the day per key, not requests: looking up one work is free, a list costs 1 credit, a
-search 10, and a free key has 10,000 credits, no key 1,000; also at most 100 requests a second. Hence one work is
-looked up, several are listed (at most 100 values a filter, 100 works a page, about 4 KB a URL).
-"""
+OpenAlex limits a daily credit budget per key instead of the number of requests: looking up one work is free, a list
+costs 1 credit, a search 10; a free key has 10,000 credits, no key 1,000; at most 100 requests per second are allowed.
+Therefore a single work is looked up and several are listed (at most 100 values per filter, 100 works per page, about 4
+KB per URL)."""
 
 import datetime as dt
 import re
@@ -53,7 +53,7 @@ _PAGE = 100
 _DEEPEST = 10_000
 _LONGEST_FILTER = 3000
 _FEW = 3
-"""Number of works matching every word below which a paid search for any of the words is made."""
+"""Minimum number of works matching every word; if there are fewer, a paid search for any of the words is made."""
 
 
 class _WorkKey(NamedTuple):
@@ -118,12 +118,12 @@ def _work_keys(work: OpenAlexWork) -> Iterable[_WorkKey]:
 
 
 def _papers(works: Iterable[OpenAlexWork]) -> list[Paper]:
-    """Return the papers without duplicates, since lists may shift while they are paged through."""
+    """Return the papers without duplicates, which occur because lists can shift while pages are being read."""
     return list({paper.id: paper for work in works if (paper := paper_of(work))}.values())
 
 
 def _days(window: Window) -> list[str]:
-    """Return the window as filter conditions."""
+    """Return the filter conditions for the window."""
     first = [f"from_publication_date:{window.after}"] * (window.after is not None)
     return first + [f"to_publication_date:{window.before}"] * (window.before is not None)
 
@@ -140,7 +140,7 @@ class _Meta(ApiObject):
 
 
 class OpenAlexWorkList(ApiObject):
-    """A page of a list."""
+    """Page of a list."""
 
     meta: _Meta = _Meta()
     results: ValidEntries[OpenAlexWork] = Field()
@@ -155,8 +155,8 @@ class OpenAlex:
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """Search by title, abstract and, where OpenAlex has it, full text. Works that contain every word come
-        first; if they are few, works with any of the words follow."""
+        """Search by title, abstract and, if OpenAlex has it, full text. Works that contain every word come first; if
+        there are few, works with any of the words follow."""
         words = plain_query(query).split()
         if not words:
             return []
@@ -167,7 +167,7 @@ class OpenAlex:
         return papers_within(_papers(works), window)[:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
-        """Return the references in OpenAlex's order, which is not the paper's."""
+        """Return the references in OpenAlex's order, which differs from the paper's."""
         key = _work_key(paper)
         work = await self._fetch_work(key, "id,referenced_works", "references", context) if key else None
         cited = (
@@ -177,7 +177,7 @@ class OpenAlex:
         return [record for item in cited if item in found and (record := paper_of(found[item]))]
 
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """The newest first."""
+        """Return the newest first."""
         key = _work_key(paper)
         if key and key.kind != "openalex":
             work = await self._fetch_work(key, "id", "citations", context)
@@ -197,8 +197,8 @@ class OpenAlex:
     async def retractions(
         self, papers: Sequence[Identifiers], context: RequestContext
     ) -> Mapping[Identifiers, Retraction]:
-        """Return retractions without notice or date, because OpenAlex only states that Retraction Watch lists
-        the work."""
+        """Return retractions without notice or date, because OpenAlex states only that Retraction Watch lists the
+        work."""
         found = await self._works_by_paper(papers, "id,doi,ids,is_retracted", "retractions", context)
         notice = Retraction(kind="retracted", source=SOURCE)
         return {paper: notice for paper, work in found.items() if work.is_retracted}
@@ -218,7 +218,7 @@ class OpenAlex:
     async def _works(
         self, keys: Sequence[_WorkKey], fields: str, operation: Operation, context: RequestContext
     ) -> dict[_WorkKey, OpenAlexWork]:
-        """Return the works that OpenAlex knows, in as few requests as it allows."""
+        """Return the works that OpenAlex knows, using as few requests as it allows."""
         found = dict[_WorkKey, OpenAlexWork]()
         for kind, group in groupby(sorted(set(keys)), key=lambda key: key.kind):
             listed, single = list[_WorkKey](), list[_WorkKey]()
@@ -245,7 +245,7 @@ class OpenAlex:
     async def _list_works(
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext
     ) -> list[OpenAlexWork]:
-        """Return the first works of a list, page by page. `select` and page size parameters are added."""
+        """Return the first works of a list, read page by page. `select` and page size parameters are added."""
         works, wanted = list[OpenAlexWork](), min(limit, _DEEPEST)
         for number in range(1, -(-wanted // _PAGE) + 1):
             paging = (("select", FIELDS), ("per_page", str(min(wanted, _PAGE))), ("page", str(number)))
@@ -275,7 +275,7 @@ _DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
 
 
 def work_id(text: str) -> str:
-    """Return the id, such as `W2741809807`, from an id or its URL; empty if the text is neither."""
+    """Return the id, such as `W2741809807`, from an id or its URL; empty for any other text."""
     match = _WORK_ID.fullmatch(text.strip())
     return match[1].upper() if match else ""
 
@@ -331,7 +331,7 @@ def pdf_urls_of(work: OpenAlexWork) -> tuple[str, ...]:
 
 
 def paper_of(work: OpenAlexWork) -> Paper | None:
-    """Return the paper of a work, or None if it has no title or usable id and could not be cited."""
+    """Return the paper of a work; None if it lacks a title or usable id and so could not be cited."""
     identifiers, title, home = identifiers_of(work), title_line(work.display_name), work.primary_location
     if not title or not identifiers.openalex:
         return None

@@ -11,11 +11,10 @@ _LONGEST = 1500
 
 
 def plain_query(text: str, longest: int = _LONGEST) -> str:
-    """The words alone, as far as they fit into `longest` characters of a URL; empty when there are none.
+    """Return only the words, as many as fit into `longest` characters of a URL; empty if there are none.
 
-    Quotes, brackets, wildcards and leading signs are gone; words that act as operators when written in
-    capitals are in lower case.
-    """
+    Quotes, brackets, wildcards and leading signs are removed; words that act as operators in capitals are converted to
+    lower case."""
     words, length = list[str](), 0
     for word in _WORD.findall(unicodedata.normalize("NFC", text)):
         length += len(quote(word)) + 1
@@ -32,7 +31,7 @@ _FILTER_SAFE_DOI = re.compile(r"10\.[a-z0-9._/()-]+", re.ASCII)
 
 
 def allowed_in_filter(doi: str) -> bool:
-    """Return whether the DOI can be used in a filter list, where commas, bars, colons and signs have a meaning."""
+    """Return whether the DOI can be used in a filter list, in which commas, bars, colons and signs have a meaning."""
     return _FILTER_SAFE_DOI.fullmatch(doi) is not None
 
 
@@ -43,7 +42,7 @@ def path_segment(doi: str) -> str:
 
 
 def url_batches(values: Sequence[str], most: int, longest: int) -> Iterator[Sequence[str]]:
-    """Yield batches of at most `most` values that together use up to `longest` characters of a URL."""
+    """Yield batches of at most `most` values that together use at most `longest` characters of a URL."""
     start = length = 0
     for end, value in enumerate(values):
         needed = len(quote(value, safe="")) + len("%7C")

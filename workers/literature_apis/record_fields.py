@@ -1,8 +1,7 @@
-"""Fields of API records: lenient types to read them with, and their conversion to fields of papers.
+"""Fields of API records: lenient types for reading them, and their conversion to fields of papers.
 
-Parts of a record that are malformed are left out; its frame must be right. Texts are cleaned of JATS and HTML, links
-are checked, and dates made exact.
-"""
+Malformed parts of a record are left out, but the enclosing structure must be valid. Texts are cleaned of JATS and HTML,
+links are checked, and partial dates are completed."""
 
 import calendar
 import datetime as dt
@@ -32,7 +31,8 @@ _MAX_COUNT = 10**9
 
 
 class ApiObject(BaseModel):
-    """Fields that are read from an API object. Others are ignored, because sources add fields without notice."""
+    """Object of an API with the fields that are read. Other fields are ignored, because sources add fields without
+    notice."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -52,7 +52,7 @@ def _without_gaps(values: tuple[T | None, ...]) -> tuple[T, ...]:
 
 
 TextOrEmpty = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
-"""Text, or an empty string for null and other types."""
+"""Text; empty for null and other types."""
 CountOrNone = Annotated[
     int | None, BeforeValidator(lambda value: value if type(value) is int and 0 <= value < _MAX_COUNT else None)
 ]
@@ -88,7 +88,7 @@ def clean_prose(text: str) -> str:
 
 
 def web_link(text: str) -> str:
-    """Return the text if it is a web address, else an empty string."""
+    """Return the text if it is a web address; otherwise empty."""
     text = text.strip()
     if not _LINK.fullmatch(text) or not text.isprintable():
         return ""
@@ -104,7 +104,8 @@ def distinct_links(*addresses: str) -> tuple[str, ...]:
 
 
 def last_day_of_period(year: int, month: int | None = None, day: int | None = None) -> dt.date | None:
-    """Return the last day of the period, so that no cutoff admits it too early; None if there is no such day."""
+    """Return the last day of the period, so that no cutoff admits the paper too early; None if the date does not
+    exist."""
     try:
         month = month or 12
         return dt.date(year, month, day or calendar.monthrange(year, month)[1])

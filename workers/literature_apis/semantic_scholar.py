@@ -1,9 +1,8 @@
 """Semantic Scholar (`https://api.semanticscholar.org`): Academic Graph API v1 and Recommendations API v1.
 
-A key gives one request a second over all endpoints, so what can go in one request does: 100 papers a page of a
-search, 500 a batch, 1,000 references. Dates without a day count there as the 1st of January, with us
-as the last day of the year, so what comes back is looked at again.
-"""
+A key allows one request per second over all endpoints, so each request covers as much as possible: 100 papers per
+search page, 500 per batch, 1,000 references. Semantic Scholar treats dates without a day as the 1st of January, this
+program as the last day of the year, so results are filtered again."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,12 +49,12 @@ _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
 _PAGE, _DEEPEST = 100, 1_000
 _REFERENCES_PAGE, _DEEPEST_REFERENCE = 1_000, 9_999
 _MOST_CITING_PAGES = 3
-"""Maximum pages of 1,000 entries, so that a work cited by a whole field costs at most three requests."""
+"""Maximum pages of 1,000 entries each, so that a very widely cited work costs at most three requests."""
 _MOST_SNIPPETS, _MOST_RECOMMENDED = 1_000, 500
 _BATCH = 500
 _ALWAYS_KNOWN = "649def34f8be52c8b66281af98ae884c09aef38b"
-"""Id of the paper about Semantic Scholar itself, from its documentation. A batch without any known id is refused as a
-bad request (400, `No valid paper ids given`); with this id in it, unknown ids are returned as null."""
+"""Id of the paper about Semantic Scholar itself, from its documentation. A batch without any known id is rejected as a
+bad request (400, `No valid paper ids given`); with this id in the batch, unknown ids are returned as null."""
 
 S = TypeVar("S", bound=BaseModel)
 Params = tuple[tuple[str, str], ...]
@@ -86,7 +85,8 @@ class SemanticScholar:
         return _papers(found, window)[:wanted]
 
     async def snippets(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Snippet]:
-        """Search snippets with two requests: the snippets, then the records of their papers and of those they cite."""
+        """Search snippets with two requests: one for the snippets, one for the records of their papers and of the
+        papers they cite."""
         words = plain_query(query)
         if not words:
             return []
@@ -112,7 +112,7 @@ class SemanticScholar:
         return [paper for paper in found if not any(_is_same_paper(paper.identifiers, item) for item in papers)][:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
-        """Return the references, without those that Semantic Scholar could not match to a paper."""
+        """Return the references, except those that Semantic Scholar could not match to a paper."""
         name, found, offset = request_id(paper), list[Paper](), 0
         while name and len(found) < limit and offset < _DEEPEST_REFERENCE:
             size = min(_REFERENCES_PAGE, _DEEPEST_REFERENCE - offset)
@@ -126,7 +126,7 @@ class SemanticScholar:
         return found[:limit]
 
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """Return citing papers among the first few thousand listed; the API cannot filter by date there."""
+        """Return citing papers among the first few thousand listed, because the API cannot filter this list by date."""
         name, found, offset = request_id(paper), list[Paper](), 0
         for _ in range(_MOST_CITING_PAGES if name else 0):
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(_REFERENCES_PAGE)))
@@ -158,7 +158,7 @@ class SemanticScholar:
     async def _fetch_batch(
         self, names: Sequence[str], operation: Operation, context: RequestContext
     ) -> list[SemanticScholarPaper | None]:
-        """Return one record for each name, in order; None for an unknown one."""
+        """Return one record per name, in order; None for an unknown name."""
         records = list[SemanticScholarPaper | None]()
         for start in range(0, len(names), _BATCH - 1):
             asked = names[start : start + _BATCH - 1]
@@ -171,11 +171,10 @@ class SemanticScholar:
     async def _recommended(
         self, names: Sequence[str], limit: int, context: RequestContext
     ) -> Sequence[SemanticScholarPaper] | None:
-        """None when it does not know one of them.
+        """Return recommended papers; None if any of the names is unknown.
 
-        For a single paper it looks through all of computer science (the other pool holds recent papers only); when
-        that gives nothing, and for several papers, through what it chooses itself.
-        """
+        For a single paper, all of computer science is searched (the other pool holds only recent papers); if that
+        yields nothing, and for several papers, Semantic Scholar chooses the pool."""
         if not names:
             return None
         params = (("limit", str(min(limit + len(names), _MOST_RECOMMENDED))), ("fields", FIELDS))

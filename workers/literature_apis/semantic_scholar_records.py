@@ -58,7 +58,7 @@ class _ExternalIds(ApiObject):
 
 
 class SemanticScholarPaper(ApiObject):
-    """A paper record; `paperId` is missing for a reference that could not be matched to a paper."""
+    """Paper record; `paperId` is missing for a reference that could not be matched to a paper."""
 
     paper_id: TextOrEmpty = Field(default="", alias="paperId")
     title: TextOrEmpty = ""
@@ -78,7 +78,7 @@ class SemanticScholarPaper(ApiObject):
 
 
 class SearchPage(ApiObject):
-    """A page of search results; `data` is missing when nothing was found."""
+    """Page of search results; `data` is missing when nothing was found."""
 
     next: CountOrNone = None
     data: ValidEntries[SemanticScholarPaper] = ()
@@ -93,7 +93,7 @@ class _Reference(ApiObject):
 
 
 class ReferencePage(ApiObject):
-    """A page of references; `data` is null if a publisher had the references removed."""
+    """Page of references; `data` is null if a publisher had the references removed."""
 
     next: CountOrNone = None
     data: ValidEntries[_Reference] = Field()
@@ -104,7 +104,7 @@ class _Citing(ApiObject):
 
 
 class CitingPage(ApiObject):
-    """A page of the papers that cite a paper."""
+    """Page of the papers that cite a given paper."""
 
     next: CountOrNone = None
     data: ValidEntries[_Citing] = ()
@@ -139,7 +139,7 @@ class SnippetMatch(ApiObject):
 
     @property
     def cited(self) -> tuple[str, ...]:
-        """Corpus ids of the papers that the snippet mentions, without duplicates."""
+        """Return the corpus ids of the papers that the snippet mentions, without duplicates."""
         mentions = self.snippet.annotations.mentions if self.snippet.annotations else ()
         return tuple(dict.fromkeys(mention.corpus_id for mention in mentions if mention.corpus_id))
 
@@ -168,7 +168,7 @@ def identifiers_of(record: SemanticScholarPaper) -> Identifiers:
 
 
 def request_id(paper: Identifiers) -> str:
-    """Return the paper's id as used in requests; empty if it has no usable id. A single malformed id makes a whole
+    """Return the paper's id as used in requests; empty if it has no usable id. A single malformed id would make a whole
     batch fail."""
     if _PAPER_ID.fullmatch(paper.s2):
         return paper.s2

@@ -1,7 +1,6 @@
-"""Unpaywall (`https://api.unpaywall.org/v2`): where free copies of a DOI lie.
+"""Unpaywall (`https://api.unpaywall.org/v2`): locations of free copies by DOI.
 
-One DOI a request, 100,000 requests a day; without an e-mail address it refuses (422).
-"""
+One DOI per request, 100,000 requests per day; requests without an e-mail address are refused (422)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -32,8 +31,8 @@ class Unpaywall:
     name: ClassVar[str] = _SOURCE
 
     async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
-        """Return the URLs of free copies. Empty for papers without a DOI and for arXiv DOIs, because Unpaywall
-        covers Crossref DOIs only."""
+        """Return the URLs of free copies; empty for papers without a DOI and for arXiv DOIs, because Unpaywall covers
+        only Crossref DOIs."""
         if not paper.doi or paper.doi.startswith(ARXIV_PREFIX):
             return ()
         request = SourceRequest(_SOURCE, "open_access", path_segment(paper.doi))

@@ -1,7 +1,6 @@
-"""Language models: the gateway that evaluations ask, and the client of an endpoint.
+"""Language models: the gateway used by evaluations, and the client of an endpoint.
 
-Only the settings are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the settings are exported here, so that importing them does not load the implementation."""
 
 from workers.llm.settings import ConcurrencySettings, LlmBatchSettings, LlmSettings, Price
 

@@ -1,9 +1,10 @@
-"""Admission of requests to an endpoint, urgent ones first, with a limit on requests in flight: it grows while the
-endpoint keeps up and backs off when it does not.
+"""Admission of requests to an endpoint, urgent ones first, with a limit on requests in flight that grows while the
+endpoint keeps up and shrinks when it does not.
 
-`AdaptiveLimit` decides (events in, limit out; no clock, no asyncio). It judges rounds of half its size. A round counts
-only requests that were sent since the limit last changed, so that one burst of trouble is answered once. Latencies are
-compared with requests of the same kind only: long answers alone say nothing about the endpoint."""
+`AdaptiveLimit` decides (events in, limit out; no clock, no asyncio). It evaluates rounds of half as many requests as
+the limit. A round counts only requests sent since the limit last changed, so that the limit reacts once to one burst of
+trouble. Latencies are compared only with those of the same kind of request: long answers alone say nothing about the
+endpoint."""
 
 import math
 from collections.abc import AsyncIterator, Callable, Collection, Hashable
@@ -15,23 +16,23 @@ from workers.llm.process_share import ProcessShare
 from workers.outbound.priority_gate import Place, PriorityGate
 
 TROUBLE_SHARE = 0.15
-"""Share of a round's requests turned away (429, 503, timeouts) above which the limit is halved. Fewer are noise that
-retries absorb; a limit that halved for each would never grow."""
+"""Share of a round's requests turned away (429, 503, timeouts) above which the limit is halved. A smaller share is
+noise that retries absorb; a limit halved for every such request would never grow."""
 LEAST_TROUBLE = 4
 """Minimum requests turned away in one round for the limit to be halved."""
 CALM_SHARE = 0.02
-"""Share turned away above which, with more than one such request, the initial doubling ends."""
+"""Share turned away above which the initial doubling ends, provided more than one request was turned away."""
 SLOWER, MUCH_SLOWER = math.log(1.5), math.log(2.0)
 """Thresholds of the mean log ratio of latencies to their baselines: growth stops above the first, and the limit shrinks
 above the second."""
 OVERLOAD_FACTOR, SLOW_FACTOR = 0.5, 0.75
 SMALLEST_ROUND = 8
 LEAST_RATED = 8
-"""Minimum latencies with a baseline that a round needs for latency to be judged."""
+"""Minimum number of latencies with a baseline in a round for latency to be judged."""
 BLOCK = 16
-"""Number of requests of one kind that give one estimate of its latency."""
+"""Number of requests of one kind from which one estimate of its latency is made."""
 FORGET_SECONDS = 600.0
-"""Time constant in seconds with which a baseline follows latencies that have become permanently longer."""
+"""Time constant in seconds with which a baseline adapts to latencies that have become permanently longer."""
 
 
 @dataclass
@@ -76,17 +77,17 @@ class _Round:
 
 @dataclass
 class AdaptiveLimit:
-    """Adaptive limit on requests in flight. Times are seconds of any one clock with positive values."""
+    """Adaptive limit on requests in flight. Times are in seconds, from any single clock with positive values."""
 
     start: int = 32
     maximum: int = 512
     value: int = 0
-    """0: `start`."""
+    """Current limit; 0 means `start`."""
     epoch: int = 0
-    """Number that increases with every change of the limit; each request records the epoch in which it was sent."""
+    """Counter that increases with every change of the limit; each request records the epoch in which it was sent."""
     paused_until: float = 0.0
     _quick: bool = True
-    """Whether the limit is still doubling, which ends with the first trouble."""
+    """True while the limit is still doubling, which ends at the first trouble."""
     _round: _Round = field(default_factory=_Round)
     _baselines: dict[Hashable, _Baseline] = field(default_factory=dict)
 
@@ -107,7 +108,7 @@ class AdaptiveLimit:
             self._judge()
 
     def turned_away(self, epoch: int, now: float, retry_after: float | None, in_flight: int) -> None:
-        """Count a refusal for lack of capacity. `retry_after` is in seconds, None when the endpoint did not
+        """Count a request refused for lack of capacity. `retry_after` is in seconds, None if the endpoint did not
         specify it."""
         if epoch != self.epoch:
             if now < self.paused_until:
@@ -139,8 +140,8 @@ class AdaptiveLimit:
             self._round = _Round()
 
     def _back_off(self, factor: float) -> None:
-        """Reduce the limit, starting from the requests actually in flight; from a limit far above them, many
-        cuts would have no effect."""
+        """Reduce the limit, starting from the number of requests actually in flight; if the limit is far above that
+        number, many reductions of the limit itself would have no effect."""
         self._quick = False
         self._change(max(1, math.floor(min(self.value, self._round.peak) * factor)))
 
@@ -163,12 +164,12 @@ _LATEST_WEIGHT = 0.1
 """Weight of the latest request in the moving average of tokens per request."""
 _LEAST_SECONDS = 0.001
 _SAVED_SECONDS = 5.0
-"""Seconds of unused budget that may be saved; this much more than the budget may be spent in one minute."""
+"""Seconds of unused budget that can be saved; one minute's spending can exceed the budget by this much."""
 
 
 @dataclass
 class TokenBudget:
-    """Budget of tokens, prompt and completion, that requests may use per minute."""
+    """Budget of tokens (prompt and completion) that requests can use per minute."""
 
     per_minute: float
     balance: float = 0.0
@@ -176,7 +177,7 @@ class TokenBudget:
     mean: float = _FIRST_TOKENS
 
     def seconds_left(self, now: float, share: float) -> float:
-        """Return the seconds until the next request may start, for a share of the budget; 0 if it may start now."""
+        """Return the seconds until the next request can start, for a share of the budget; 0 if it can start now."""
         rate = self.per_minute * share / 60
         seconds = 0.0 if self.updated is None else now - self.updated
         self.balance = min(self.balance + rate * seconds, rate * _SAVED_SECONDS)
@@ -189,8 +190,8 @@ class TokenBudget:
         return self.mean
 
     def settle(self, spent: float, tokens: int, typical: bool) -> None:
-        """Replace the deduction made by `begin` by the actual tokens. The mean is updated only if the request
-        is `typical`, that is, not refused."""
+        """Replace the deduction made by `begin` with the actual tokens. The mean is updated only if the request is
+        `typical`, that is, not refused."""
         self.balance += spent - tokens
         if typical:
             self.mean += _LATEST_WEIGHT * (tokens - self.mean)
@@ -201,7 +202,7 @@ _URGENT, _OTHER = 0, 1
 
 
 class AdmittedRequest:
-    """One request in flight. Report its outcome, or nothing if it does not indicate the endpoint's capacity."""
+    """One request in flight. Report its outcome, except an outcome that says nothing about the endpoint's capacity."""
 
     def __init__(self, admission: "Admission") -> None:
         self._admission = admission
@@ -217,7 +218,7 @@ class AdmittedRequest:
             here.tokens.settle(self._tokens, tokens, typical=True)
 
     def turned_away(self, retry_after: float | None, tokens: int = 0) -> None:
-        """Report a refusal for lack of capacity. `tokens` may have been read all the same."""
+        """Report a refusal for lack of capacity. `tokens` is not 0 if the endpoint read tokens nevertheless."""
         here = self._admission
         here.limit.turned_away(self._epoch, here.monotonic(), retry_after, here.in_flight)
         if here.tokens:
@@ -225,8 +226,8 @@ class AdmittedRequest:
 
 
 class Admission:
-    """Admission to one endpoint: slots within the limit and the process's share of it, and none during a pause. It is
-    the `priority_gate.SlotSource` of its own gate. Belongs to one event loop; close it there."""
+    """Admission to one endpoint: grants slots within the limit and this process's share of it, and none during a pause.
+    It is the `priority_gate.SlotSource` of its own gate. Belongs to one event loop; close it there."""
 
     def __init__(
         self,
@@ -238,19 +239,20 @@ class Admission:
         """Create an admission. Without a `share`, the limit is not shared with other processes."""
         self.limit, self.monotonic, self.tokens = limit, monotonic, tokens
         self.in_flight = self.peak = 0
-        """Number of requests in flight now, and the highest number so far."""
+        """Number of requests in flight now, and the highest number reached so far."""
         self._share = share
         self._started = False
         self._gate = PriorityGate(self)
 
     @property
     def most(self) -> int:
-        """Current maximum of requests in flight from this process."""
+        """Return the current maximum of requests in flight from this process."""
         return self.limit.value if self._share is None else min(self.limit.value, self._share.value)
 
     @asynccontextmanager
     async def admitted(self, urgency: Urgency) -> AsyncIterator[AdmittedRequest]:
-        """Wait for a slot. A request that becomes urgent while waiting moves ahead of those that are not."""
+        """Wait for a slot. A request that becomes urgent while waiting moves ahead of the requests that are not
+        urgent."""
         if self._share is not None:
             self._share.want(lambda: self.in_flight, lambda: self._gate.waiting, self._share_changed)
         place = Place[AdmittedRequest](_URGENT if urgency.urgent else _OTHER)
@@ -262,7 +264,7 @@ class Admission:
             self._gate.release(slot)
 
     def acquire(self, avoid: Collection[AdmittedRequest] = ()) -> AdmittedRequest | None:
-        """Return a slot if there is one now; for the gate."""
+        """Return a slot if one is free now, otherwise None; called by the gate."""
         if self._share is not None:
             self._share.require()
         if self.in_flight >= self.most or self.next_change() is not None:
@@ -282,8 +284,8 @@ class Admission:
         return pause if pause > 0 else None
 
     def _share_changed(self) -> None:
-        """Hand out the slots of the new share. The first time, the start value of the limit is scaled by this
-        process's part."""
+        """Hand out the slots of the new share. The first time, scale the start value of the limit by this process's
+        share."""
         if not self._started and self._share is not None:
             self._started = True
             self.limit.start = self.limit.value = max(1, int(self.limit.start * self._share.part))

@@ -1,5 +1,5 @@
-"""One question to a model: asked within the run's budget, retried while failures may pass, and asked again with what
-was wrong with its answer."""
+"""One question to a model: sent within the run's budget, retried after transient failures, and sent again with error
+messages if the answer is faulty."""
 
 import asyncio
 import logging
@@ -48,18 +48,19 @@ Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
 _MEASURED = 64
-"""Number of latest answers to a task whose maximum length is the estimate for the next answer."""
+"""Number of latest answers to a task from which the length of the next answer is estimated, as their maximum."""
 _LEAST_MEASURED = 8
 LONGEST_QUOTED = 12_000
-"""Maximum characters of an unusable answer that are sent back with its errors."""
+"""Maximum characters of an unusable answer that are sent back together with its errors."""
 _QUOTED_RUN_ON = 500
-"""Maximum characters quoted of an answer that repeats itself, because a longer quote would invite more repetition."""
+"""Maximum characters quoted from an answer that repeats itself, because a longer quote would invite more repetition."""
 _NO_ANSWER = "(no answer)"
 """Placeholder for an empty answer, because some endpoints refuse empty messages."""
 _INVISIBLE = "Without its invisible characters the answer does not fit the schema."
 _TAIL = 2_000
 _RUN_ON_SHARE = 0.1
-"""Compressed share of the last characters of an answer below which it repeats itself; JSON takes about a third."""
+"""Compression ratio of an answer's last characters below which the answer counts as repeating itself; JSON compresses
+to about a third."""
 
 
 class AnswerLengths:
@@ -80,14 +81,14 @@ class AnswerLengths:
 
 @dataclass
 class Asking:
-    """Settings and services that all questions to an endpoint have in common."""
+    """Settings and services shared by all questions to an endpoint."""
 
     settings: LlmSettings
     transport: LlmTransport
     batches: "BatchTier | None" = None
     lengths: AnswerLengths = field(default_factory=AnswerLengths)
     estimating: bool = False
-    """Whether the endpoint was found to report no usage."""
+    """True once the endpoint was found to report no usage."""
 
     def __post_init__(self) -> None:
         first, longest = self.settings.backoff_initial_seconds, self.settings.backoff_max_seconds
@@ -95,16 +96,16 @@ class Asking:
         self._backoff = wait_exponential(multiplier=first, max=longest) + self._spread
 
     def may_pass(self, error: BaseException) -> bool:
-        """Return whether to retry. A transient failure is not retried when the endpoint asks for a longer wait
-        than the settings allow."""
+        """Return whether to retry. A transient failure is not retried if the endpoint asks for a longer wait than the
+        settings allow."""
         return (
             isinstance(error, TransientLlmFailure)
             and (error.retry_after or 0.0) <= self.settings.retry_after_max_seconds
         )
 
     def wait(self, state: RetryCallState) -> float:
-        """Return the wait before a retry. If the endpoint asked for a wait, it is that wait plus jitter;
-        otherwise exponential backoff with jitter."""
+        """Return the wait before a retry: the wait that the endpoint asked for, if any, plus jitter; otherwise
+        exponential backoff with jitter."""
         failure = state.outcome.exception() if state.outcome is not None else None
         asked = failure.retry_after if isinstance(failure, TransientLlmFailure) else None
         return self._backoff(state) if asked is None else asked + self._spread(state)
@@ -120,8 +121,8 @@ class Conversation(Generic[In, Out]):
         self._request = first_request(task, usage.model, question, asking.settings, run.answers_of)
 
     async def answer(self) -> Out:
-        """Return the first valid answer, or the last one without its foreign citations if that is its only fault. A
-        valid answer that the task has advice on is sent back once. Raises an LlmError or BudgetExhausted."""
+        """Return the first valid answer, or, if foreign citations are the last answer's only fault, that answer without
+        them. A valid answer on which the task has advice is sent back once. Raises an LlmError or BudgetExhausted."""
         usage, redacted, tries = self._usage, None, 0
         advised: Out | None = None
         try:
@@ -166,8 +167,8 @@ class Conversation(Generic[In, Out]):
         return (AnswerRefused if last.kind == "refusal" else MalformedAnswer)(message, faults=faults)
 
     def _checked(self, parsed: ParsedAnswer[Out]) -> ParsedAnswer[Out]:
-        """Check the cleaned answer against task rules that the schema cannot express. A violation replaces an
-        earlier fault, so that each answer has one fault."""
+        """Check the cleaned answer against the task's rules that the schema cannot express. A violation replaces an
+        earlier fault, so that each answer has at most one fault."""
         if parsed.value is None:
             return parsed
         value = self._task.cleaned(self._question.data, parsed.value)
@@ -178,8 +179,8 @@ class Conversation(Generic[In, Out]):
         return ParsedAnswer(None, fault, tuple(complaints))
 
     def _advised(self, parsed: ParsedAnswer[Out]) -> tuple[ParsedAnswer[Out], Out | None]:
-        """Return what to send back and the answer itself, if the task has advice on the answer; otherwise the answer
-        as it is and None."""
+        """Return the fault to send back and the answer itself, if the task has advice on the answer; otherwise the
+        answer unchanged and None."""
         value = parsed.value
         advice = [] if value is None else list(self._task.advice(self._question.data, value))
         if not advice:
@@ -187,7 +188,7 @@ class Conversation(Generic[In, Out]):
         return ParsedAnswer(None, Fault(kind="failed_check", detail=one_line("; ".join(advice))), tuple(advice)), value
 
     def _redacted(self, parsed: ParsedAnswer[Out]) -> RedactedAnswer | None:
-        """Return the answer without its foreign citations if it has no other fault, for use when no attempt gives a
+        """Return the answer without its foreign citations if it has no other fault, for use if no attempt gives a
         better answer; otherwise None."""
         data = self._question.data
         value = None if parsed.value is None else self._task.cleaned(data, parsed.value)
@@ -286,8 +287,8 @@ def repaired(
     settings: LlmSettings,
     question: FittedQuestion[Any],
 ) -> ChatRequest:
-    """Return the request that asks again with the validator's error messages. Only the last unusable answer is kept, so
-    that asking again does not grow the prompt without end."""
+    """Return the request that asks again with the validator's error messages. Only the last unusable answer is
+    included, so that repeated attempts do not make the prompt grow without end."""
     answer, quoted, max_tokens = (completion.text or completion.refusal).strip(), LONGEST_QUOTED, request.max_tokens
     if parsed.fault is not None and parsed.fault.kind == "truncated":
         complaint = prompt_template("shorter").substitute()
@@ -307,6 +308,6 @@ def repaired(
 
 
 def _repeats_itself(answer: str) -> bool:
-    """Return whether the end of an answer is the same over and over, as small models write at times."""
+    """Return whether the end of an answer repeats the same text over and over, as small models sometimes do."""
     tail = answer[-_TAIL:].encode()
     return len(tail) >= _TAIL // 2 and len(zlib.compress(tail)) < _RUN_ON_SHARE * len(tail)

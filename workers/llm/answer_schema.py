@@ -1,8 +1,7 @@
-"""JSON schemas of answers: from a pydantic model to the strict schema, and to the form in which it is sent.
+"""JSON schemas of answers: conversion from a pydantic model to the strict schema, and to the form that is sent.
 
-What is sent uses only keywords that every server accepts: OpenAI's strict mode, Gemini, Anthropic's tools, and the
-grammars of llama.cpp and of vLLM (xgrammar). Our own validation enforces the rest.
-"""
+The form that is sent uses only keywords that every server accepts: OpenAI's strict mode, Gemini, Anthropic's tools, and
+the grammars of llama.cpp and vLLM (xgrammar). Validation in this program enforces the rest."""
 
 import json
 from collections.abc import Mapping
@@ -62,8 +61,8 @@ def sent_schema(text: str) -> AnswerSchema:
 
 
 def _sent(node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
-    """Copy a schema without the keywords that some servers refuse, and with references replaced by what they refer
-    to. `inside` names the definitions around the node, which are not copied into themselves."""
+    """Copy a schema without the keywords that some servers refuse, replacing references by their definitions. `inside`
+    names the definitions that enclose the node; these are not copied into themselves."""
     if "$ref" in node:
         name = str(node["$ref"]).rpartition("/")[2]
         if name in inside or _recursive(name, definitions):
@@ -105,8 +104,7 @@ def _references(node: object) -> set[str]:
 def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the same schema with every object closed and every property required.
 
-    Raises ValueError, naming the place, for what strict mode cannot say: open objects and mappings.
-    """
+    Raises ValueError, naming the location, for schemas that strict mode cannot express: open objects and mappings."""
     return _strict(schema, schema, "$", ())
 
 

@@ -53,8 +53,8 @@ class _Message(BaseModel):
     tool_calls: Any = None
 
     def text(self, finished: bool) -> str:
-        """Return the answer, wherever the endpoint put it: the content, the arguments of a tool call, or, if the
-        model had `finished` and there is nothing else, its reasoning."""
+        """Return the answer, wherever the endpoint put it: the content, the arguments of a tool call, or, if the model
+        had `finished` and there is nothing else, the reasoning."""
         content = self.content or ""
         said = content if isinstance(content, str) else "".join(part.said for part in content)
         if said.strip():
@@ -88,7 +88,7 @@ class _Event(BaseModel):
 
 
 class _Wordless(BaseModel):
-    """A response that shows that a model ran but contains no text."""
+    """Response that shows that a model ran but contains no text."""
 
     choices: Any
     error: None = None
@@ -101,14 +101,14 @@ class _Failure(BaseModel):
 
 
 def _read(usage: Any) -> ReadTokens:
-    """Return the tokens that an endpoint reports, rounded: some report fractions."""
+    """Return the tokens that an endpoint reports, rounded because some report fractions."""
     counts = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
     return ReadTokens(*(round(count) if isinstance(count, int | float) and count >= 0 else None for count in counts))
 
 
 def parse_completion(body: bytes) -> Completion:
     """Parse a chat completion, or the stream of one. A response without choices counts as an empty answer. Raises
-    ValueError, without quoting the body, when the body is not a chat completion."""
+    ValueError, without quoting the body, if the body is not a chat completion."""
     if body.lstrip()[:6] in (b"data: ", b"data:{") or body.startswith((b": ", b"event:")):
         return _streamed(body)
     try:
@@ -134,7 +134,7 @@ def parse_completion(body: bytes) -> Completion:
 
 
 def _streamed(body: bytes) -> Completion:
-    """Join the events of a stream, which some endpoints send to everyone."""
+    """Join the events of a stream, which some endpoints send even if it was not requested."""
     events = []
     for line in body.splitlines():
         data = line.removeprefix(b"data:").strip()
@@ -153,7 +153,7 @@ def _streamed(body: bytes) -> Completion:
 
 
 def error_in(body: object) -> Mapping[str, Any] | None:
-    """Return the body of an error that came with status 200, or None if the body holds no error."""
+    """Return the body of an error that arrived with status 200, or None if the body holds no error."""
     if not isinstance(body, dict):
         return None
     if body.get("object") == "error":
@@ -167,8 +167,8 @@ def error_in(body: object) -> Mapping[str, Any] | None:
 
 
 def read_without_answer(body: bytes) -> ReadTokens | None:
-    """Return the tokens that may be billed for a request not answered by a chat completion. Returns None for an
-    `error` alone, which means, like an error status, that the request was not served."""
+    """Return the tokens that may be billed for a request that was not answered with a chat completion. Returns None if
+    the body is only an `error`, which, like an error status, means that the request was not served."""
     try:
         parsed = _Failure.model_validate_json(body)
     except ValidationError:
@@ -190,15 +190,15 @@ class ChatMessage(NamedTuple):
 
 @dataclass
 class Requester:
-    """Run on whose behalf a request is made, and what was sent for it, whatever the outcome. The transport counts in
-    place, so that the count is known even after a cancellation."""
+    """Run for which a request is made, and a count of what was sent for it, whatever the outcome. The transport updates
+    this object in place, so that the count is known even after a cancellation."""
 
     run: str
     """Evaluation id. An answer is billed to the run that requested it."""
     urgency: Urgency = field(default_factory=Urgency)
-    """Whether a person waits for the answer. Urgent requests are sent before the others."""
+    """Urgency of the request. It is urgent if a person waits for the answer, and is then sent before others."""
     sends: int = 0
-    """Number of times that the request was sent."""
+    """Number of times the request was sent."""
     first_sent: float = 0.0
     """Time at which the request was first sent, on the monotonic clock."""
 
@@ -215,27 +215,29 @@ class ChatRequest(NamedTuple):
     task: str
     messages: tuple[ChatMessage, ...]
     repair_messages: tuple[ChatMessage, ...]
-    """Last unusable answer and what was wrong with it; empty in the first attempt."""
+    """Last unusable answer and its error messages; empty in the first attempt."""
     schema: str
     """Schema of the answer as compact JSON, in the form that strict structured output accepts."""
     max_tokens: int
     temperature: float | None
     seed: int | None
     repair_attempt: int = 0
-    """Number of times an answer has been sent back; the same messages sent again are a different request."""
+    """Number of times an answer has been sent back; a request with the same messages but another number is a different
+    request."""
     sample: int = 0
-    """Sample number. The same request for another answer is a different request."""
+    """Sample number; the same request with another number asks for a different answer and is a different request."""
     answers_of: str = ""
-    """Owner that alone may share the result; empty: every caller that makes the same request."""
+    """Owner with whom alone the result can be shared; if empty, it is shared with every caller that makes the same
+    request."""
 
     @property
     def prompt_tokens(self) -> int:
-        """Estimated prompt tokens including the schema; the estimate errs on the high side."""
+        """Return the estimated prompt tokens including the schema; the estimate errs on the high side."""
         messages = (message.content for message in (*self.messages, *self.repair_messages))
         return estimated_tokens(*messages, self.schema)
 
     def usage(self, completion: Completion) -> tuple[int, int]:
-        """Return prompt and completion tokens as counted by the endpoint, or estimates where it reports none."""
+        """Return prompt and completion tokens as counted by the endpoint, or estimates if it reports none."""
         prompt_tokens, written = completion.prompt_tokens, completion.completion_tokens
         return (
             self.prompt_tokens if prompt_tokens is None else prompt_tokens,
@@ -243,7 +245,7 @@ class ChatRequest(NamedTuple):
         )
 
     def usage_without_answer(self, read: ReadTokens) -> tuple[int, int]:
-        """Return prompt and completion tokens of a request without a usable answer: at least the prompt was read."""
+        """Return prompt and completion tokens of a request without a usable answer; at least the prompt was read."""
         prompt_tokens = self.prompt_tokens if read.prompt is None else read.prompt
         return prompt_tokens, read.completion or 0
 
@@ -282,12 +284,12 @@ class ChatRequest(NamedTuple):
 
 
 class WaitedFor(NamedTuple):
-    """Entry in the batch book, where the result is kept until it is settled."""
+    """Entry in the batch book, which keeps the result until it is settled."""
 
     key: str
     price_share: float | None
-    """Cost of the answer's tokens in a batch as a share of the model's price; None: the live endpoint answered
-    after all."""
+    """Cost of the answer's tokens in a batch as a share of the model's price; None if the live endpoint answered
+    instead."""
 
 
 class ChatResult(NamedTuple):
@@ -303,20 +305,20 @@ def prompt_template(name: str) -> Template:
 
 
 class LlmTransport(Protocol):
-    """Transport of requests to an endpoint: `workers.llm.endpoint.LlmEndpoint` or a substitute."""
+    """Transport that sends requests to an endpoint: `workers.llm.endpoint.LlmEndpoint` or a substitute."""
 
     @property
     def address(self) -> str:
-        """Address of the endpoint in a form that may be displayed."""
+        """Return the endpoint's address in a form that can be displayed."""
         ...
 
     async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
-        """Send the request once, or more often while the model's dialect is being determined. Cancelling the
-        caller cancels the request. Raises TransientLlmFailure or PermanentLlmFailure."""
+        """Send the request: once, or repeatedly while the model's dialect is being determined. Cancelling the caller
+        cancels the request. Raises TransientLlmFailure or PermanentLlmFailure."""
         ...
 
     async def reach(self) -> Mapping[str, int]:
-        """Check that a server answers, and return the context windows that it states, by model. Raises
+        """Check that a server responds, and return the context windows that it states, by model. Raises
         TransientLlmFailure."""
         ...
 
@@ -348,15 +350,16 @@ _CLASSES: tuple[tuple[bytes, float], ...] = (
     (bytes(range(0xF0, 0xF8)), 4.0),
 )
 """Leading bytes of UTF-8 characters, and the tokens counted for each such character. With these weights the estimate
-was not below the counts of four tokenizers (cl100k, o200k, Qwen, DeepSeek) on prose in 17 languages, formulas, tables,
-JSON and 2,460 English texts of research. Random letters, and older tokenizers on some languages, can take more."""
+was never below the counts of four tokenizers (cl100k, o200k, Qwen, DeepSeek) on prose in 17 languages, formulas,
+tables, JSON and 2,460 English research texts. Random letters, and some languages with older tokenizers, can take more.
+"""
 
 
 def estimated_tokens(*texts: str) -> int:
-    """Estimate, from above, the number of tokens of all texts together, at least 1, without a tokenizer.
+    """Return an upper estimate of the number of tokens of all texts together, at least 1, without a tokenizer.
 
-    Byte-level tokenizers make at most one token of every UTF-8 byte. Most scripts need far fewer, and how many follows
-    from the first byte of a character."""
+    Byte-level tokenizers produce at most one token per UTF-8 byte. Most scripts need far fewer; how many can be
+    inferred from the first byte of each character."""
     data = "".join(texts).encode("utf-8", "surrogatepass")
     # `translate` deletes at the speed of C: prompts are long and many.
     counted = sum(weight * (len(data) - len(data.translate(None, first))) for first, weight in _CLASSES)

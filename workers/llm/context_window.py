@@ -1,7 +1,7 @@
-"""Context windows: learnt from an endpoint, and questions cut to fit them.
+"""Context windows: learnt from an endpoint, and used to cut questions so that they fit.
 
-A cut depends on nothing but the question and the window, so that a run that is resumed asks the same questions and
-finds their stored answers."""
+A cut depends only on the question and the window, so that a resumed run asks the same questions and finds their stored
+answers."""
 
 import math
 import operator
@@ -22,14 +22,15 @@ In = TypeVar("In", bound=BaseModel)
 
 _ANY_MODEL = ""
 _ANSWER_SHARE = 1 / 3
-"""Share of a window kept for the answer, unless its task needs less."""
+"""Share of a window reserved for the answer, unless its task needs less."""
 _OVERHEAD_TOKENS = 64
 """Tokens that a server's chat template adds."""
 _QUOTED_SHARE = 1 / 4
-"""Share of the rest of a window in which an unusable answer may be quoted, at one character a token."""
+"""Share of the rest of a window available for quoting an unusable answer, assuming one character per token."""
 _FEWEST_ANSWER_TOKENS = 256
 _SCHEMA_CHARS_A_TOKEN = 4
-"""A schema is counted without a margin: most servers of small models compile it instead of reading it."""
+"""Schema characters per token. There is no safety margin, because most servers of small models compile the schema
+instead of reading it."""
 _LEAST_IDEA_CHARS = 500
 _STEP_CHARS = 100
 _SHRINK = 0.8
@@ -38,25 +39,25 @@ _FIELDS = ("max_model_len", "loaded_context_length", "context_length", "max_cont
 
 
 class ContextWindows:
-    """Context windows of an endpoint's models in tokens, as far as they are known."""
+    """Context windows of an endpoint's models in tokens, insofar as they are known."""
 
     def __init__(self, configured: int | None) -> None:
         self._configured = configured
         self._listed: Mapping[str, int] = {}
         self._learnt: dict[str, int] = {}
-        """Windows named in refusals."""
+        """Context windows named in refusals, by model."""
 
     def of(self, model: str) -> int | None:
         listed = self._listed.get(model) or self._listed.get(_ANY_MODEL)
         return self._learnt.get(model) or self._configured or listed
 
     def add(self, listed: Mapping[str, int]) -> None:
-        """Add what the endpoint lists."""
+        """Add the context windows that the endpoint lists."""
         self._listed = listed or self._listed
 
     def learn(self, model: str, refused: RequestRefused, asked_with: int | None) -> bool:
         """Learn from the refusal of a question that was cut to `asked_with` tokens. Return whether a smaller question
-        may be accepted."""
+        could be accepted."""
         named, known = refused.context_tokens, self.of(model)
         if named is None:
             return False
@@ -82,14 +83,14 @@ def listed_windows(models: object) -> dict[str, int]:
 
 
 def props_window(props: object) -> dict[str, int]:
-    """Return the context window of one slot that llama.cpp's `GET /props` states, which holds for any model name."""
+    """Return the context window of one slot that llama.cpp's `GET /props` states; it applies to any model name."""
     generation = props.get("default_generation_settings") if isinstance(props, dict) else None
     size = generation.get("n_ctx") if isinstance(generation, dict) else None
     return {_ANY_MODEL: size} if isinstance(size, int) and size > 0 else {}
 
 
 class FittedQuestion(NamedTuple, Generic[In]):
-    """A question as it is asked within a context window."""
+    """Question in the form in which it is asked within a context window."""
 
     data: In
     messages: tuple[Message, ...]
@@ -99,13 +100,13 @@ class FittedQuestion(NamedTuple, Generic[In]):
     tokens: int = 0
     """Estimated tokens of the messages and the schema, if a window is known."""
     dropped: tuple[tuple[str, int], ...] = ()
-    """Nouns for the entries that were left out to make it fit, with their counts."""
+    """Nouns for the entries that were left out to make the question fit, with their counts."""
     unread: int = 0
-    """Characters of the idea that were left out."""
+    """Number of characters of the idea that were left out."""
 
     def room_for_repair(self, quoted: int, max_tokens: int) -> tuple[int, int]:
-        """Return how many of the characters `quoted` of an unusable answer, and how many tokens of the next one, fit
-        into the window as well."""
+        """Return how many of the `quoted` characters of an unusable answer, and how many tokens of the next answer,
+        also fit into the window."""
         if self.window is None:
             return quoted, max_tokens
         room = max(_FEWEST_ANSWER_TOKENS, self.window - 4 * _OVERHEAD_TOKENS - self.tokens)
@@ -114,9 +115,9 @@ class FittedQuestion(NamedTuple, Generic[In]):
 
 
 def fitted(task: Task[In, Any], data: In, window: int | None, most: int) -> FittedQuestion[In]:
-    """Return the question cut to fit a context window with its answer: first the last entries of the task's `cuts`,
-    which are the least relevant, then the end of the idea. What cannot be cut is asked as it is. `most` limits the
-    tokens of the answer, as its task does."""
+    """Return the question cut so that it and its answer fit a context window: first the last entries of the task's
+    `cuts`, which are the least relevant, are removed, then the end of the idea. If this does not suffice, the question
+    is sent as it is. Like the task itself, `most` limits the tokens of the answer."""
     messages, most = task.messages(data), min(most, task.max_tokens)
     if window is None:
         return FittedQuestion(data, messages, most)
@@ -140,7 +141,7 @@ def fitted(task: Task[In, Any], data: In, window: int | None, most: int) -> Fitt
 
 
 class _Cutter(Generic[In]):
-    """Cuts questions of one task to at most `most` tokens."""
+    """Cutter that shortens questions of one task to at most `most` tokens."""
 
     def __init__(self, task: Task[In, Any], most: int) -> None:
         self.most = most
@@ -154,8 +155,8 @@ class _Cutter(Generic[In]):
     def cut(
         self, question: In, field: str, sizes: Sequence[int], beginning: Callable[[Any, slice], Any]
     ) -> tuple[In, int]:
-        """Return the question with the largest beginning of the field that fits, or the smallest if none fits, and
-        its tokens."""
+        """Return the question with the longest beginning of the field that fits (the smallest, if none fits), and its
+        tokens."""
         whole = getattr(question, field)
 
         def shortened(size: int) -> In:

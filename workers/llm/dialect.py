@@ -1,4 +1,4 @@
-"""Dialect of one model at one endpoint: which parameters it accepts, and how it is asked for JSON. Learnt from
+"""Dialect of one model at one endpoint: which parameters it accepts, and how to request JSON from it. Learnt from
 refusals."""
 
 import re
@@ -27,7 +27,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("system", re.compile(r"system (?:role|message|prompt|instruction)|developer instruction|['\"`]system['\"`]")),
     ("stream", re.compile(r"\bstream(?:ing)?\b")),
 )
-"""Words that name what a refusal is about. The one named first counts."""
+"""Words that name the subject of a refusal. If several occur, the first one in the text counts."""
 _NUMBER = re.compile(r"\d[\d,_]*")
 _FEWEST_TOKENS = 256
 
@@ -35,21 +35,21 @@ _FEWEST_TOKENS = 256
 class Dialect(NamedTuple):
     structured: StructuredMode
     steps_down: bool
-    """Whether structured output may fall back to a simpler form."""
+    """True if structured output can fall back to a simpler form."""
     tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
     seed: bool = True
     reasoning_effort: ReasoningEffort | None = None
     system: bool = True
-    """Whether a system message may be sent. If not, its text precedes the question."""
+    """True if a system message can be sent. Otherwise its text is put before the question."""
     stream: bool = False
-    """Whether the endpoint answers only in a stream."""
+    """True if the endpoint responds only with a stream."""
     most_tokens: int | None = None
-    """Maximum answer tokens that the endpoint accepts in a request, or None if it has not refused any number."""
+    """Maximum answer tokens that the endpoint accepts in a request; None if it has not refused any number."""
 
     def adapted(self, failure: PermanentLlmFailure, max_tokens: int = 0, guess: bool = True) -> "Dialect | None":
-        """Return the dialect to try after a refusal of a request for `max_tokens`, or None if another dialect would
-        not help. With `guess` a refusal that does not say what it is about leads to a simpler one."""
+        """Return the dialect to try after the refusal of a request for `max_tokens`; None if another dialect would not
+        help. With `guess`, a refusal that does not name its cause leads to a simpler dialect."""
         if failure.reason != "bad_request" or failure.status not in _FORM_STATUSES:
             return None
         text = failure.body.text
@@ -60,7 +60,7 @@ class Dialect(NamedTuple):
         return self._simpler() if guess and (not failure.body.message or "parameter" in text) else None
 
     def _without(self, name: str, body: ErrorBody, max_tokens: int) -> "Dialect | None":
-        """Return the dialect without what a refusal names, or None if the request did not contain it."""
+        """Return the dialect without the feature named in a refusal; None if the request did not contain it."""
         changed: Dialect | None
         match name:
             case "structured":
@@ -93,7 +93,7 @@ class Dialect(NamedTuple):
         return self._replace(most_tokens=most) if most >= _FEWEST_TOKENS else None
 
     def _simpler(self) -> "Dialect | None":
-        """Return a simpler dialect after a refusal that does not say what it is about."""
+        """Return a simpler dialect after a refusal that does not name its cause."""
         optional = ("structured", "temperature", "seed", "reasoning_effort")
         simpler = (self._without(name, ErrorBody("", "", ""), 0) for name in optional)
         return next((dialect for dialect in simpler if dialect is not None), None)

@@ -1,8 +1,7 @@
-"""One OpenAI-compatible endpoint: requests in the dialect of each model, within a limit on requests in flight.
+"""One OpenAI-compatible endpoint: requests in each model's dialect, within a limit on requests in flight.
 
-Budgets, the meaning of answers and retries belong to the gateway. Plain HTTP, because the official client takes four
-times the processor time (docs/adr/0027).
-"""
+Budgets, interpretation of answers, and retries belong to the gateway. Plain HTTP is used because the official client
+takes four times the processor time (docs/adr/0027)."""
 
 import hashlib
 import logging
@@ -59,8 +58,8 @@ class LlmEndpoint:
     """Implements `workers.llm.chat_completion.LlmTransport`. Belongs to one event loop; close it there."""
 
     def __init__(self, settings: LlmSettings, clock: Clock, state: SharedState | None = None) -> None:
-        """Create an endpoint. Its limits are shared with all processes that have the same `state`, or with no
-        other process without one."""
+        """Create an endpoint. Its limits are shared with all processes that use the same `state`; without `state` they
+        are not shared."""
         self._settings = settings
         self._clock = clock
         self._http = HttpClient(
@@ -69,7 +68,7 @@ class LlmEndpoint:
         self._secret = settings.api_key.get_secret_value()
         parts = urlsplit(settings.base_url)
         self.address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
-        """Base URL in a form that may be displayed, without credentials."""
+        """Base URL in a form that can be displayed, without credentials."""
         # A name and password in the URL are basic authentication, unless there is a key.
         basic = "@" in parts.netloc and not self._secret
         self._url = URL(settings.base_url if basic else parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl())
@@ -127,17 +126,17 @@ class LlmEndpoint:
         body: bytes | aiohttp.FormData | None = None,
         most_bytes: int | None = None,
     ) -> bytes:
-        """Send anything but a question and return the response's body; by default it may be as long as an answer.
+        """Send any request other than a question and return the response body, which by default can be as long as an
+        answer.
 
-        Raises TransientLlmFailure or PermanentLlmFailure.
-        """
+        Raises TransientLlmFailure or PermanentLlmFailure."""
         response = await self._exchange(method, path, seconds, body, most_bytes)
         if response.status >= 400:
             raise self._failure(response)
         return response.body
 
     async def reach(self) -> Mapping[str, int]:
-        """Check that a server answers, whatever the response, because not all servers list their models. Return the
+        """Check that a server responds, whatever the response, because not all servers list their models. Return the
         context windows that it states, by model. Raises TransientLlmFailure."""
         response = await self._exchange("GET", "/models", REACH_SECONDS)
         models = read_json(response.body) if response.status == 200 else None
@@ -193,7 +192,7 @@ class LlmEndpoint:
         max_tokens: int,
         seconds: float | None = None,
     ) -> Completion:
-        """Send a request in the model's dialect. If the dialect is refused, retry in a simpler one."""
+        """Send a request in the model's dialect. If the endpoint refuses the dialect, retry in a simpler one."""
         while True:
             dialect = self.dialect(model)
             on_send()
@@ -265,7 +264,8 @@ class LlmEndpoint:
         return response
 
     def _address_of(self, path: str) -> URL:
-        """Return the address of a path with its own query, after the path and with the query of the base URL."""
+        """Return the URL for a path, which is appended to the base URL; the path's own query and the base URL's query
+        are both kept."""
         bare, _, query = path.partition("?")
         address = self._url.with_path(self._url.path.rstrip("/") + bare, keep_query=True)
         return address.extend_query(query) if query else address

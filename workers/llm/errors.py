@@ -31,7 +31,7 @@ RejectionReason = Literal[
     "bad_question",
     "bad_request",
 ]
-"""Reason for a permanent refusal. `bad_question` is a bad request to a model that has answered others."""
+"""Reason for a permanent refusal. `bad_question` is a bad request to a model that has answered other requests."""
 
 _TOO_LONG = (
     "context_length",
@@ -87,7 +87,7 @@ FORM_WORDS = (
     "constrained decoding",
     "too many states",
 )
-"""Words by which an endpoint refuses the requested form of structured output."""
+"""Words with which an endpoint refuses the requested form of structured output."""
 _OVERLOADED = frozenset({408, 429, 503, 504, 529})
 """Statuses that mean the endpoint is overloaded; some gateways use 529 for this."""
 
@@ -102,11 +102,11 @@ class ErrorBody(NamedTuple):
     code: str
     param: str
     context_tokens: int | None = None
-    """Context window that the body states in a field of its own."""
+    """Context window that the body states in a separate field."""
 
     @property
     def text(self) -> str:
-        """Return everything in it, in lower case, the named parameter first."""
+        """Return the entire text in lower case, the named parameter first."""
         return f"{self.param} {self.message} {self.code}".lower()
 
     def mentions(self, *words: str) -> bool:
@@ -119,16 +119,16 @@ class ErrorBody(NamedTuple):
 
 
 class ReadTokens(NamedTuple):
-    """Tokens that an endpoint may bill for a request without a usable answer, as the endpoint counted them; None
-    where it does not report them."""
+    """Tokens that an endpoint may bill for a request without a usable answer, as counted by the endpoint; None if it
+    does not report them."""
 
     prompt: int | None = None
     completion: int | None = None
 
 
 class TransientLlmFailure(Exception):
-    """Failure that may pass when the same request is retried. `retry_after` is in seconds, None when the endpoint
-    did not specify it; `read` is None when the endpoint did not accept the request, or refused it."""
+    """Failure that can pass when the same request is retried. `retry_after` is in seconds, None if the endpoint did not
+    specify it; `read` is None if the endpoint did not accept the request, or refused it."""
 
     def __init__(self, fault: Fault, overloaded: bool = False, retry_after: float | None = None) -> None:
         super().__init__(fault, overloaded, retry_after)
@@ -154,16 +154,16 @@ class PermanentLlmFailure(Exception):
         return f"{self.status} {self.body.quoted}"
 
     def of_question(self) -> "PermanentLlmFailure":
-        """Return the failure as seen from a model known to answer: an unrecognised refusal is then caused by
-        the request itself."""
+        """Return the failure as it applies to a model known to answer: an unrecognised refusal is then caused by the
+        request itself."""
         if self.reason == "bad_request" and self.status in {400, 422}:
             return PermanentLlmFailure("bad_question", self.status, self.body)
         return self
 
 
 def parse_error_body(body: object) -> ErrorBody:
-    """Parse the error formats in use: OpenAI's `error` object, the same in a list, a bare string, FastAPI's `detail`,
-    and the message of a provider that a proxy passes on."""
+    """Parse the error formats in use: OpenAI's `error` object, the same object in a list, a bare string, FastAPI's
+    `detail`, and a provider's message passed on by a proxy."""
     while True:
         if isinstance(body, list) and body and isinstance(body[0], dict):
             body = body[0]
@@ -211,7 +211,7 @@ _WINDOWS = tuple(
         rf"(?:limit|maximum)[^0-9.;]{{0,40}}{_TOKENS}",
     )
 )
-"""Ways in which endpoints name their context window, the most telling first."""
+"""Patterns with which endpoints state their context window, the most reliable first."""
 _LEAST_WINDOW = 512
 
 
@@ -240,8 +240,8 @@ def rejected_generation(body: object) -> str | None:
 def failure_from_status(
     status: int, body: ErrorBody, retry_after: float | None
 ) -> TransientLlmFailure | PermanentLlmFailure:
-    """Return the failure that a refusal with this status means. `retry_after` is in seconds, None when the endpoint
-    did not specify it."""
+    """Return the failure indicated by a refusal with this status. `retry_after` is in seconds, None if the endpoint did
+    not specify it."""
     reason = _permanent_reason(status, body)
     if reason is not None:
         return PermanentLlmFailure(reason, status, body)
@@ -252,8 +252,8 @@ def failure_from_status(
 
 
 def status_in(error: Mapping[str, object]) -> int:
-    """Return the status that an error in the body of an answer means: the one that it states; 400 if its words are
-    those of a refusal; otherwise 502."""
+    """Return the status of an error in a response body: the status that it states; 400 if its words are those of a
+    refusal; otherwise 502."""
     body = parse_error_body(error)
     stated = next((int(code) for code in body.code.split() if code.isdecimal()), 0)
     if 400 <= stated < 600:
@@ -337,8 +337,8 @@ def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) ->
 
 
 def rejection_error(failure: PermanentLlmFailure, address: str, model: str, faults: Sequence[Fault]) -> LlmError:
-    """Return the error for a rejection. It is RequestRefused if it concerns only this request (too long, filtered or
-    bad); other rejections would affect every call."""
+    """Return the error for a rejection: RequestRefused if the rejection concerns only this request (too long, filtered
+    or bad); another LlmError if it would affect every call."""
     message, hint = explain_rejection(failure, address, model)
     if failure.reason in {"too_long", "filtered", "bad_question"}:
         fault = Fault(kind="refused_request", detail=message)

@@ -1,10 +1,9 @@
-"""The only way to every language model: cache, budget, retries, repair, ledger.
+"""Gateway for all language model calls: cache, budget, retries, repair, ledger.
 
 run ── fitted to the context window, answered before? ──────────> ledger ─> answer
- └ conversation: ask, parse, ask again with the errors; at last without sentences that cite what was not given
+  └ conversation: ask, parse, ask again with the errors; finally drop sentences that cite unknown sources
      └ attempt: budget ─> endpoint ────────────────> cache + ledger ─> answer
-                       └> batches, where an answer may wait
-"""
+                       └> batches, if an answer can wait"""
 
 import asyncio
 import logging
@@ -39,14 +38,14 @@ Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
 _MOST_CUTS = 5
-"""Maximum times that a question is cut again because the endpoint refuses it as too long."""
+"""Maximum number of times a question is cut again because the endpoint refuses it as too long."""
 
 
 class _Answered(NamedTuple):
     answer: Answer[Any]
     """Answer for the run that made the request."""
     stored: CachedAnswer
-    """Answer for the runs that waited for the same request."""
+    """Answer for the other runs, which waited for the same request."""
 
 
 class LlmGateway:
@@ -60,8 +59,8 @@ class LlmGateway:
         transport: LlmTransport | None = None,
         batches: "BatchTier | None" = None,
     ) -> None:
-        """Create a gateway. Without a `transport` it creates one; it closes its transport in either case.
-        Without `batches` every call goes to the live endpoint, including those that may wait."""
+        """Create a gateway. Without a `transport` it creates one; it closes its transport in either case. Without
+        `batches`, every call goes to the live endpoint, even calls that could wait."""
         self._settings = settings
         self._clock = clock
         self._ledger = CallLedger(answers, clock)
@@ -84,13 +83,13 @@ class LlmGateway:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the gateway after everything that was paid for is stored."""
+        """Close the gateway after all paid answers have been stored."""
         await self._in_flight.aclose()
         await self._ledger.aclose()
         await self._transport.aclose()
 
     async def reach(self) -> None:
-        """Check that a server answers, without sending a request to a model, and learn the context windows that it
+        """Check that a server responds, without sending a request to a model, and learn the context windows that it
         states. Raises LlmUnavailable at once, without the retries of a normal request."""
         try:
             self._windows.add(await self._transport.reach())
@@ -101,11 +100,11 @@ class LlmGateway:
             ) from None
 
     def context_tokens(self, model: str) -> int | None:
-        """Return the context window of a model, or None while it is unknown."""
+        """Return the context window of a model; None while it is unknown."""
         return self._windows.of(model)
 
     async def probe(self) -> str:
-        """Send one tiny request to every model and return a message that they answer. Raises LlmRejected (wrong
+        """Send one tiny request to every model and return a message that all of them answer. Raises LlmRejected (wrong
         key, unknown model) or LlmUnavailable, with a plain message."""
         for model in self.models:
             await self._transport.probe(model)
@@ -116,7 +115,8 @@ class LlmGateway:
         self._settings.require_prices(*self.models, *others)
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Run a task. A question that exceeds the model's context window is cut, and the run's journal says so."""
+        """Run a task. A question that exceeds the model's context window is cut, which is recorded in the run's
+        journal."""
         model = task.model or self._settings.model_for(task.tier)
         if run.budget.max_usd is not None:
             self.require_prices(model)
@@ -164,7 +164,7 @@ class LlmGateway:
         self, flight_key: str, answer: Callable[[object], Coroutine[Any, Any, "_Answered | LlmError"]]
     ) -> "tuple[_Answered | LlmError, bool]":
         """Return the outcome of the request in flight, and whether another caller started it. If it fails for a reason
-        that concerns only that caller, such as its budget, start it again."""
+        that concerns only the caller that started it, such as that caller's budget, start it again."""
         while True:
             waiter = Waiter[_Answered | LlmError]()
             self._in_flight.join(flight_key, waiter, answer)
@@ -180,8 +180,8 @@ class LlmGateway:
     async def _answer(
         self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str, key: str
     ) -> "_Answered | LlmError":
-        """Return the answer from the cache or from a paid request. LLM errors are shared by all callers of the
-        same request; other errors belong to the run alone."""
+        """Return the answer from the cache or from a paid request. LLM errors are shared by all callers of the same
+        request; other errors concern only the run itself."""
         # A claim would hold up others for as long as a batch is out; the book of batches knows each call once.
         with nullcontext(None) if self._waits(run) else self._ledger.claims.claimant() as claimant:
             try:
@@ -227,8 +227,8 @@ class LlmGateway:
         return _Answered(Answer(value, record), stored)
 
     async def _bill(self, run: Run, usage: CallUsage) -> None:
-        """Bill the call's batch answers to the run, and remove the usage of those that other runs pay for.
-        Raises StorageError."""
+        """Bill the call's batch answers to the run, and remove the usage of the answers that other runs pay for. Raises
+        StorageError."""
         answered = [key for key, used in usage.waited.items() if used is not None]
         if self._batches is not None and answered:
             usage.forgo(set(answered) - await self._batches.bill(answered, run.id))
@@ -245,8 +245,8 @@ class LlmGateway:
         return CallUsage(task.name, task.version, model, self._settings.prices.get(model))
 
     def _parameters(self, task: Task[In, Out], run: Run) -> dict[str, Any]:
-        """Return the parameters that determine an answer besides task, model and messages, and its owner. The
-        method of requesting JSON is not included, because every answer is checked against the same schema."""
+        """Return the parameters that determine an answer besides task, model and messages, together with the answer's
+        owner. The method of requesting JSON is excluded, because every answer is checked against the same schema."""
         settings = self._settings
         return {
             "endpoint": self._endpoint,
@@ -276,7 +276,7 @@ def _value_if_valid(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out 
 
 
 def _journal_cut(question: FittedQuestion[Any], run: Run) -> None:
-    """Record what was left out of a question to make it fit, for the report."""
+    """Record for the report what was left out of a question to make it fit."""
     if question.window is None:
         return
     reason = f"did not fit into the language model's context window of {question.window:,} tokens"

@@ -20,11 +20,11 @@ from workers.outbound.claims import ClaimKeeper
 from workers.outbound.store import AnswerStore
 
 _CLAIM_SECONDS = 12.0
-"""Seconds until a request claimed by a process that died can be claimed by others."""
+"""Seconds after which other processes can claim a request whose claimant has died."""
 
 
 class BatchUsage(NamedTuple):
-    """Usage of one answer in a batch."""
+    """Usage for one answer from a batch."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -49,18 +49,18 @@ class CallUsage:
     saved_usd: float = 0.0
     """US dollars saved by batches, compared with the live price."""
     waited: dict[str, "BatchUsage | None"] = field(default_factory=dict)
-    """Usage of answers from batches, by their key in the batch book; None for requests that were answered live
-    after all."""
+    """Usage of answers from batches, by their key in the batch book; None for a request that was answered live instead.
+    """
 
     @property
     def cost_usd(self) -> float | None:
-        """Cost so far, or None if the model has no price and something was sent."""
+        """Return the cost so far; None if the model has no price and something was sent."""
         if self.price is None:
             return None if self.attempts else 0.0
         return self.price.cost(self.prompt_tokens, self.completion_tokens) - self.saved_usd
 
     def add_sends(self, requester: Requester) -> None:
-        """Count the sends of one request, after the request has ended."""
+        """Add the number of sends of one request, after the request has ended."""
         if requester.sends and not self.attempts:
             self.first_sent = requester.first_sent
         self.attempts += requester.sends
@@ -70,7 +70,7 @@ class CallUsage:
         self.completion_tokens += completion_tokens
 
     def add_answer(self, waited: WaitedFor | None, prompt_tokens: int, completion_tokens: int) -> None:
-        """Add the tokens of an answer, and what was saved if it is from a batch."""
+        """Add the tokens of an answer and, if it is from a batch, the amount saved."""
         self.add_tokens(prompt_tokens, completion_tokens)
         if waited is None:
             return
@@ -83,7 +83,8 @@ class CallUsage:
         self.waited[waited.key] = BatchUsage(prompt_tokens, completion_tokens, saved)
 
     def forgo(self, keys: Collection[str]) -> None:
-        """Remove the usage of these answers, because another call pays for them, or this call will when repeated."""
+        """Remove the usage of these answers, because another call pays for them, or this call will when it is
+        repeated."""
         for key in keys:
             if (used := self.waited.pop(key, None)) is not None:
                 self.prompt_tokens -= used.prompt_tokens
@@ -112,7 +113,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class CallLedger:
-    """Ledger of requests and their answers. Writes continue when their caller is cancelled, because the answer was
+    """Ledger of requests and their answers. A write continues when its caller is cancelled, because the answer has been
     paid for."""
 
     def __init__(self, answers: AnswerStore, clock: Clock) -> None:
@@ -122,8 +123,8 @@ class CallLedger:
         self._writes: set[asyncio.Task[None]] = set()
 
     async def find(self, key: str, claimant: str | None) -> CachedAnswer | None:
-        """Return the answer. If there is none, return None, once the claimant has claimed the request; wait while
-        another process sends it."""
+        """Return the answer. If there is none, return None after claiming the request for `claimant`; wait while
+        another process is sending it."""
         if claimant is None:
             return await self._answers.find(key)
         return await self.claims.find_or_claim(key, lambda: self._answers.find_or_claim(key, claimant, _CLAIM_SECONDS))
@@ -151,7 +152,7 @@ class CallLedger:
         self._write(run, key, self._record(usage), claimant, error="The caller went away.")
 
     async def aclose(self) -> None:
-        """Wait until everything that was paid for is stored."""
+        """Wait until all paid answers have been stored."""
         await asyncio.gather(*self._writes, return_exceptions=True)
         await self.claims.aclose()
 
@@ -168,7 +169,7 @@ class CallLedger:
         instead_of: CachedAnswer | None = None,
         error: str = "",
     ) -> "asyncio.Task[None]":
-        """Write one row, with its answer if there is one, in a task of its own."""
+        """Write one row, with its answer if there is one, in a separate task."""
         outcome: Literal["answered", "failed"] = "failed" if error else "answered"
         row = LedgerRow(run_id=run.id, key=key, record=record, outcome=outcome, error=error, at=self._clock.now())
         _count(row)

@@ -1,8 +1,8 @@
-"""Equal shares of a limit for all processes that ask the same endpoint.
+"""Equal shares of a limit for all processes that use the same endpoint.
 
-Each process that has requests renews its lease every second or so. It gets the limit over the number of live processes,
-but never more than the others have left: so all together stay within the limit while processes come and go.
-"""
+Each process with requests renews its lease about every second. It gets the limit divided by the number of live
+processes, but never more than the others have left, so that all processes together stay within the limit while
+processes start and stop."""
 
 import asyncio
 import logging
@@ -19,32 +19,31 @@ from workers.outbound.store import SharedState
 
 _LOG = logging.getLogger(__name__)
 LEASE_SECONDS = 10.0
-"""Seconds after which the share of a process that died goes to others."""
+"""Seconds after which a dead process's share goes to the others."""
 _RENEW_SECONDS = 1.0
 _SOON_SECONDS = 0.1
-"""Seconds between two renewals while the process holds less or more than its share."""
+"""Seconds between two renewals while a process holds less or more than its share."""
 _IDLE_SECONDS = 5.0
-"""Seconds without a request after which a process gives up its share until its next request."""
+"""Seconds without a request after which a process gives up its share until it has a request again."""
 
 
 class ShareHolder(NamedTuple):
-    """A process as seen by other processes."""
+    """State of a process that is visible to the other processes."""
 
     until: float
-    """End of its lease."""
+    """Time at which its lease ends."""
     share: int
-    """Maximum requests that the process may have in flight."""
+    """Maximum number of requests that the process can have in flight."""
 
 
 _HOLDERS = TypeAdapter(dict[str, ShareHolder])
 
 
 def divide(holders: dict[str, ShareHolder], process: str, in_flight: int, limit: int, now: float) -> tuple[int, int]:
-    """Renew the lease of a process; return its share now, and the share that it is going to have.
+    """Renew the lease of a process; return its current share, and the share that it will eventually have.
 
-    The share falls no lower than what is in flight. A process gets one slot even where there are more processes than
-    the limit allows.
-    """
+    The share never falls below the number of requests in flight. A process gets one slot even if there are more
+    processes than the limit allows."""
     for name in [name for name, holder in holders.items() if holder.until < now]:
         del holders[name]
     names = sorted({*holders, process})
@@ -57,8 +56,8 @@ def divide(holders: dict[str, ShareHolder], process: str, in_flight: int, limit:
 
 
 class ProcessShare:
-    """Share of this process in a limit. Renewals start with the first request. Belongs to one event loop; close it
-    there."""
+    """Share of a limit that belongs to this process. Renewals start with the first request. Belongs to one event loop;
+    close it there."""
 
     def __init__(self, state: SharedState, key: str, limit: int, monotonic: Callable[[], float]) -> None:
         self._state = state
@@ -69,23 +68,23 @@ class ProcessShare:
         self._share = 0
         self._target = 1
         self.part = 1.0
-        """Fraction of the whole limit that this process may use, for limits not counted in requests."""
+        """Fraction of the whole limit that this process can use, for limits that do not count requests."""
         self._until = -math.inf
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def require(self) -> None:
-        """Raise PartUnavailable if the share is no longer renewed, which would be a defect."""
+        """Raise PartUnavailable if the share is no longer being renewed, which would be a defect."""
         if self._task is not None and self._task.done():
             raise PartUnavailable("The share of LLM requests is no longer renewed.", "Please report it.")
 
     @property
     def value(self) -> int:
-        """Number of requests that may be in flight; 0 after the lease has expired."""
+        """Return the number of requests that can be in flight; 0 after the lease has expired."""
         return self._share if self._monotonic() < self._until else 0
 
     def want(self, in_flight: Callable[[], int], waiting: Callable[[], bool], changed: Callable[[], None]) -> None:
-        """Hold a share from now on, until no request has been in flight or waiting for a while."""
+        """Hold a share from now on, until no request has been in flight or waiting for some time."""
         if self._task is None:
             self._task = asyncio.create_task(self._renew(in_flight, waiting, changed), name="share of LLM requests")
         self._wanted.set()

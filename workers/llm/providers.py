@@ -1,4 +1,5 @@
-"""Providers of language models (`providers.toml`): addresses, keys from the variables their users have, prices."""
+"""Language model providers (`providers.toml`): addresses, the environment variables in which users keep their keys, and
+prices."""
 
 import re
 import tomllib
@@ -20,7 +21,7 @@ _OTHER_MODELS = ("fast_model", "judge_model")
 
 
 class KnownModel(Frozen):
-    """Model whose provider states its price, or its context window in tokens."""
+    """Model whose provider states its price or its context window in tokens."""
 
     price: Price | None = None
     context: int | None = None
@@ -39,11 +40,12 @@ class Provider(Frozen):
     models: dict[str, KnownModel] = Field(default_factory=dict)
 
     def model(self, name: str) -> KnownModel:
-        """Return what is known of a model, or of the model of which it is a dated snapshot."""
+        """Return what is known about a model or, for a dated snapshot, about the model of which it is a snapshot."""
         return self.models.get(name) or self.models.get(_SNAPSHOT.sub("", name)) or KnownModel()
 
     def address(self, environment: Mapping[str, str]) -> str | None:
-        """Return the base URL: that of the user's variable, or the provider's own; None if there is neither."""
+        """Return the base URL: the one in the user's variable, or otherwise the provider's own; None if there is
+        neither."""
         own = environment.get(self.address_variable or "", "").strip().rstrip("/")
         if not own:
             return self.base_url
@@ -53,23 +55,22 @@ class Provider(Frozen):
 
 @cache
 def providers() -> Mapping[str, Provider]:
-    """Return all providers by the name that precedes a model's."""
+    """Return all providers by name, which is the prefix of a model's name."""
     text = files("workers.llm").joinpath("providers.toml").read_text("utf-8")
     return TypeAdapter(dict[str, Provider]).validate_python(tomllib.loads(text))
 
 
 def provider_at(base_url: str) -> tuple[str, Provider] | None:
-    """Return the name and the entry of the provider with this address, or None."""
+    """Return the name and the entry of the provider with this address; None if there is none."""
     return next(((name, entry) for name, entry in providers().items() if entry.base_url == base_url.rstrip("/")), None)
 
 
 def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Complete the settings of a language model by its provider: `anthropic/claude-…`, or OpenAI for a name without a
-    provider. Settings with a base URL are returned as they are: that endpoint serves the model under its whole name.
+    """Complete the settings of a language model from its provider: `anthropic/claude-…`, or OpenAI for a name without a
+    provider. Settings with a base URL are returned unchanged: that endpoint serves the model under its whole name.
 
-    A provider's key is sent to the provider's own address, or to the one in the provider's own variable, only. Raises
-    ConfigurationError if the provider is unknown, or its address or key is missing.
-    """
+    A provider's key is sent only to the provider's own address, or to the address in the provider's own variable.
+    Raises ConfigurationError if the provider is unknown, or its address or key is missing."""
     if "base_url" in llm:
         return dict(llm)
     name, provider, model = _provider(str(llm["model"]), environment)
@@ -93,7 +94,7 @@ def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict
 
 
 def _provider(model: str, environment: Mapping[str, str]) -> tuple[str, Provider, str]:
-    """Return the provider's name, the provider, and the model's name there."""
+    """Return the provider's name, the provider, and the model's name at that provider."""
     default = providers()[_DEFAULT]
     name, separator, rest = model.partition("/")
     if not separator:
@@ -124,7 +125,7 @@ def _key(
 
 
 def _of_same_provider(model: str, name: str) -> str:
-    """Return the model's name at the provider. Raises ConfigurationError if it names another provider."""
+    """Return the model's name at the provider. Raises ConfigurationError if `model` names another provider."""
     other, separator, rest = model.partition("/")
     if not separator or other == name:
         return rest or model

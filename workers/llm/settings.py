@@ -27,33 +27,33 @@ class Price(NamedTuple):
 
 
 class ConcurrencySettings(Frozen):
-    """Limits on calls in flight, over all processes of a service: the start value (never above `max`) and the
-    maximum of the adaptive limit."""
+    """Limits on calls in flight across all processes of a service: start value (never above `max`) and maximum of the
+    adaptive limit."""
 
     start: int = Field(default=32, ge=1)
     max: int = Field(default=512, ge=1)
 
 
 class LlmBatchSettings(Frozen):
-    """Settings for calls that may wait, sent as files to the endpoint's `/batches` at a lower price."""
+    """Settings for calls that can wait, sent as files to the endpoint's `/batches` at a lower price."""
 
     enabled: bool = False
-    """Whether the endpoint has `/files` and `/batches`. If False, batch work uses the live endpoint."""
+    """True if the endpoint has `/files` and `/batches`. If false, batch work uses the live endpoint."""
     price_share: float = Field(default=0.5, gt=0, le=1)
     """Price of a token in a batch as a share of its live price."""
     window: str = Field(default="24h", pattern=r"^[1-9][0-9]{0,3}[hd]$")
-    """Completion window requested from the endpoint; most offer only one."""
+    """Completion window requested from the endpoint; most endpoints offer only one."""
     deadline_seconds: Seconds = 28_800.0
     """Seconds from a job's submission until the live endpoint takes over its remaining requests. Default: eight
     hours."""
     gather_seconds: float = Field(default=60.0, ge=0)
     """Seconds without a new call after which a batch is sent."""
     longest_gather_seconds: Seconds = 600.0
-    """Seconds after its first call at which a batch is sent even if calls still join it."""
+    """Seconds after a batch's first call at which it is sent even if calls are still joining it."""
     poll_seconds: Seconds = 30.0
-    """Seconds between two status checks of the sent batches."""
+    """Seconds between two status checks of batches in flight."""
     cancel_seconds: Seconds = 900.0
-    """Seconds that a batch cancelled because of the deadline may take to report completed results."""
+    """Seconds that a batch cancelled because of the deadline has to report completed results."""
     most_requests: int = Field(default=10_000, ge=1)
     """Maximum requests in one file. OpenAI accepts 50,000."""
     most_bytes: int = Field(default=100_000_000, ge=100_000)
@@ -63,7 +63,7 @@ class LlmBatchSettings(Frozen):
 
 
 class LlmSettings(Frozen):
-    """An OpenAI-compatible endpoint and how to use it."""
+    """Settings of an OpenAI-compatible endpoint and of its use."""
 
     base_url: str
     """Base URL including the version: `https://api.openai.com/v1`, `http://localhost:8000/v1`. A query, such as Azure's
@@ -72,47 +72,49 @@ class LlmSettings(Frozen):
     """API key; empty for servers that require none."""
     model: str = Field(min_length=1)
     endpoint_name: str = ""
-    """Name under which the endpoint's answers are cached; its address if empty. With a name, an endpoint that moves
-    keeps its answers."""
+    """Name under which the endpoint's answers are cached; if empty, its address. With a name, an endpoint whose address
+    changes keeps its cached answers."""
     keep_messages: bool = True
-    """Whether to store the compressed messages with each answer, so that people can see how a report was made."""
+    """True to store the compressed messages with each answer, so that people can see how a report was made."""
     fast_model: str | None = None
-    """Model for tasks of the `fast` tier; None uses `model`."""
+    """Model for tasks of the `fast` tier; None means `model`."""
     judge_model: str | None = None
-    """Model that assigns rewards, so that no model judges its own output; None uses `model`."""
+    """Model that assigns rewards, so that no model judges its own output; None means `model`."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
     """Sampling temperature; `none` omits it, for models that do not accept one."""
     reasoning_effort: ReasoningEffort | None = None
-    """Reasoning effort requested from reasoning models; None leaves it to the model."""
+    """Reasoning effort requested from reasoning models; None leaves the choice to the model."""
     context_tokens: int | None = Field(default=None, ge=1_024)
-    """Context window of the models in tokens; None learns it from the endpoint or from its refusals. Prompts that do
-    not fit are cut."""
+    """Context window of the models in tokens; if None, it is learnt from the endpoint or from its refusals. Prompts
+    that do not fit are cut."""
     seed: int | None = None
     structured: StructuredSetting = "auto"
     """Method of requesting JSON. `auto` starts with json_schema and falls back when the endpoint reports that it is
     unsupported; `prompt` relies on instructions in the prompt alone."""
     max_answer_tokens: int = Field(default=16_000, ge=1)
-    """Maximum tokens of an answer. A task's own limit is lowered to it, and raised at most to it after a truncated
-    answer."""
+    """Maximum tokens of an answer. A higher limit of a task is lowered to it; after a truncated answer, a task's limit
+    is raised to at most this value."""
     max_attempts: int = Field(default=8, ge=1)
-    """Maximum sends of one request before an endpoint that is down or rate limiting counts as unavailable."""
+    """Maximum number of times one request is sent before an endpoint that is down or rate limiting counts as
+    unavailable."""
     repair_attempts: int = Field(default=2, ge=0)
-    """Maximum number of times a malformed answer is sent back with its errors. An answer that was cut off is requested
-    again once."""
+    """Maximum number of times a malformed answer is sent back with its errors. A truncated answer is requested once
+    more."""
     request_timeout_seconds: Seconds = 180.0
     connect_timeout_seconds: Seconds = 10.0
     backoff_initial_seconds: Seconds = 0.5
     backoff_max_seconds: Seconds = 30.0
     retry_after_max_seconds: Seconds = 120.0
-    """Longest wait in seconds accepted from an endpoint; an endpoint that asks for more counts as unavailable."""
+    """Longest wait in seconds accepted from an endpoint; an endpoint that asks for a longer wait counts as unavailable.
+    """
     connection_max_age_seconds: Seconds = 3_600.0
     """Age in seconds at which connections are replaced, because long-lived connections can die without an error."""
     concurrency: ConcurrencySettings = ConcurrencySettings()
     tokens_per_minute: int | None = Field(default=None, ge=1)
-    """Maximum tokens per minute, prompt and completion, over all processes of a service. None: no limit."""
+    """Maximum tokens per minute (prompt and completion) across all processes of a service; None means no limit."""
     batch: LlmBatchSettings = LlmBatchSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
-    """Prices by model name, added to those of `providers.toml`; a model without a price has unknown cost."""
+    """Prices by model name, in addition to those in `providers.toml`; a model without a price has unknown cost."""
 
     @field_validator("base_url")
     @classmethod
@@ -130,8 +132,8 @@ class LlmSettings(Frozen):
 
     @property
     def endpoint(self) -> str:
-        """Identity of the endpoint, which distinguishes it from others with models of the same names: its name,
-        or its address without credentials."""
+        """Return the identity of the endpoint, which distinguishes it from others whose models have the same names: its
+        name, or otherwise its address without credentials."""
         if self.endpoint_name:
             return self.endpoint_name
         parts = urlsplit(self.base_url)
@@ -140,15 +142,15 @@ class LlmSettings(Frozen):
 
     @property
     def result_inputs(self) -> dict[str, object]:
-        """Endpoint settings that determine results, besides its models. The address is included only as a
-        digest, because results are stored with it and it may be confidential."""
+        """Return the endpoint settings that determine results, besides its models. The address is included only as a
+        digest, because it is stored with the results and may be confidential."""
         endpoint = hashlib.sha256(self.endpoint.encode()).hexdigest()[:16]
         inputs = self.model_dump(include={"temperature", "seed", "max_answer_tokens"})
         return {"endpoint": endpoint, **inputs, **self.optional_inputs}
 
     @property
     def optional_inputs(self) -> dict[str, object]:
-        """Settings that determine answers and are included only where they are set, so that stored answers stay
+        """Return settings that determine answers but are included only if they are set, so that stored answers stay
         valid."""
         return {} if self.reasoning_effort is None else {"reasoning_effort": self.reasoning_effort}
 
@@ -158,7 +160,7 @@ class LlmSettings(Frozen):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """All models in use, without duplicates, the strong model first."""
+        """Return all models in use, without duplicates, the strong model first."""
         return tuple(dict.fromkeys((self.model, self.model_for("fast"), self.model_for("judge"))))
 
     def require_prices(self, *models: str) -> None:

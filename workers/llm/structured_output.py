@@ -1,7 +1,7 @@
-"""Structured output: from a completion to a valid object or a typed fault, never a guess.
+"""Structured output: conversion of a completion to a valid object or a typed fault, never a guess.
 
-Every completion gives at most one fault. `wrapped` and `coerced` faults come with a value: the content was
-whole, only its form was not what was asked for. All others come without one and with errors for the model.
+Every completion yields at most one fault. `wrapped` and `coerced` faults come with a value: the content was complete,
+and only its form differed from what was requested. All other faults come without a value and with errors for the model.
 """
 
 import json
@@ -19,15 +19,15 @@ from workers.llm.chat_completion import Completion
 from workers.llm.errors import one_line
 
 _HIDDEN: Any = SkipJsonSchema
-"""Marks fields that are omitted from a schema."""
+"""Marker for fields that are omitted from a schema."""
 _TEXT = r'"[^"\\]*(?:\\.[^"\\]*)*'
-"""Matches a JSON string up to, but without, its closing quote."""
+"""Matches a JSON string without its closing quote."""
 _OPENING = re.compile(rf'\{{\s*(?:\}}|{_TEXT}"\s*(?::|$)|{_TEXT}\\?$|$)', re.DOTALL)
 """Matches the start of a JSON object: `{` and a key, `{}`, or `{` at the end of the text. A brace in prose does not
 match."""
 _MARK = re.compile(rf'{_TEXT}"|["{{}}\[\]]', re.DOTALL)
 MOST_OBJECTS = 20
-"""Maximum different objects in one text; a text with more is not an answer."""
+"""Maximum number of different objects in one text; a text with more does not count as an answer."""
 _TAGS = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
 _THOUGHT_BEGINS = re.compile(
     rf"\s*(?:<{_TAGS}>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>assistant)?<\|channel\|>(?!final))",
@@ -36,19 +36,20 @@ _THOUGHT_BEGINS = re.compile(
 _THOUGHT_ENDS = re.compile(
     rf"</{_TAGS}>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final[^{{]*?<\|message\|>", re.IGNORECASE
 )
-"""Marks that models put around thoughts; some send only the closing one, since their template opens the thought."""
+"""Marks that models put around thoughts. Some models send only the closing mark, because their template opens the
+thought."""
 
 
 class JsonObjects(NamedTuple):
-    """Outermost JSON objects in a text. An object inside a broken object is never taken for the answer."""
+    """Outermost JSON objects in a text. An object inside a broken object is never used as the answer."""
 
     objects: tuple[str, ...]
-    """Texts of the complete objects, in order, without duplicates. Empty if any object is broken."""
+    """Texts of the complete objects, in order, without duplicates; empty if any object is broken."""
     bare: bool
-    """Whether the text is a single object and nothing else."""
+    """True if the text is a single object and nothing else."""
     broken: Literal["no", "invalid", "truncated"]
     error: str
-    """Why it is broken."""
+    """Reason why an object is broken."""
 
 
 class _DuplicateKey(ValueError):
@@ -90,7 +91,7 @@ def find_json_objects(text: str) -> JsonObjects:
 
 
 def _after_thoughts(text: str) -> str | None:
-    """Return what follows the last closing mark of a thought, or None if a thought is not closed. A mark inside a
+    """Return the text after the last closing mark of a thought; None if a thought is not closed. A mark inside a
     complete object, such as in a quote, closes nothing."""
     ends = [match.span() for match in _THOUGHT_ENDS.finditer(text)]
     if not ends:
@@ -107,11 +108,12 @@ class _BrokenObject(ValueError):
     def __init__(self, message: str, cut: bool = False) -> None:
         super().__init__(message)
         self.cut = cut
-        """Whether the text ends before the object does."""
+        """True if the text ends before the object does."""
 
 
 def _decoded(text: str) -> Iterator[tuple[int, int, Any]]:
-    """Yield the start, end and value of each outermost object. Raises _BrokenObject at one that cannot be read."""
+    """Yield the start, end and value of each outermost object. Raises _BrokenObject at an object that cannot be
+    read."""
     at = 0
     while (start := text.find("{", at)) >= 0:
         if _OPENING.match(text, start) is None:
@@ -235,7 +237,7 @@ def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
 
 
 def _check(text: str, output: type[Out]) -> _Checked[Out]:
-    """Validate strictly first, then with conversions, such as numbers in strings, that lose nothing."""
+    """Validate strictly first, then allowing lossless conversions, such as from numbers in strings."""
     try:
         value = output.model_validate_json(text, strict=True)
     except ValidationError as strict_errors:
@@ -261,8 +263,8 @@ def _described(error: ValidationError) -> tuple[str, ...]:
 
 
 def _missing(value: object, place: str) -> list[str]:
-    """Return the fields that the model left out and a default filled, since a default is not the model's answer.
-    Fields hidden from the schema are not required."""
+    """Return the fields that the model left out and that were filled with a default, because a default is not the
+    model's answer. Fields hidden from the schema are not required."""
     if isinstance(value, BaseModel):
         fields = {
             name: model_field for name, model_field in type(value).model_fields.items() if not _hidden(model_field)

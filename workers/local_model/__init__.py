@@ -1,1 +1,1 @@
-"""A language model on this machine: llama.cpp's server with one model file."""
+"""Language model on this machine: llama.cpp's server with one model file."""

@@ -1,4 +1,4 @@
-"""Model files of a local language model: a path, or the one in an installed package."""
+"""Model files of a local language model: given as a path, or found in an installed package."""
 
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path

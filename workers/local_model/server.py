@@ -1,4 +1,5 @@
-"""llama.cpp's server as a child process: started with a model file, ended with the block, or with this process."""
+"""llama.cpp's server as a child process: started with a model file, and ended when the block ends or this process
+does."""
 
 import ctypes
 import os
@@ -26,7 +27,8 @@ _PASSED_ON = (
     *("PATH", "HOME", "TMPDIR", "LANG", "LC_", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH", "OMP_", "GOMP_", "GGML_"),
     *("CUDA_", "NVIDIA_", "HIP_", "ROCR_", "HSA_", "VK_", "LLAMA_ARG_"),
 )
-"""Beginnings of the environment variables that the server is given; keys of other services are not among them."""
+"""Names, or beginnings of names, of the environment variables passed to the server; keys of other services are not
+among them."""
 _LOAD_SECONDS = 600.0
 _END_SECONDS = 5.0
 _LONGEST_ANSWER_SECONDS = 7_200
@@ -35,20 +37,20 @@ _PR_SET_PDEATHSIG = 1
 
 class LocalModelOptions(NamedTuple):
     slots: int = 2
-    """Number of requests that are answered at the same time."""
+    """Number of requests processed at the same time."""
     context_tokens: int = 8_192
     """Context window of each slot."""
     threads: int | None = None
-    """Number of threads; None: one per usable core."""
+    """Number of threads; None means one per usable core."""
     arguments: tuple[str, ...] = ()
-    """Further arguments of the server."""
+    """Additional command-line arguments for the server."""
 
 
 _DEFAULTS = LocalModelOptions()
 
 
 class LocalModel(NamedTuple):
-    """Running server, and how to reach it."""
+    """Running server, with the data needed to reach it."""
 
     name: str
     base_url: str
@@ -56,7 +58,7 @@ class LocalModel(NamedTuple):
     api_key: str
     """Random key, so that other users of the machine cannot use the server."""
     identity: str
-    """Name for the answer cache: that of the file with its size, because the port changes."""
+    """Name for the answer cache: the file name with the file's size, because the port changes."""
     options: LocalModelOptions
     process_id: int
     log: Path
@@ -70,10 +72,9 @@ class LocalModel(NamedTuple):
 def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[LocalModel]:
     """Run llama.cpp's server with a model file until the block ends.
 
-    On Linux the server also ends when the thread that started it does, whatever killed it, so call this from a
+    On Linux the server also ends when the thread that started it ends, even if it was killed, so call this from a
     thread that lives as long as the server is needed. Raises ConfigurationError if there is no server program, and
-    LlmUnavailable, with the server's own words, if it does not start.
-    """
+    LlmUnavailable, with the server's own message, if it does not start."""
     key = secrets.token_urlsafe(24)
     with tempfile.TemporaryDirectory(prefix="assayer-model-") as folder:
         log = Path(folder) / "server.log"
@@ -95,8 +96,8 @@ def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[
 
 
 def _program() -> tuple[str, Path | None]:
-    """Return the server program and the folder of its libraries: the user's own, which may use a GPU, or else that of
-    the extra."""
+    """Return the server program and the folder of its libraries: the user's own program, which may use a GPU, or
+    otherwise the one in the extra."""
     own = shutil.which(_PROGRAM)
     if own is not None:
         return own, None
@@ -114,7 +115,7 @@ def _program() -> tuple[str, Path | None]:
 def start_server(
     file: Path, options: LocalModelOptions, key: str, output: int = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
-    """Start the server, which then loads the model; it writes its log to the descriptor `output`."""
+    """Start the server, which then loads the model and writes its log to the file descriptor `output`."""
     program, libraries = _program()
     passed = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
     environment = {
@@ -164,7 +165,7 @@ def _die_with_parent(parent: int) -> Callable[[], None]:
 
 
 def _wait_until_loaded(process: "subprocess.Popen[bytes]", log: Path, file: Path) -> str:
-    """Return the server's address once it says that it listens, which it does after loading the model."""
+    """Return the server's address once it reports that it is listening, which it does after loading the model."""
     deadline = time.monotonic() + _LOAD_SECONDS
     while time.monotonic() < deadline:
         listening = _LISTENING.search(log.read_bytes())

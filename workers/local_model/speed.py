@@ -1,4 +1,4 @@
-"""Speed of a local model, from a short warm-up, and the duration of an evaluation that follows from it."""
+"""Speed of a local model, measured in a short warm-up, and the resulting duration of an evaluation."""
 
 import json
 from http.client import HTTPConnection, HTTPException
@@ -14,7 +14,7 @@ _SECONDS = 120.0
 
 
 class ModelSpeed(NamedTuple):
-    """Tokens per second of one request alone."""
+    """Tokens per second when the model processes a single request."""
 
     prompt: float
     answer: float
@@ -36,7 +36,7 @@ def measure_speed(model: LocalModel) -> ModelSpeed:
 
 
 def tokens_in_progress(model: LocalModel) -> tuple[int, int]:
-    """Return the tokens read and written so far for the answers in progress. Raises OSError or ValueError."""
+    """Return the tokens read and written so far for the responses in progress. Raises OSError or ValueError."""
     busy = [slot for slot in json.loads(_ask(model, "/slots")) if slot["is_processing"]]
     read = sum(int(slot.get("n_prompt_tokens_processed", 0)) for slot in busy)
     return read, sum(int(token.get("n_decoded", 0)) for slot in busy for token in slot.get("next_token", ()))

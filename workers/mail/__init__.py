@@ -1,1 +1,1 @@
-"""Sending of mail to a mail server over SMTP."""
+"""Sending of mails over SMTP."""

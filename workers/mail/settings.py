@@ -27,7 +27,7 @@ class MailServerSettings(Frozen):
     """Sender address of mails, such as `assayer@example.org`."""
     sender_name: str = Field(default="assayer", max_length=100)
     deadline_seconds: float = Field(default=30.0, gt=0)
-    """Maximum seconds for connecting and signing in, and again for each mail."""
+    """Maximum seconds for connecting and signing in, and then for each mail."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

@@ -21,7 +21,7 @@ from workers.mail.settings import MailServerSettings
 
 _QUIT_SECONDS = 2.0
 _MOST_CHARS = 300
-"""Maximum characters kept of a server's response."""
+"""Maximum characters of a server's response that are kept."""
 
 
 class SmtpConnection:

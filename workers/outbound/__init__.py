@@ -1,5 +1,5 @@
-"""Requests to other services over HTTP: cached, claimed by one process, limited, retried, recorded.
+"""HTTP requests to other services: cached, claimed by one process, rate limited, retried, recorded.
 
-`http`, `single_flight`, `claims`, `priority_gate` and `store` serve LLM requests and requests to literature sources
-alike. `source_gateway` carries requests to sources from end to end; `workers.llm.gateway` does so for LLM requests.
+`http`, `single_flight`, `claims`, `priority_gate` and `store` serve both LLM requests and requests to literature
+sources. `source_gateway` handles requests to sources from end to end; `workers.llm.gateway` does so for LLM requests.
 """

@@ -1,7 +1,6 @@
-"""Claims on work that several processes might begin: one of them does it, and the others wait for its end.
+"""Claims on work that several processes could start: one of them does it, and the others wait until it is done.
 
-A claim expires unless it is renewed, so that another process takes over the work of one that died.
-"""
+A claim expires unless it is renewed, so that another process takes over the work of a process that died."""
 
 import asyncio
 import copy
@@ -16,7 +15,7 @@ from assayer.errors import StorageError
 
 _LOG = logging.getLogger(__name__)
 _POLL_SECONDS = 0.25
-"""Seconds between two checks of the claims that other processes hold."""
+"""Seconds between two checks of claims held by other processes."""
 _RELEASE_SECONDS = 2.0
 
 Claimed = Literal["claimed", "elsewhere"]
@@ -25,21 +24,20 @@ Found = TypeVar("Found")
 
 
 class Claims(Protocol):
-    """Implemented by `orchestrator.store.PgClaims`, and in one process by `InMemoryClaims`.
+    """Store of claims, implemented by `orchestrator.store.PgClaims`, and within one process by `InMemoryClaims`.
 
-    Raises StorageError when the store is out of reach.
-    """
+    Raises StorageError when the store is unreachable."""
 
     async def claim(self, key: str, claimant: str, seconds: float) -> bool:
         """Claim the work for `seconds`; return False while another claimant holds it."""
         ...
 
     async def renew(self, claimants: Sequence[str], seconds: float) -> None:
-        """Extend all claims of the claimants to `seconds` from now."""
+        """Extend all claims of the claimants, so that they last `seconds` from now."""
         ...
 
     async def release(self, key: str, claimant: str) -> None:
-        """Release the claimant's claim; do nothing if another claimant holds it by now."""
+        """Release the claimant's claim; do nothing if another claimant holds it now."""
         ...
 
     async def unclaimed(self, keys: Sequence[str]) -> list[str]:
@@ -81,7 +79,7 @@ class InMemoryClaims:
         return [key for key in keys if key not in self._claims or not self._holds(self._claims[key])]
 
     def purge_claims(self, most: int) -> None:
-        """Delete expired claims, at most `most`."""
+        """Delete expired claims, at most `most` of them."""
         for key in [key for key, claim in self._claims.items() if not self._holds(claim)][:most]:
             del self._claims[key]
 
@@ -90,14 +88,13 @@ class InMemoryClaims:
 
 
 class ClaimKeeper:
-    """The claims of one process: renewed while they are needed, and waited for where other processes hold them.
+    """Claims of one process: renewed while they are needed, and waited for while other processes hold them.
 
-    Its background tasks begin with the first claim or wait. Belongs to one event loop; close it there.
-    """
+    Its background tasks start with the first claim or wait. Belongs to one event loop; close it there."""
 
     def __init__(self, claims: Claims, seconds: float) -> None:
-        """Create a claims manager. A claim that is not renewed for `seconds`, because its process died, can be
-        taken by another."""
+        """Create a claims manager. A claim that is not renewed for `seconds`, because its process died, can be taken by
+        another process."""
         self._claims = claims
         self.seconds = seconds
         self._held: set[str] = set()
@@ -117,7 +114,8 @@ class ClaimKeeper:
             self._held.discard(name)
 
     async def find_or_claim(self, key: str, look: Callable[[], Awaitable[Found | Claimed]]) -> Found | None:
-        """Return the result of `look`, or None once the key is claimed; wait while another process holds the claim."""
+        """Return the result of `look`, or None once the key has been claimed; wait while another process holds the
+        claim."""
         while True:
             found = await look()
             if found == "claimed":
@@ -127,7 +125,7 @@ class ClaimKeeper:
             await self._unclaimed(key)
 
     async def release(self, key: str, claimant: str) -> None:
-        """Release a claim whose work failed. A claim that cannot be released expires."""
+        """Release a claim after its work has failed. If it cannot be released, it expires."""
         with suppress(TimeoutError, StorageError):
             async with asyncio.timeout(_RELEASE_SECONDS):
                 await self._claims.release(key, claimant)
@@ -164,7 +162,7 @@ class ClaimKeeper:
                 del self._waiting[key]
 
     async def _poll(self) -> None:
-        """Poll other processes' claims with one query for all keys."""
+        """Poll the claims of other processes, with one query for all keys."""
         while True:
             await self._some_wait.wait()
             await asyncio.sleep(_POLL_SECONDS)

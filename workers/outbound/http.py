@@ -1,4 +1,5 @@
-"""HTTP client for one service: connections, requests with a deadline and a size limit, and the meaning of responses."""
+"""HTTP client for one service: connections, requests with a deadline and a size limit, and interpretation of
+responses."""
 
 import asyncio
 import datetime as dt
@@ -16,10 +17,11 @@ from yarl import URL
 from assayer.ports import Clock
 
 KEEP_ALIVE_SECONDS = 4.0
-"""Seconds an idle connection is kept; less than the 5 s after which common servers close it, so that none is closed
-during a send."""
+"""Seconds for which an idle connection is kept; less than the 5 s after which common servers close it, so that none is
+closed during a send."""
 SUSPECT_AGE_SECONDS = 60.0
-"""Age in seconds from which a connection failure replaces all connections, because the whole pool may be broken."""
+"""Age of a connection in seconds from which its failure replaces all connections, because the whole pool may be broken.
+"""
 _CHUNK = 2**16
 _ERROR_BYTES = 2**16
 """Maximum bytes read from the body of an error response."""
@@ -29,7 +31,7 @@ _NEVER_SENT = (
     aiohttp.ClientHttpProxyError,
     aiohttp.InvalidURL,
 )
-"""Errors that occur before a request is sent. After any other error the service may have read the request."""
+"""Errors that occur before a request is sent. After any other error, the service may have read the request."""
 
 
 class HttpRequest(NamedTuple):
@@ -42,7 +44,7 @@ class HttpRequest(NamedTuple):
     body: bytes | aiohttp.FormData | None = None
     method: Literal["GET", "POST", "DELETE"] = "GET"
     redirects: bool = False
-    """Whether redirects are followed; if not, they are returned as responses."""
+    """True if redirects are followed; otherwise they are returned as responses."""
 
 
 class HttpResponse(NamedTuple):
@@ -60,19 +62,19 @@ class HttpFailure(Exception):
         self.kind = kind
         self.detail = detail
         self.sent = sent
-        """Whether the service may have read the request."""
+        """True if the service may have read the request."""
 
     def __str__(self) -> str:
         return self.detail
 
 
 class _Connections:
-    """A connection pool and the number of requests that use it."""
+    """Connection pool, with the number of requests that use it."""
 
     def __init__(self, limit: int, connect_seconds: float, born: float) -> None:
         self.born = born
         self.suspect = False
-        """Whether a connection of this pool failed after `SUSPECT_AGE_SECONDS`."""
+        """True once a connection of this pool has failed after `SUSPECT_AGE_SECONDS`."""
         self.users = 0
         self.session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=limit, limit_per_host=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
@@ -85,7 +87,7 @@ class _Connections:
 
 
 class HttpClient:
-    """HTTP client for one service whose connections are replaced when old. Belongs to one event loop; close it
+    """HTTP client for one service; it replaces connections when they are old. Belongs to one event loop; close it
     there."""
 
     def __init__(self, clock: Clock, connect_seconds: float, max_age_seconds: float = math.inf, limit: int = 0) -> None:
@@ -95,7 +97,7 @@ class HttpClient:
         self._max_age_seconds = max_age_seconds
         self._limit = limit
         self._proxies = getproxies()
-        """Proxies of the environment by scheme, read once, since reading them takes long."""
+        """Proxies from the environment by scheme, read only once because reading them is slow."""
         self._connections: _Connections | None = None
 
     async def send(self, request: HttpRequest) -> HttpResponse:
@@ -129,7 +131,7 @@ class HttpClient:
             await self._retire(connections)
 
     def _proxy(self, url: URL) -> str | None:
-        """Return the proxy configured for the URL, if any."""
+        """Return the proxy configured for the URL, or None if there is none."""
         proxy = self._proxies.get(url.scheme)
         return None if proxy is None or proxy_bypass(url.authority.rpartition("@")[2]) else proxy
 
@@ -140,7 +142,7 @@ class HttpClient:
             await connections.session.close()
 
     def _current(self) -> tuple[_Connections, _Connections | None]:
-        """Return the connections to use, and those that they have just replaced, if any."""
+        """Return the connections to use, and those that they have just replaced (None if they replaced none)."""
         now = self._clock.monotonic()
         old = self._connections
         if old is not None and not old.suspect and now - old.born <= self._max_age_seconds:
@@ -168,7 +170,7 @@ class _TooLarge(Exception):
 
 
 async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """Read the body; only the beginning if it is an error response."""
+    """Read the body; for an error response, only its beginning."""
     whole = response.status < 300 or classify_response(response.status, response.headers) == "missing"
     if not whole:
         most = min(most, _ERROR_BYTES)
@@ -209,7 +211,7 @@ _TRANSIENT = frozenset({408, 409, 425})
 
 
 def classify_response(status: int, headers: Mapping[str, str]) -> ResponseKind:
-    """Classify a response. Rate limits of GitHub and OpenAlex may come as 403."""
+    """Classify a response. GitHub and OpenAlex can report rate limits as 403."""
     if status in _REDIRECTS:
         return "redirect"
     if status == 200:
@@ -223,16 +225,15 @@ def classify_response(status: int, headers: Mapping[str, str]) -> ResponseKind:
 
 
 _UNIX_TIMES = 1e9
-"""Threshold above which a rate limit reset is Unix time; smaller values are seconds from now, since no service blocks a
-client for thirty years."""
+"""Threshold above which a rate limit reset counts as Unix time; smaller values are seconds from now, because no service
+blocks a client for thirty years."""
 
 
 def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
-    """Return the seconds that a service asks to wait, never negative; None when it does not say.
+    """Return the seconds for which a service asks to wait, never negative; None if it does not say.
 
-    Reads `retry-after-ms`, `retry-after` (a number or an HTTP date), and the time at which a spent limit is renewed.
-    Dates count from the response's own date, and from `now` where it has none.
-    """
+    Reads `retry-after-ms`, `retry-after` (a number or an HTTP date), and the time at which an exhausted limit is
+    renewed. Dates are relative to the response's own date, or to `now` if it has none."""
     now = _date(headers.get("date", "")) or now
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
@@ -274,7 +275,7 @@ def read_json(body: bytes) -> object:
 
 
 def redacted(text: str, *secrets: str) -> str:
-    """Remove secrets in all their encodings, because some servers and libraries repeat what they were sent."""
+    """Remove secrets in all their encodings, because some servers and libraries repeat data sent to them."""
     for secret in filter(None, secrets):
         for form in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:
             text = text.replace(form, "…")

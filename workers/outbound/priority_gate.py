@@ -1,8 +1,7 @@
-"""Admission to a limited number of slots: by priority, then owner by owner in turn, then first come first served.
+"""Admission to a limited number of slots: by priority, then by owner in turn, then first come, first served.
 
-A `SlotSource` decides what a slot is and how many there are: a fixed number, a limit that adapts, or servers with room
-for another document.
-"""
+A `SlotSource` defines what a slot is and how many there are: a fixed number, an adaptive limit, or servers with room
+for another document."""
 
 import asyncio
 from collections import OrderedDict
@@ -14,22 +13,22 @@ Slot = TypeVar("Slot")
 
 
 class SlotSource(Protocol[Slot]):
-    """Source of slots that decides without waiting."""
+    """Source of slots that decides immediately, without waiting."""
 
     def acquire(self, avoid: Collection[Slot]) -> Slot | None:
-        """Return a free slot, preferably none of `avoid`, or None. If it raises, the next waiter in line gets
-        the exception."""
+        """Return a free slot, preferably one not in `avoid`; None if none is free. If this raises an exception, the
+        next waiter in line receives it."""
         ...
 
     def release(self, slot: Slot) -> None: ...
 
     def next_change(self) -> float | None:
-        """Return the seconds until a slot may become free without a release, or None if only a release can free one."""
+        """Return the seconds until a slot can become free without a release; None if only a release can free one."""
         ...
 
 
 class FixedSlots:
-    """A fixed number of numbered slots."""
+    """Fixed number of numbered slots."""
 
     def __init__(self, count: int) -> None:
         self._free = list(range(count))
@@ -49,10 +48,10 @@ class FixedSlots:
 
 
 class Place(Generic[Slot]):
-    """A caller's place in line. Compared by identity. Its priority and owners may change while it waits."""
+    """Place of a caller in the queue, compared by identity. Its priority and owners can change while it waits."""
 
     def __init__(self, priority: int = 0, owner: str = "", avoid: Collection[Slot] = ()) -> None:
-        """Create a place in line; the lowest `priority` is served first."""
+        """Create a place in the queue; the lowest `priority` is served first."""
         self.priority = priority
         self.owners = [owner]
         self.avoid = avoid
@@ -67,7 +66,7 @@ class Place(Generic[Slot]):
             gate._enter(self)
 
     def add_owner(self, owner: str) -> None:
-        """Wait in the line of another owner as well; the shorter line counts."""
+        """Wait in another owner's line as well; whichever line is shorter counts."""
         if owner not in self.owners:
             self.owners.append(owner)
             if self._gate is not None:
@@ -83,7 +82,8 @@ class Place(Generic[Slot]):
 
 
 class _Line(Generic[Slot]):
-    """Waiting places of one priority. Owners take turns; each owner's places are served first come, first served."""
+    """Waiting places with the same priority. Owners take turns; each owner's places are served first come, first
+    served."""
 
     def __init__(self) -> None:
         self._owners: OrderedDict[str, dict[Place[Slot], None]] = OrderedDict()
@@ -109,7 +109,7 @@ class _Line(Generic[Slot]):
         return next(iter(next(iter(self._owners.values()))))
 
     def rotate(self) -> None:
-        """Let all other owners take their turn before the first owner's next place."""
+        """Let all other owners take their turn before the next place of the first owner."""
         self._owners.move_to_end(next(iter(self._owners)))
 
     def ahead(self, owner: str) -> int:
@@ -119,7 +119,7 @@ class _Line(Generic[Slot]):
 
 
 class PriorityGate(Generic[Slot]):
-    """Gate that admits callers strictly in order: while there is no slot for the next caller, all others wait.
+    """Gate that admits callers strictly in order: while no slot is available for the next caller, all others wait.
     Belongs to one event loop."""
 
     def __init__(self, slots: SlotSource[Slot]) -> None:
@@ -130,7 +130,7 @@ class PriorityGate(Generic[Slot]):
         self._closed = False
 
     def __len__(self) -> int:
-        """Return how many wait."""
+        """Return the number of waiting callers."""
         return sum(map(len, self._lines.values()))
 
     @property
@@ -138,7 +138,7 @@ class PriorityGate(Generic[Slot]):
         return bool(self._lines)
 
     def ahead(self, place: Place[Slot]) -> int:
-        """Return how many callers are served before a new place like this, based on the current queue."""
+        """Return how many callers would be served before a new place like this one, based on the current queue."""
         before = sum(len(line) for priority, line in self._lines.items() if priority < place.priority)
         line = self._lines.get(place.priority)
         return before + (min(map(line.ahead, place.owners)) if line else 0)
@@ -170,7 +170,7 @@ class PriorityGate(Generic[Slot]):
         self.admit()
 
     def admit(self) -> None:
-        """Hand out all free slots. Call this when slots become free in another way than by `release`."""
+        """Hand out all free slots. Call this when slots become free in any way other than by `release`."""
         while self._lines:
             line = self._lines[min(self._lines)]
             place = line.first()
@@ -193,7 +193,7 @@ class PriorityGate(Generic[Slot]):
         self._set_timer()
 
     def close(self) -> None:
-        """Close the gate: from now on slots become free only by release, no longer by time."""
+        """Close the gate: from now on, slots become free only by release, and no longer because time passes."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()

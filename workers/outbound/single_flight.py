@@ -1,8 +1,7 @@
-"""Single-flight: work that several callers request at the same time is done once, for all of them.
+"""Single-flight execution: work that several callers request at the same time is done once for all of them.
 
-The work is a task of its own. It is cancelled when its last waiter leaves, unless it is detached, and every waiter gets
-its result or its failure.
-"""
+The work runs in a separate task, which is cancelled when its last waiter leaves, unless it is detached. Every waiter
+receives its result or its failure."""
 
 import asyncio
 import copy
@@ -14,16 +13,16 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Waiter(Generic[T]):
-    """A caller waiting for one result. Compared by identity; subclasses hold further data of the caller."""
+    """Caller waiting for a result. Compared by identity; subclasses hold further data about the caller."""
 
     def __init__(self) -> None:
         self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.call: InFlight[Any] | None = None
-        """Call in flight whose result is awaited."""
+        """Call in flight whose result the waiter awaits."""
         self.joined = False
-        """Whether the work was already in progress when this waiter joined."""
+        """True if the work was already in progress when this waiter joined."""
         self.first = False
-        """Whether this waiter was the first of those still waiting when the result arrived."""
+        """True if this waiter was the first among those still waiting when the result arrived."""
 
     def refuse(self, error: Exception) -> None:
         """End this wait with an error; other waiters continue."""
@@ -40,7 +39,7 @@ class InFlight(Generic[AnyWaiter]):
     def __init__(self, key: Hashable) -> None:
         self.key = key
         self.detached = False
-        """Whether the work continues after all waiters have left."""
+        """True if the work continues after all waiters have left."""
         self.task: asyncio.Task[Any]
         self._waiters: dict[AnyWaiter, None] = {}
 
@@ -65,7 +64,7 @@ class InFlight(Generic[AnyWaiter]):
 
     def fail(self, error: Exception | None) -> None:
         """Fail the first waiter with the error and the others with copies of it, because raising an error adds a
-        traceback to it; or cancel them all if it is None."""
+        traceback to it; if the error is None, cancel them all instead."""
         for number, waiter in enumerate(self):
             if error is None:
                 waiter.result.cancel()
@@ -86,7 +85,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
     def join(
         self, key: Key, waiter: AnyWaiter, work: Callable[[InFlight[AnyWaiter]], Coroutine[Any, Any, Any]]
     ) -> InFlight[AnyWaiter]:
-        """Add a waiter, and start the work if it is not in progress. Every waiter must call `leave` in the end."""
+        """Add a waiter, and start the work if it is not in progress. Every waiter must eventually call `leave`."""
         call = self._in_flight.get(key)
         waiter.joined = call is not None
         if call is None:
@@ -98,8 +97,8 @@ class SingleFlight(Generic[Key, AnyWaiter]):
         return call
 
     def leave(self, waiter: AnyWaiter) -> "asyncio.Task[Any] | None":
-        """Remove a waiter. When the last waiter leaves, the work is cancelled unless it is detached; a later
-        caller starts it anew. Returns the task if it was cancelled."""
+        """Remove a waiter. When the last waiter leaves, the work is cancelled unless it is detached; a later caller
+        starts it anew. Returns the task if it was cancelled, otherwise None."""
         call = waiter.call
         if call is None:
             return None

@@ -1,8 +1,8 @@
-"""Carries every request to a literature source: once for all who make the same, and from the shared cache if it can.
+"""Gateway for every request to a literature source: sent once for all callers that make the same request, and answered
+from the shared cache if possible.
 
 fetch ── single flight ── cached? ──────────────────────────> response
-                          └ claim ── turn ── send, retry ──> cache ──> response
-"""
+                          └ claim ── turn ── send, retry ──> cache ──> response"""
 
 import asyncio
 import logging
@@ -27,23 +27,23 @@ _LOG = logging.getLogger(__name__)
 _PURGE_SECONDS = 600.0
 _PURGE_BATCH = 500
 _CACHE_CALLS = 4
-"""Maximum concurrent calls to the cache, so that turns never wait behind many of them for a database connection."""
+"""Maximum concurrent calls to the cache, so that turns never wait behind many such calls for a database connection."""
 _STOPPING = SourceUnavailable("The program is stopping.")
 
 
 class _RequestWaiter(Waiter[SourceResponse]):
-    """One caller's wait for a response."""
+    """Wait of one caller for a response."""
 
     def __init__(self, context: RequestContext, since: float) -> None:
         super().__init__()
         self.owner = context.owner
         self.patience = context.patience
         self.deadline = since + context.patience
-        """Time until which the last turn must come; failed attempts do not extend it."""
+        """Time by which the last turn must come; failed attempts do not extend it."""
 
 
 class _Line:
-    """Queueing of one request on behalf of all callers waiting for it. Implements `source_retries.Line`."""
+    """Queueing of one request on behalf of all callers that wait for it. Implements `source_retries.Line`."""
 
     def __init__(self, flight: InFlight[_RequestWaiter], client: SourceClient, source: str, clock: Clock) -> None:
         self._flight = flight
@@ -51,12 +51,13 @@ class _Line:
         self._source = source
         self._clock = clock
         self._place: Place[int] | None = None
-        """Current place in the queue; None before the first."""
+        """Current place in the queue; None before the request first joins it."""
         self.waiting = False
-        """Whether the request is currently waiting for a turn."""
+        """True if the request is currently waiting for a turn."""
 
     def place(self) -> Place[int]:
-        """Join the queues of all owners. After the first turn, a place comes before all that have not had one."""
+        """Join the queues of all owners. After its first turn, a request goes before all requests that have not had
+        one."""
         again = self._place is not None
         owners = [waiter.owner for waiter in self._flight] or [""]
         self._place = Place(0 if again else 1, owners[0])
@@ -79,7 +80,7 @@ class _Line:
             self._place.add_owner(waiter.owner)
 
     def check(self, wait: Wait | None) -> None:
-        """Refuse callers whose patience ends before the next turn can come."""
+        """Refuse callers whose patience ends before the next turn is possible."""
         if wait is not None:
             self._refuse(wait.opening, wait)
 
@@ -104,8 +105,8 @@ class SourceGateway:
         clock: Clock,
         claim_seconds: float = 10.0,
     ) -> None:
-        """Create a gateway. `sources` are settings by name; a source without a base URL is off. If this process
-        shows no sign of life for `claim_seconds`, another process sends its requests."""
+        """Create a gateway. `sources` are settings by source name; a source without a base URL is disabled. If this
+        process shows no sign of life for `claim_seconds`, another process sends its requests."""
         self._sources = {name: settings for name, settings in sources.items() if settings.base_url is not None}
         self._cache = cache
         self._state = state
@@ -158,7 +159,7 @@ class SourceGateway:
     async def _result(
         self, waiter: _RequestWaiter, flight: InFlight[_RequestWaiter], client: SourceClient, source: str
     ) -> SourceResponse:
-        """Wait up to the caller's patience, and beyond it for a response that is already in flight."""
+        """Wait for as long as the caller's patience allows, or longer for a response that is already in flight."""
         await asyncio.wait([waiter.result], timeout=waiter.patience)
         line = self._lines.get(flight)
         if not waiter.result.done() and not (line is not None and line.waiting):
@@ -184,7 +185,7 @@ class SourceGateway:
     async def _obtain(
         self, key: str, request: SourceRequest, client: SourceClient, flight: InFlight[_RequestWaiter], claimant: str
     ) -> SourceResponse:
-        """Return the response from the cache, or from the source."""
+        """Return the response from the cache, or otherwise from the source."""
         lifetime = client.settings.lifetime if request.lifetime is None else request.lifetime
 
         async def look() -> CachedResponse | Literal["claimed", "elsewhere"]:

@@ -1,8 +1,7 @@
-"""The pace at which one service may be asked, kept over all processes: spacing, connections, pauses, daily budget.
+"""Rate at which one service can be queried, enforced across all processes: spacing, connections, pauses, daily budget.
 
-`Pace` is a synchronous state machine over times of the clock that the processes share. `Pacer` is one process's way to
-it: callers line up at a gate, and only the first of them asks the shared state for a turn.
-"""
+`Pace` is a synchronous state machine over times from the clock that the processes share. `Pacer` connects one process
+to it: callers queue at a gate, and only the first of them asks the shared state for a turn."""
 
 import asyncio
 import logging
@@ -21,54 +20,54 @@ from workers.outbound.store import SharedState
 _LOG = logging.getLogger(__name__)
 _DAY = 86_400.0
 _GRACE_SECONDS = 0.5
-"""Seconds that a process may be late before it loses its place in the queue."""
+"""Seconds by which a process can be late before it loses its place in the queue."""
 _SHORTEST_LOOK, _LONGEST_LOOK = 0.02, 0.25
-"""Bounds on the seconds between two checks while only another process determines how long to wait."""
+"""Minimum and maximum seconds between two checks while only another process determines how long to wait."""
 _MOST_AHEAD = 2.0
-"""Maximum seconds added for the processes ahead in the queue before checking again, because they may have left."""
+"""Maximum seconds added for processes ahead in the queue before checking again, because these may have left."""
 _LONGEST_WAIT = 5.0
-"""Maximum seconds of a wait before checking again, because a turn may become available early."""
+"""Maximum seconds to wait before checking again, because a turn can become available early."""
 _CLOSING_SECONDS = 2.0
 
 
 class PaceLimits(NamedTuple):
-    """Limits of one service for one key, over all processes."""
+    """Limits of one service for one API key, across all processes."""
 
     spacing: float
-    """Minimum seconds between sending two requests; with one connection, between the end of a response and the next
-    request."""
+    """Minimum seconds between the starts of two requests; with one connection, between the end of a response and the
+    next request."""
     connections: int
     answer_within: float
-    """Seconds after which a request counts as answered because the process that sent it has died."""
+    """Seconds after which a request counts as answered, because the process that sent it must have died."""
     daily_budget: int | None = None
-    """Units by UTC day."""
+    """Units per UTC day; None means no limit."""
 
 
 class Wait(NamedTuple):
-    """No turn yet."""
+    """Answer that there is no turn yet."""
 
     seconds: float
-    """When to ask again."""
+    """Seconds until asking again."""
     opening: float
-    """Minimum seconds until any process may send."""
+    """Minimum seconds until any process can send."""
     reason: Literal["limit", "pause", "budget"]
 
 
 @dataclass
 class Pace:
-    """Shared pacing state. Its fields are stored: fields may be added, but not renamed."""
+    """Shared state of the rate limiter. Its fields are stored: fields can be added, but not renamed."""
 
     seen: float = 0.0
-    """Latest time seen, so that time never goes backwards, whatever the clock does."""
+    """Latest time seen, so that time never goes backwards even if the clock does."""
     next_at: float = 0.0
     paused_until: float = 0.0
     day: int = 0
     spent: int = 0
     in_flight: dict[str, float] = field(default_factory=dict)
-    """Latest time at which each request in flight counts as answered, by ticket."""
+    """Time at which each request in flight counts as answered at the latest, by ticket."""
     line: list[tuple[str, float]] = field(default_factory=list)
-    """Queue of waiting processes, first come, first served, one turn each. Each entry holds the time at which it
-    loses its place."""
+    """Queue of waiting processes, first come, first served, one turn each. Each entry includes the time at which the
+    process loses its place."""
 
     @classmethod
     def from_json(cls, text: str) -> "Pace":
@@ -78,7 +77,7 @@ class Pace:
         return _STATE.dump_json(self).decode()
 
     def take(self, ticket: str, process: str, price: int, now: float, limits: PaceLimits) -> Wait | None:
-        """Take a turn and return None, or return how long to wait. The same ticket is granted again."""
+        """Take a turn and return None, or return how long to wait. A ticket that already has a turn gets it again."""
         now = self._pass_time(now)
         if ticket in self.in_flight:
             return None
@@ -100,7 +99,7 @@ class Pace:
         return None
 
     def end(self, ticket: str, pause: float, now: float, limits: PaceLimits) -> None:
-        """End a turn. `pause` is the number of seconds for which the service asks for no requests."""
+        """End a turn. `pause` is the number of seconds for which the service asks not to be sent requests."""
         now = self._pass_time(now)
         if self.in_flight.pop(ticket, None) is not None and limits.connections == 1:
             self.next_at = max(self.next_at, now + limits.spacing)
@@ -108,8 +107,8 @@ class Pace:
             self.paused_until = max(self.paused_until, now + pause)
 
     def _line_up(self, process: str, now: float) -> int:
-        """Return the position of the process in the queue, adding it at the end if new. Processes that did not
-        return in time lose their place."""
+        """Return the position of the process in the queue, adding it at the end if it is new. Processes that did not
+        return in time lose their places."""
         self.line = [(name, until) for name, until in self.line if until >= now or name == process]
         names = [name for name, _ in self.line]
         if process not in names:
@@ -141,7 +140,7 @@ class Turn:
 
 
 class Pacer:
-    """Pacing of one process's requests to one service. Belongs to one event loop; close it there."""
+    """Rate limiter for one process's requests to one service. Belongs to one event loop; close it there."""
 
     def __init__(self, state: SharedState, key: str, limits: PaceLimits) -> None:
         self._state = state
@@ -152,7 +151,7 @@ class Pacer:
         self._ending: set[asyncio.Task[None]] = set()
 
     def seconds_ahead(self, place: Place[int]) -> float:
-        """Return the minimum wait in seconds of a new place like this."""
+        """Return the minimum wait, in seconds, for a new place like this one."""
         return self._gate.ahead(place) * self._limits.spacing
 
     @asynccontextmanager
@@ -161,9 +160,8 @@ class Pacer:
     ) -> AsyncIterator[Turn]:
         """Wait for a turn to send one request.
 
-        Calls `check` when the request is first in line, and with every wait that it is told after that; what it raises
-        ends the wait. Raises StorageError when the shared state is out of reach.
-        """
+        Calls `check` with None when the request becomes first in line, and then with every wait that it is given; an
+        exception from `check` ends the wait. Raises StorageError when the shared state is unreachable."""
         turn, asked = Turn(), False
         try:
             async with self._gate.slot(place or Place()):

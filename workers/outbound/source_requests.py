@@ -1,4 +1,4 @@
-"""Requests to a remote source with their context; their responses, journalled and parsed."""
+"""Requests to a remote source with their context; responses, recorded in the journal and parsed."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -17,20 +17,20 @@ S = TypeVar("S", bound=BaseModel)
 
 
 class RequestContext(NamedTuple):
-    """Owner of a request, and how long the request may wait to be sent."""
+    """Owner of a request, and the time for which the request can wait to be sent."""
 
     owner: str
-    """Evaluation id. Owners take turns at a source."""
+    """Evaluation id, which identifies the owner. Owners take turns at a source."""
     patience: float
-    """Maximum seconds until the last attempt may begin, including turns, failures and pauses. Beyond that
-    SourceBusy is raised, and at once if no turn can come in time. The last response may take as long as the
-    source's settings allow."""
+    """Maximum seconds until the last attempt can begin, including turns, failures and pauses. After that, or at once if
+    no turn can come in time, SourceBusy is raised. The last response can take as long as the source's settings allow.
+    """
 
 
 @dataclass(frozen=True)
 class SourceRequest:
-    """A request to a source. All its content may be cached, shared and logged: the gateway adds keys and e-mail
-    addresses."""
+    """Request to a source. Its entire content can be cached, shared and logged, because keys and e-mail addresses are
+    added later, by the gateway."""
 
     source: str
     """Source whose limits, key, address and response lifetime apply: `semantic_scholar`, `arxiv`, …"""
@@ -39,9 +39,9 @@ class SourceRequest:
     """Path relative to the source's base URL, without a leading slash."""
     params: tuple[tuple[str, str], ...] = ()
     body: str | None = None
-    """JSON; makes it a POST."""
+    """JSON body; if set, the request is a POST."""
     lifetime: dt.timedelta | None = None
-    """Time for which the response stays fresh; None: the source's default."""
+    """Time for which the response stays fresh; None means the source's default."""
     max_bytes: int = 16 * 2**20
 
 
@@ -52,7 +52,7 @@ class SourceResponse(NamedTuple):
     body: bytes
     fetched_at: dt.datetime
     cached: bool
-    """Whether the response came from the shared cache or from another caller's identical request in flight."""
+    """True if the response came from the shared cache or from another caller's identical request in flight."""
 
 
 class SourceFetcher(Protocol):
@@ -66,13 +66,14 @@ class SourceFetcher(Protocol):
 
 @dataclass(frozen=True)
 class JournalledFetcher:
-    """Fetcher that counts responses in one run's journal. Result counts and failures are recorded by the callers
-    that read the responses."""
+    """Fetcher that counts responses in one run's journal. Result counts and failures are recorded by the callers that
+    interpret the responses."""
 
     fetcher: SourceFetcher
     journal: Journal
     purpose: Operation | None = None
-    """Operation recorded in the journal for all requests, whatever the source's own operation is."""
+    """Operation recorded in the journal for all requests, regardless of the operation that the source itself uses; None
+    records the latter."""
 
     async def fetch(self, request: SourceRequest, context: RequestContext) -> SourceResponse:
         response = await self.fetcher.fetch(request, context)
@@ -95,11 +96,11 @@ _NO_CACHED_ANSWER = dt.timedelta(microseconds=1)
 async def fetch_parsed(
     remote: SourceFetcher, request: SourceRequest, context: RequestContext, parse: Callable[[SourceResponse], T]
 ) -> T:
-    """Return the result of `parse` for the response, requesting it again if it is malformed. Raises SourceError;
-    SourceMalformed if the second response is no better.
+    """Return the result of `parse` for the response, requesting the response again if it is malformed. Raises
+    SourceError, in particular SourceMalformed if the second response is no better.
 
-    The second response replaces the first in the shared cache, so that the unreadable response is not served for
-    the whole cache lifetime."""
+    The second response replaces the first in the shared cache, so that the unreadable response is not served for the
+    whole cache lifetime."""
     try:
         return parse(await remote.fetch(request, context))
     except SourceMalformed:
@@ -109,7 +110,8 @@ async def fetch_parsed(
 async def fetch_json(
     remote: SourceFetcher, request: SourceRequest, context: RequestContext, shape: type[S]
 ) -> S | None:
-    """Return the parsed JSON response like `fetch_parsed`, or None if the source does not know the requested item."""
+    """Return the parsed JSON response as `fetch_parsed` does, or None if the source does not know the requested
+    item."""
     return await fetch_parsed(
         remote,
         request,
@@ -119,7 +121,8 @@ async def fetch_json(
 
 
 def parse_json(response: SourceResponse, shape: type[S], source: str) -> S:
-    """Parse the response. Raises SourceMalformed, which is counted for the source, as are left-out entries."""
+    """Parse the response. Raises SourceMalformed, which is counted in the source's metrics, as are entries that are
+    left out."""
     try:
         return shape.model_validate_json(response.body, context=source)
     except ValidationError as error:

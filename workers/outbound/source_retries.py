@@ -38,7 +38,7 @@ _LONGEST_QUOTED = 200
 
 
 class SourceAddress:
-    """Address of an enabled source, and our credentials for it."""
+    """Address of an enabled source, and the credentials for it."""
 
     def __init__(self, source: str, settings: SourceSettings, base_url: str) -> None:
         self._source = source
@@ -49,17 +49,17 @@ class SourceAddress:
 
     @property
     def pace_key(self) -> str:
-        """Key of the limits that apply: those of this API at this host for this key."""
+        """Return the key of the limits that apply: the limits of this API at this host for this API key."""
         return f"{self._source} {self.host} {hashlib.sha256(self._secret.encode()).hexdigest()[:16]}"
 
     def cache_key(self, request: SourceRequest) -> str:
-        """Return the cache key of the response, which is equal for all callers that send the same request to
-        the same server."""
+        """Return the response's cache key, which is equal for all callers that send the same request to the same
+        server."""
         asked = [request.source, str(self._base), request.path, sorted(request.params), request.body]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
     def url(self, request: SourceRequest) -> URL:
-        """Return the URL of a request. Raises SourceRefused for a path that leads out of the source's base URL."""
+        """Return the URL of a request. Raises SourceRefused for a path that leads outside the source's base URL."""
         base = str(self._base).rstrip("/") + "/"
         url = URL(base + request.path)
         if not str(url).startswith(base):
@@ -67,8 +67,8 @@ class SourceAddress:
         return url.extend_query(list(request.params) + self._params())
 
     def redirected(self, url: URL, location: str) -> URL:
-        """Return the target of a redirect. Raises SourceRefused for another host; the only change followed is
-        from HTTP to HTTPS."""
+        """Return the target of a redirect. Raises SourceRefused for another host; the only other change that is
+        followed is from HTTP to HTTPS."""
         try:
             target = url.join(URL(location))
         except ValueError:
@@ -106,23 +106,23 @@ class SourceAddress:
 
 
 class Line(Protocol):
-    """Queueing of one request for its turns at the source."""
+    """Queue interface through which a request waits for its turns at the source."""
 
     def place(self) -> Place[int]:
         """Return a new place in the queue, for one turn."""
         ...
 
     def check(self, wait: Wait | None) -> None:
-        """Called when the request is first in the queue (None) or must still wait."""
+        """Handle the request's wait: called when it is first in the queue (None) or must still wait."""
         ...
 
     def begin(self) -> None:
-        """Called when the turn of the request begins."""
+        """Handle the start of the request's turn."""
         ...
 
 
 class _Transient(Exception):
-    """Failure that may pass when the same request is retried."""
+    """Failure that can pass when the same request is retried."""
 
 
 class _RateLimited(_Transient):
@@ -130,8 +130,8 @@ class _RateLimited(_Transient):
 
 
 class CircuitBreaker:
-    """Circuit breaker: opens after `threshold` failures in a row, and after `pause` seconds admits one attempt at a
-    time, a probe, until it succeeds. Times are seconds of any clock."""
+    """Circuit breaker that opens after `threshold` consecutive failures. After `pause` seconds it admits one attempt at
+    a time (a probe) until one succeeds. Times are seconds of any clock."""
 
     def __init__(self, threshold: int, pause: float) -> None:
         self._threshold = threshold
@@ -139,7 +139,7 @@ class CircuitBreaker:
         self._opened_at: float | None = None
         self._probing = False
         self.failures = 0
-        """Failures in a row."""
+        """Number of consecutive failures."""
 
     def remaining(self, now: float) -> float:
         """Return the seconds until the next attempt is admitted; 0 if the breaker is not open."""
@@ -147,7 +147,7 @@ class CircuitBreaker:
 
     @contextmanager
     def attempt(self, now: float) -> Iterator[bool | None]:
-        """Yield whether the attempt within the block is a probe, or None if no attempt is admitted."""
+        """Yield whether the attempt within the block is a probe; None if no attempt is admitted."""
         probe = self._opened_at is not None
         refused = self.remaining(now) > 0 or (probe and self._probing)
         if refused:
@@ -169,7 +169,7 @@ class CircuitBreaker:
 
 
 class SourceClient:
-    """Client that sends requests to one source. It has no cache. Belongs to one event loop; close it there."""
+    """Client that sends requests to one source, without a cache. Belongs to one event loop; close it there."""
 
     def __init__(self, source: str, settings: SourceSettings, state: SharedState, clock: Clock) -> None:
         self.settings = settings
@@ -270,7 +270,7 @@ class SourceClient:
             return response
 
     def _judge(self, response: HttpResponse, turn: Turn, probe: bool, state: RetryCallState) -> None:
-        """Return normally for responses and redirects; raise an error for anything else."""
+        """Return normally for responses and redirects; otherwise raise an error."""
         kind = classify_response(response.status, response.headers)
         asked = retry_after(response.headers, self._clock.now())
         if kind in {"rate_limited", "transient"} and asked is not None:
@@ -290,7 +290,7 @@ class SourceClient:
             raise self._refusal(response)
 
     def _succeeded(self) -> None:
-        """Record that the source responds, whatever the response."""
+        """Record that the source responds, whatever the response was."""
         self._breaker.succeeded()
         BREAKER_OPEN.labels("source", self._source).set(0)
 
@@ -309,7 +309,7 @@ class SourceClient:
         )
 
     def _wait(self, state: RetryCallState) -> float:
-        """Return the backoff; 0 after a 429, because the pause of the shared pace already delays all requests."""
+        """Return the backoff in seconds; 0 after a 429, because the shared pause already delays all requests."""
         failure = state.outcome.exception() if state.outcome is not None else None
         return 0.0 if isinstance(failure, _RateLimited) else self._backoff(state)
 

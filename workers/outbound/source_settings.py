@@ -1,7 +1,6 @@
-"""Settings of each remote source: where it is, who we are to it, and what it allows. All can be overridden.
+"""Settings of each remote source: its address, our credentials, and its limits. All can be overridden.
 
-Limits are those of the APIs' own documentation in autumn 2026. They hold for a key over all processes together.
-"""
+The limits are those in the APIs' own documentation in autumn 2026. They apply per key, across all processes."""
 
 import datetime as dt
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -23,7 +22,7 @@ class KeyPlace(NamedTuple):
 
 
 class SourceSettings(Frozen):
-    """Settings of one API. Fields whose default depends on another field are defined after it."""
+    """Settings of one API. A field whose default depends on another field is defined after that field."""
 
     variable: ClassVar[str] = "ASSAYER"
     """Prefix of the API's environment variables, used in hints."""
@@ -33,17 +32,17 @@ class SourceSettings(Frozen):
     headers: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Additional headers of every request."""
     prices: ClassVar[dict[Operation, int]] = {}
-    """Units of the daily budget used by an operation, if not 1."""
+    """Units of the daily budget that an operation uses, if not 1."""
     compulsory: ClassVar[Literal["api_key", "email", ""]] = ""
     """Setting without which the API refuses all requests."""
 
     base_url: str | None = None
-    """None: the source is off."""
+    """Base URL; None disables the source."""
     api_key: SecretStr = SecretStr("")
     email: str = ""
     spacing_seconds: float = Field(default=0.1, ge=0)
-    """Minimum seconds between sending two requests; with one connection, between the end of a response and the next
-    request."""
+    """Minimum seconds between the starts of two requests; with one connection, between the end of a response and the
+    next request."""
     connections: int = Field(default=4, ge=1)
     """Maximum requests in flight."""
     daily_budget: int | None = Field(default=None, ge=1)
@@ -54,15 +53,15 @@ class SourceSettings(Frozen):
     answer_seconds: Seconds = 30.0
     """Maximum seconds for one request, including connecting."""
     attempts: int = Field(default=4, ge=1)
-    """Maximum sends of one request before the source counts as unavailable."""
+    """Maximum number of times one request is sent before the source counts as unavailable."""
     backoff_initial_seconds: Seconds = 1.0
     backoff_max_seconds: Seconds = 30.0
     retry_after_max_seconds: Seconds = 3_600.0
     """Longest wait, in seconds, accepted from one Retry-After header of a source."""
     breaker_failures: int = Field(default=5, ge=1)
-    """Consecutive failures after which the source is paused."""
+    """Number of consecutive failures after which the source is paused."""
     breaker_seconds: Seconds = 30.0
-    """Seconds that a pause lasts before one request is tried again."""
+    """Seconds for which a pause lasts before one request is tried again."""
 
     @field_validator("base_url")
     @classmethod
@@ -75,12 +74,12 @@ class SourceSettings(Frozen):
 
     @property
     def on(self) -> bool:
-        """Whether the source is used: it has a base URL, and no required setting is missing."""
+        """Return whether the source is used, that is, has a base URL and all required settings."""
         return self.base_url is not None and not self.lacks
 
     @property
     def lacks(self) -> str:
-        """Name of the required setting that is missing, or an empty string."""
+        """Return the name of the required setting that is missing; empty if none is missing."""
         given = {"api_key": self.api_key.get_secret_value(), "email": self.email, "": "nothing is compulsory"}
         return "" if given[self.compulsory] else self.compulsory
 
@@ -91,11 +90,11 @@ def _with_key(with_key: Any, without: Any) -> Any:
 
 
 class SemanticScholarSettings(SourceSettings):
-    """One request a second for a key over all endpoints; without a key all clients share one pool.
+    """Semantic Scholar settings: one request per second per key over all endpoints; without a key, all clients share
+    one pool.
 
-    One connection, so that the second counts from the answer: with more, two requests sent a second apart were seen to
-    reach a stalled server together. It costs the latency of an answer between two requests.
-    """
+    There is only one connection, so that the second is counted from the response: with more, two requests sent a second
+    apart were seen to reach a stalled server together. This costs the latency of one response between two requests."""
 
     variable = "ASSAYER_S2"
     key_place = KeyPlace("header", "x-api-key")
@@ -104,7 +103,7 @@ class SemanticScholarSettings(SourceSettings):
 
 
 class ArxivSettings(SourceSettings):
-    """arXiv settings: one request every three seconds over a single connection; new papers appear once a day."""
+    """arXiv settings: one request every three seconds over one connection; new papers appear once per day."""
 
     variable = "ASSAYER_ARXIV"
     spacing_seconds: float = Field(default=3.0, ge=0)
@@ -114,9 +113,9 @@ class ArxivSettings(SourceSettings):
 
 
 class OpenAlexSettings(SourceSettings):
-    """OpenAlex settings. The daily budget is one US dollar with a (free) key, a tenth of it without. A list request
-    costs 0.0001 dollars, which is our unit, and a search ten times that. A single record is free, but since only
-    `open_access` requests nothing else, other operations count as lists. At most 100 requests a second."""
+    """OpenAlex settings. The daily budget is one US dollar with a (free) key, a tenth of that without. A list request
+    costs 0.0001 dollars, which is the unit used here, and a search ten times that. A single record is free, but since
+    only `open_access` requests nothing else, other operations count as lists. At most 100 requests per second."""
 
     variable = "ASSAYER_OPENALEX"
     key_place = KeyPlace("param", "api_key")
@@ -128,8 +127,9 @@ class OpenAlexSettings(SourceSettings):
 
 
 class CrossrefSettings(SourceSettings):
-    """Crossref settings. Lists: three requests a second over three connections with an e-mail address, else one
-    over one. We use one, as with Semantic Scholar, because Crossref is queried in batches and rarely."""
+    """Crossref settings. Limits for lists: with an e-mail address, three requests per second over three connections,
+    otherwise one over one. One connection is used, as with Semantic Scholar, because Crossref is queried rarely and in
+    batches."""
 
     variable = "ASSAYER_CROSSREF"
     key_place = KeyPlace("header", "Crossref-Plus-API-Token", "Bearer ")
@@ -139,7 +139,7 @@ class CrossrefSettings(SourceSettings):
 
 
 class UnpaywallSettings(SourceSettings):
-    """Unpaywall settings: 100,000 requests a day; an e-mail address is required."""
+    """Unpaywall settings: 100,000 requests per day; an e-mail address is required."""
 
     compulsory = "email"
     variable = "ASSAYER_UNPAYWALL"
@@ -166,8 +166,8 @@ class GoogleScholarSettings(SourceSettings):
 
 
 class GithubSettings(SourceSettings):
-    """GitHub settings: 5,000 requests an hour with a key, of which 30 searches a minute; 60 an hour without. The
-    strictest limit is applied."""
+    """GitHub settings: 5,000 requests per hour with a key, including at most 30 searches per minute; 60 per hour
+    without a key. The strictest limit is applied."""
 
     variable = "ASSAYER_GITHUB"
     headers: ClassVar[tuple[tuple[str, str], ...]] = (
@@ -179,7 +179,7 @@ class GithubSettings(SourceSettings):
 
 
 class KaggleSettings(SourceSettings):
-    """Kaggle settings: an account token is required; how many requests it allows is not documented."""
+    """Kaggle settings: an account token is required; the rate limit is not documented."""
 
     compulsory = "api_key"
     variable = "ASSAYER_KAGGLE"
@@ -187,6 +187,6 @@ class KaggleSettings(SourceSettings):
 
 
 class DataCiteSettings(SourceSettings):
-    """DataCite settings: 3,000 requests in five minutes from one address."""
+    """DataCite settings: 3,000 requests per five minutes from one address."""
 
     variable = "ASSAYER_DATACITE"

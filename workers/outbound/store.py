@@ -1,4 +1,5 @@
-"""State shared by processes: LLM answers with the ledger, source responses, claims on both, and small JSON states."""
+"""State shared by processes: LLM answers with the ledger, responses from sources, claims on both, and small JSON
+states."""
 
 import asyncio
 import datetime as dt
@@ -18,7 +19,7 @@ class AnswerStore(Claims, Protocol):
     async def find(self, key: str) -> CachedAnswer | None: ...
 
     async def find_or_claim(self, key: str, claimant: str, seconds: float) -> CachedAnswer | Claimed:
-        """Return the answer, or claim the request for the claimant if there is none."""
+        """Return the answer; if there is none, claim the request for the claimant."""
         ...
 
     async def record(
@@ -30,9 +31,8 @@ class AnswerStore(Claims, Protocol):
     ) -> None:
         """Write the ledger row and the answer, if there is one, and end the claimant's claim, in one transaction.
 
-        A stored answer stays, unless its value is that of `instead_of`, which turned out to be unusable: all callers
-        get the first good answer.
-        """
+        A stored answer is kept unless its value is that of `instead_of`, which turned out to be unusable, so that all
+        callers get the first good answer."""
         ...
 
 
@@ -76,11 +76,12 @@ class ResponseCache(Claims, Protocol):
     async def find_or_claim(
         self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
     ) -> CachedResponse | Claimed:
-        """Return the response if it is younger than `freshness`, else claim the request."""
+        """Return the response if it is younger than `freshness`, otherwise claim the request."""
         ...
 
     async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
-        """Store the response, replacing an older one, and end the claim. It may be purged after its lifetime."""
+        """Store the response, replacing any older one, and end the claim. The response can be purged after its
+        lifetime."""
         ...
 
     async def purge(self, most: int) -> int:
@@ -121,13 +122,13 @@ Result = TypeVar("Result")
 
 
 class SharedState(Protocol):
-    """Small JSON objects that processes change one at a time. Raises StorageError when unreachable."""
+    """Small JSON objects, each changed by one process at a time. Raises StorageError when unreachable."""
 
     async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
-        """Replace the text, `{}` at first, by what `work` makes of it and of the shared clock's Unix time.
+        """Replace the text, initially `{}`, with the result of `work` for that text and the shared clock's Unix time.
 
-        No other process changes it meanwhile. After a lost connection `work` may be applied again to its own result.
-        """
+        No other process changes the text meanwhile. After a lost connection, `work` can be applied again to its own
+        result."""
         ...
 
 

@@ -1,10 +1,10 @@
-"""Rollouts of SciCompanion's loop in the shape in which a GRPO trainer takes them: as many rows a group as it asks for.
+"""Rollouts of SciCompanion's loop in the shape that a GRPO trainer expects: exactly as many rows per group as it asks
+for.
 
-A rollout is several calls, each with a prompt of its own, as in evaluations. Each call is a row with the whole
-rollout's reward, so that a group of G rollouts with K calls each is a group of G x K rows, whose mean is that of the G
-rewards. A rollout with fewer calls is filled up with rows in which nothing is learned: they keep the mean right and
-have no target.
-"""
+A rollout consists of several calls, each with its own prompt, as in evaluations. Each call is a row with the whole
+rollout's reward, so a group of G rollouts with K calls each is a group of G x K rows whose mean equals that of the G
+rewards. A rollout with fewer calls is padded with rows in which nothing is learned: they keep the mean correct and have
+no target."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class TrajectoryRecord(Frozen):
-    """A line of `trajectories.jsonl`. A step that is repeated after a restart appears again."""
+    """Line of `trajectories.jsonl`. A step repeated after a restart appears again."""
 
     step: int
     idea: str
@@ -39,12 +39,12 @@ class TrajectoryRecord(Frozen):
 
 
 class CompanionGroups:
-    """Rollout function passed to TRL as `rollout_func`, which also provides the rewards of its rows. One event loop
-    runs for the whole training, so that open resources stay open between steps."""
+    """Rollout function passed to TRL as `rollout_func`; it also provides the rewards of its rows. One event loop runs
+    for the whole training, so that open resources stay open between steps."""
 
     def __init__(self, rollouts: CompanionRollouts, ideas: Sequence[RatedIdea], calls: int, record: Path) -> None:
-        """Create the rollout function. `calls` is the number of rows per rollout. Prompts from the trainer are
-        indices of ideas."""
+        """Create the rollout function. `calls` is the number of rows per rollout. The trainer's prompts are indices of
+        ideas."""
         self._rollouts, self._ideas, self._calls, self._record = rollouts, ideas, calls, record
         self._runner = asyncio.Runner()
 
@@ -82,7 +82,7 @@ class CompanionGroups:
 
 
 def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryTokens]:
-    """Return the rows of a rollout, filled up to `calls` rows in which nothing is learned."""
+    """Return the rows of a rollout, padded to `calls` rows with rows in which nothing is learned."""
     if len(rollout.calls) > calls:
         raise Defect(f"A rollout has {len(rollout.calls)} calls, and {calls} were reckoned with.")
     nothing = TrajectoryTokens((end,), (end,), (0,))
@@ -121,7 +121,7 @@ def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | N
 
 
 def _sampling(trainer: Any) -> Generate:
-    """Return a function that samples with the trainer's own engine, transformers or vLLM, and the weights of the
+    """Return a function that samples with the trainer's own engine (transformers or vLLM) and the weights of the
     current step."""
 
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:

@@ -16,13 +16,13 @@ class LoopRollouts(Rollouts):
     """Settings for running the loop during training."""
 
     at_once: PositiveInt = 32
-    """Maximum contexts for which the policy generates in one batch."""
+    """Maximum number of contexts for which the policy generates in one batch."""
     most_prompt_tokens: PositiveInt = 12_000
-    """Maximum tokens of a prompt. A rollout with a longer prompt stops without a reward. The paper uses 12,000."""
+    """Maximum tokens of a prompt. A rollout whose prompt is longer stops without a reward. The paper uses 12,000."""
     repairs: Annotated[int, Field(ge=0, le=5)] = 1
     """Maximum number of times an unusable answer is sent back."""
     seconds: float = Field(default=3_600, gt=0)
-    """Maximum seconds of one rollout, including waiting for the others; beyond them it has no reward."""
+    """Maximum seconds of one rollout, including waiting for the other rollouts; a longer rollout has no reward."""
     most_steps_unrewarded: PositiveInt = 5
     """Consecutive steps without a single reward after which the training stops."""
 
@@ -31,7 +31,7 @@ class CompanionTraining(TrainingPlan):
     method: Literal["scicompanion"]
     data: RatedIdeaFile
     corpus: Path
-    """Folder of the corpus that the loop searches, read with the embedder of the settings."""
+    """Folder of the corpus that the loop searches, read with the embedder in the settings."""
     loop: SciCompanionOptions = SciCompanionOptions()
     reward: RewardWeights = RewardWeights()
     rollouts: LoopRollouts = LoopRollouts()
@@ -42,7 +42,7 @@ class CompanionTraining(TrainingPlan):
 
     @property
     def dimensions(self) -> tuple[RubricDimension, ...]:
-        """Dimensions of the loop. Raises InputError when a file of dimensions cannot be used."""
+        """Return the dimensions of the loop. Raises InputError when a dimensions file cannot be used."""
         return self.loop.rubric()
 
     def calls(self, judged: int) -> int:

@@ -1,4 +1,4 @@
-"""Rollouts of SciCompanion's loop by a policy, many at the same time. The steps and the literature are those of an
+"""Rollouts of SciCompanion's loop by a policy, many at the same time. Steps and literature are the same as in an
 evaluation, with the policy as the language model."""
 
 import asyncio
@@ -32,8 +32,8 @@ from workers.policy_training.trajectories import TrajectoryTokens
 class CompanionRollout(NamedTuple):
     idea: RatedIdea
     calls: tuple[TrajectoryTokens, ...]
-    """Calls of the rollout, each with its prompt. Retrieved text and questions are in prompts, and also between
-    answers if an answer was sent back."""
+    """Calls of the rollout, each with its prompt. Retrieved text and questions are in the prompts and, if an answer was
+    sent back, also between answers."""
     reward: TrajectoryReward | Absent
 
 
@@ -45,8 +45,8 @@ class CompanionRollouts:
     async def walked(
         self, ideas: Sequence[RatedIdea], template: PolicyTemplate, generate: Generate
     ) -> list[CompanionRollout]:
-        """Run one rollout for each entry of `ideas`; repeat an idea for several rollouts. A failed rollout has
-        no reward, and states the reason. Exceptions of `generate` propagate."""
+        """Run one rollout per entry of `ideas`; list an idea repeatedly for several rollouts. A failed rollout has no
+        reward and states the reason. Exceptions from `generate` propagate."""
         names = [f"rollout_{number}" for number in range(len(ideas))]
         waves = GenerationWaves(generate, names, self._plan.rollouts.at_once)
         transport = PolicyTransport(template, waves, self._plan.rollouts.most_prompt_tokens)
@@ -83,7 +83,7 @@ class CompanionRollouts:
 
 
 def judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[RubricDimension, ...]:
-    """Return the dimensions with a known score; the assessments of others could teach the policy nothing."""
+    """Return the dimensions with a known score; assessing other dimensions could teach the policy nothing."""
     return tuple(dimension for dimension in plan.dimensions if dimension.name in idea.scores)
 
 

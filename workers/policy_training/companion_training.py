@@ -36,7 +36,8 @@ def train_companion(
 
 
 def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
-    """Read the rated ideas of a plan. Raises InputError naming the faulty line, or if there are too few for a step."""
+    """Read the rated ideas of a plan. Raises InputError that names the faulty line, or if there are too few ideas for a
+    step."""
     ideas = read_rated_ideas(plan.data, plan.dimensions)
     if len(ideas) < plan.grpo.questions:
         raise InputError(

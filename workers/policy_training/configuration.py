@@ -17,7 +17,7 @@ PositiveInt = Annotated[int, Field(ge=1)]
 
 
 class LoraSettings(Frozen):
-    """Low-rank adapters (PEFT), which are trained in place of the whole model."""
+    """Low-rank adapters (PEFT), which are trained instead of the whole model."""
 
     rank: PositiveInt = 128
     alpha: PositiveInt = 256
@@ -27,18 +27,18 @@ class LoraSettings(Frozen):
 
 class PolicyModel(Frozen):
     model: str
-    """Folder or name on a model hub; none of the model's code is run."""
+    """Model folder, or model name on a hub; code in the model's repository is never run."""
     precision: Literal["float32", "bfloat16"] = "float32"
     lora: LoraSettings | None = None
     """Adapters to train; None trains all weights."""
 
 
 class QuestionFile(Frozen):
-    """JSON lines with `question` and `abstract`; other fields are ignored."""
+    """JSON Lines file with `question` and `abstract`; other fields are ignored."""
 
     file: Path
     prompt: str = _DEFAULT_PROMPT
-    """Prompt with `{question}` in place of the question."""
+    """Prompt in which `{question}` is replaced by the question."""
     most: PositiveInt | None = None
 
     @field_validator("prompt")
@@ -54,7 +54,8 @@ class QuestionFile(Frozen):
 
 
 class RewardService(Frozen):
-    """Service that computes rewards. Its address defaults to ASSAYER_API_URL; its key is always ASSAYER_API_KEY."""
+    """Service that computes rewards. Its address defaults to ASSAYER_API_URL; its key always comes from
+    ASSAYER_API_KEY."""
 
     url: str | None = None
     judge: str | None = None
@@ -66,8 +67,8 @@ class RewardService(Frozen):
 
 
 class GrpoSettings(Frozen):
-    """GRPO settings. The defaults are the unbiased form (Dr. GRPO), which divides the loss neither by completion
-    length nor by the group's standard deviation of rewards."""
+    """GRPO settings. The defaults are the unbiased form (Dr. GRPO), in which the loss is divided neither by completion
+    length nor by the standard deviation of the group's rewards."""
 
     loss: Literal["dr_grpo", "grpo"] = "dr_grpo"
     scale_rewards: Literal["none", "group", "batch"] = "none"
@@ -75,9 +76,9 @@ class GrpoSettings(Frozen):
     generations: int = Field(default=8, ge=2)
     """Completions per question; the mean reward of this group is the baseline."""
     questions: PositiveInt = 4
-    """Questions in each step."""
+    """Questions per step."""
     micro_batch: PositiveInt | None = None
-    """Completions processed by the model at once; None: one group."""
+    """Completions that the model processes at once; None means one group."""
     learning_rate: float = Field(default=1e-5, gt=0)
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     warm_up: int = Field(default=0, ge=0)
@@ -107,7 +108,7 @@ class GrpoSettings(Frozen):
 
     @property
     def completions(self) -> int:
-        """Completions per step."""
+        """Return the number of completions per step."""
         return self.questions * self.generations
 
     @property
@@ -149,11 +150,11 @@ class TrainingPlan(Frozen):
     @property
     @abstractmethod
     def rewarded_by(self) -> str:
-        """Name of the judge, as shown in a learning curve."""
+        """Return the name of the judge, as shown in a learning curve."""
 
     def goes_on_from(self, earlier: "TrainingPlan") -> bool:
-        """Return whether training can resume from checkpoints of the earlier plan: only settings that do not
-        affect results may differ."""
+        """Return whether training can resume from checkpoints of the earlier plan; the plans must differ only in
+        settings that do not affect results."""
         free = {"title", "folder", "checkpoint_every", "checkpoints_kept", "machine"}
         return self.model_dump(exclude=free) == earlier.model_dump(exclude=free)
 

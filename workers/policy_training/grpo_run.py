@@ -1,4 +1,4 @@
-"""A run of TRL's GRPO trainer. Imported only when training starts, because this module needs the extra `rl`."""
+"""Run of TRL's GRPO trainer. Imported only when training starts, because this module needs the extra `rl`."""
 
 import math
 import warnings
@@ -60,7 +60,7 @@ class GrpoRun:
             )
 
     def train(self, checkpoint: Path | None) -> list[LearningPoint]:
-        """Train from the start, or resume from a checkpoint. Exceptions of the reward function propagate."""
+        """Train from the start, or resume from a checkpoint. Exceptions from the reward function propagate."""
         with _quiet():
             self._trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         return _points(self._trainer.state)
@@ -79,7 +79,7 @@ class _Points(TrainerCallback):  # type: ignore[misc] # its types are not read: 
 
 
 def _points(state: TrainerState) -> list[LearningPoint]:
-    """Return the points of the history that checkpoints carry; a step repeated after a restart appears once."""
+    """Return the points in the history stored in checkpoints; a step repeated after a restart appears once."""
     return [_point(row) for row in state.log_history if "reward" in row]
 
 
@@ -135,7 +135,7 @@ def _lora(settings: LoraSettings) -> LoraConfig:
 
 
 def _arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
-    """Return the trainer's arguments. `rows` is the number of rows in one generation."""
+    """Return the trainer's arguments. `rows` is the number of rows per generation."""
     grpo, on_cpu = plan.grpo, not torch.cuda.is_available()
     vllm: dict[str, Any] = {}
     if plan.rollouts.engine == "vllm":
@@ -175,7 +175,7 @@ def _arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
 
 
 class _quiet(warnings.catch_warnings):
-    """Context that suppresses warnings between TRL and transformers that only their developers can fix."""
+    """Context that suppresses those warnings between TRL and transformers that only their developers can fix."""
 
     def __enter__(self) -> None:
         super().__enter__()

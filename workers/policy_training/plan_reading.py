@@ -1,4 +1,4 @@
-"""Reader for the plans of `assayer policy train`: one TOML file per training, whose `method` names what is trained."""
+"""Reader of the plans for `assayer policy train`: one TOML file per training, whose `method` names what is trained."""
 
 import tomllib
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
-"""One call of a task as the policy sees it: a text that only grows, token for token as it was sampled.
+"""One call of a task as the policy sees it: a text that only grows, with exactly the tokens that were sampled.
 
-Words rendered anew may be cut into other tokens than those that were drawn, so an answer that is sent back is never
-rendered: what the chat template puts after it is appended to it.
-"""
+Text that is rendered again can be split into tokens other than the sampled ones, so an answer that is sent back is
+never rendered again: the text that the chat template puts after it is appended to it."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from workers.llm.chat_completion import ChatMessage
 from workers.policy_training.trajectories import TrajectorySegment, TrajectoryTokens, trajectory_tokens
 
 _PLACE = "\u241e an answer \u241e"
-"""Placeholder for an answer, used to find what the template puts after it."""
+"""Placeholder for an answer, used to find the text that the template puts after it."""
 
 
 class WrittenTokens(NamedTuple):
@@ -23,11 +22,11 @@ class WrittenTokens(NamedTuple):
 
 
 class PolicyTemplate:
-    """Chat template of a policy's tokenizer. Special tokens that occur in text from outside are broken up, so that
-    no paper can end or begin a message."""
+    """Chat template of a policy's tokenizer. Special tokens in external text are broken up, so that no paper can end or
+    begin a message."""
 
     def __init__(self, tokenizer: Any, ends: frozenset[int]) -> None:
-        """Create a template. `ends` are the tokens that end a text. Raises ConfigurationError for a tokenizer
+        """Create a template. `ends` are the tokens with which a text can end. Raises ConfigurationError for a tokenizer
         without a chat template."""
         if not getattr(tokenizer, "chat_template", None):
             raise ConfigurationError(
@@ -39,7 +38,7 @@ class PolicyTemplate:
         self._marks = {item: f"{item[0]} {item[1:]}" for item in special if len(item) > 1}
 
     def opening(self, messages: Sequence[ChatMessage]) -> tuple[int, ...]:
-        """Return the tokens of the messages up to where the answer begins."""
+        """Return the tokens of the messages up to the position where the answer begins."""
         return self._ids(self._rendered(messages))
 
     def after_answer(self, messages: Sequence[ChatMessage], complaint: ChatMessage, ended_by: int) -> tuple[int, ...]:
@@ -67,7 +66,8 @@ class PolicyTemplate:
 
 
 class PolicyConversation:
-    """A prompt and an answer, followed, for each unusable answer, by a complaint and the next answer."""
+    """Conversation of a prompt and an answer, followed, for each unusable answer, by a complaint and the next
+    answer."""
 
     def __init__(self, template: PolicyTemplate, messages: Sequence[ChatMessage]) -> None:
         self._template, self._messages = template, messages
@@ -75,7 +75,7 @@ class PolicyConversation:
 
     @property
     def context(self) -> tuple[int, ...]:
-        """All tokens so far, which are the context for sampling the next answer."""
+        """Return all tokens so far, which are the context for sampling the next answer."""
         return tuple(token for segment in self._segments for token in segment.ids)
 
     @property

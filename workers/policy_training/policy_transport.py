@@ -1,5 +1,5 @@
-"""Transport that uses the policy in training in place of an endpoint. Requests of many rollouts are sampled together
-and kept as tokens."""
+"""Transport that uses the policy in training instead of an endpoint. Requests from many rollouts are sampled together,
+and their tokens are kept."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +12,10 @@ from workers.policy_training.policy_conversation import PolicyConversation, Poli
 from workers.policy_training.trajectories import TrajectoryTokens
 
 Generate = Callable[[Sequence[Sequence[int]]], list[WrittenTokens]]
-"""Function from contexts to the tokens that the policy generates after each."""
+"""Function that takes contexts and returns the tokens that the policy generates after each."""
 
 _IN_WORDS = Dialect("prompt", steps_down=False)
-"""Dialect of the policy. Sampling is not constrained, so the schema of an answer is in the prompt."""
+"""Dialect of the policy. Sampling is not constrained, so the answer's schema is included in the prompt."""
 
 
 class _Waiting(NamedTuple):
@@ -25,8 +25,8 @@ class _Waiting(NamedTuple):
 
 
 class GenerationWaves:
-    """Batched sampling, which starts once every active rollout waits for an answer, so that batches do not depend
-    on timing. Sampling blocks the event loop, because there is no other work."""
+    """Batched sampling, which starts once every active rollout is waiting for an answer, so that batches do not depend
+    on timing. Sampling blocks the event loop, which has no other work."""
 
     def __init__(self, generate: Generate, rollouts: Sequence[str], at_once: int) -> None:
         """Create the waves. `at_once` is the maximum number of contexts per batch."""
@@ -37,7 +37,7 @@ class GenerationWaves:
         self._changed = asyncio.Event()
 
     async def serve(self) -> None:
-        """Sample until all rollouts have left. Exceptions of `generate` propagate."""
+        """Sample until all rollouts have left. Exceptions from `generate` propagate."""
         while self._going:
             await self._changed.wait()
             self._changed.clear()
@@ -73,7 +73,7 @@ class PolicyTransport:
         self._template, self._waves, self._most = template, waves, most_prompt_tokens
         self._calls: dict[str, dict[tuple[object, ...], PolicyConversation]] = {}
         self.too_long: dict[str, str] = {}
-        """Reason a prompt was too long to be sent, by rollout."""
+        """Reason why a prompt was too long to be sent, by rollout."""
 
     def calls_of(self, run: str) -> tuple[TrajectoryTokens, ...]:
         """Return the answered calls of one rollout, in the order of their requests."""
@@ -109,11 +109,11 @@ class PolicyTransport:
         return [ChatMessage(item["role"], item["content"]) for item in request.body(_IN_WORDS)["messages"]]
 
     async def reach(self) -> Mapping[str, int]:
-        """Return no context windows: the policy is always reachable."""
+        """Return no context windows; the policy is always reachable."""
         return {}
 
     async def probe(self, model: str) -> None:
-        """Do nothing: the policy always answers."""
+        """Do nothing, because the policy always answers."""
 
     async def aclose(self) -> None:
-        """Do nothing: the policy belongs to the trainer."""
+        """Do nothing, because the policy belongs to the trainer."""

@@ -1,4 +1,4 @@
-"""Reader of ideas with known scores from JSON lines; SciCompanion's policy is trained against these scores."""
+"""Reader of ideas with known scores from JSON lines. SciCompanion's policy is trained against these scores."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from workers.policy_training.training_rows import read_json_lines
 
 
 class RatedIdeaFile(Frozen):
-    """JSON lines with `title`, `text`, `scores` (by dimension name) and `known_until` (a day, or null)."""
+    """JSON Lines file with `title`, `text`, `scores` (by dimension name) and `known_until` (a day, or null)."""
 
     file: Path
     most: Annotated[int, Field(ge=1)] | None = None
@@ -24,9 +24,9 @@ class RatedIdeaFile(Frozen):
 
 class RatedIdea(NamedTuple):
     idea: Idea
-    """Idea to evaluate. Its cutoff is the last day whose literature counts."""
+    """Idea to evaluate. Its cutoff is the last day from which literature counts."""
     scores: Mapping[str, float]
-    """Known scores on the dimensions' own scales."""
+    """Known scores, each on its dimension's own scale."""
 
 
 class _Line(Frozen):

@@ -1,4 +1,5 @@
-"""Training of a policy by GRPO, new or resumed, with a judge's rewards or with rollouts that provide their own."""
+"""Training of a policy with GRPO, new or resumed, with a judge's rewards or with rollouts that provide their own
+rewards."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -24,8 +25,8 @@ _LIBRARIES = ("torch", "transformers", "trl", "peft", "datasets")
 def train_policy(
     plan: PolicyTraining, reward: TrlReward, progress: Callable[[LearningPoint], None] = lambda _: None
 ) -> LearningCurve:
-    """Train a policy with rewards of a judge. Raises InputError for questions that cannot be read, and whatever
-    `run_training` and the reward function raise."""
+    """Train a policy with rewards from a judge. Raises InputError for questions that cannot be read, and everything
+    that `run_training` and the reward function raise."""
     rows = read_training_rows(plan.data)
     return run_training(plan, rows, watched_reward(reward, plan.rewards.most_steps_unjudged), progress)
 
@@ -37,9 +38,9 @@ def run_training(
     progress: Callable[[LearningPoint], None],
     groups: RolloutGroups | None = None,
 ) -> LearningCurve:
-    """Run a training, resuming from the last complete checkpoint in the plan's folder. The learning curve is
-    written after every step, as CSV and as a page, and the final policy to `policy/`. Raises InputError if the
-    folder holds another training, ConfigurationError without the extra `rl`, and whatever the reward function
+    """Run a training, resuming from the last complete checkpoint in the plan's folder. The learning curve is written
+    after every step, as CSV and as an HTML page; the final policy is written to `policy/`. Raises InputError if the
+    folder holds another training, ConfigurationError without the extra `rl`, and everything that the reward function
     raises."""
     for library in _LIBRARIES:
         if find_spec(library) is None:
@@ -62,8 +63,8 @@ def run_training(
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """Return the newest complete checkpoint, or None. The trainer's state is written last, so an interrupted
-    checkpoint cannot be read."""
+    """Return the newest complete checkpoint; None if there is none. The trainer's state is written last, so a
+    checkpoint whose writing was interrupted cannot be read."""
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=_step, reverse=True):
         try:
             state = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Reader of training questions from JSON lines."""
+"""Reader of training questions from a JSON Lines file."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from assayer.errors import InputError
 from workers.policy_training.configuration import QuestionFile
 
 _LONGEST_LINE = 1_000_000
-"""Characters."""
+"""Maximum characters of a line."""
 Row = TypeVar("Row")
 
 
@@ -20,8 +20,8 @@ class TrainingRow(TypedDict):
 
 
 def read_json_lines(file: Path, most: int | None, what: str, row: Callable[[str, str], Row]) -> list[Row]:
-    """Return the rows of a file, at most `most`; `row` reads a line, given its place. Raises InputError, also for a
-    file without `what`."""
+    """Return the rows of a file, at most `most`; `row` parses a line, given its text and location. Raises InputError,
+    including for a file that contains no `what`."""
     rows: list[Row] = []
     try:
         with file.open(encoding="utf-8") as lines:

@@ -1,5 +1,5 @@
-"""Wrapper for a reward function that logs rewards beside the trainer's figures and stops training if the judge gives no
-verdicts."""
+"""Wrapper for a reward function. It logs rewards next to the trainer's figures, and stops training if the judge gives
+no verdicts."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,22 +9,22 @@ from assayer.errors import PartUnavailable
 from assayer_client.trainers import TrlReward
 
 LENGTH_REWARDED, LENGTH_UNREWARDED = "length_rewarded", "length_unrewarded"
-"""Mean tokens of completions with a reward above 0, and of the other judged completions; each is omitted for a step
+"""Mean tokens of completions with a reward above 0, and of all other judged completions; each is omitted for a step
 without such completions."""
 
 ACCURACY, STRUCTURE, SCORED = "accuracy", "structure", "scored"
-"""Means of the parts of SciCompanion's reward over the rewarded rollouts, and the share of rollouts that reached a
-score."""
+"""Means of the parts of SciCompanion's reward over rewarded rollouts, and the share of rollouts that reached a score.
+"""
 
 
 class SilentSteps:
-    """Counter of consecutive steps without a single reward, in which nothing is learned."""
+    """Counter of consecutive steps without a single reward; nothing is learned in these steps."""
 
     def __init__(self, most: int, what: str, hint: str) -> None:
         self._most, self._what, self._hint, self._silent = most, what, hint, 0
 
     def note(self, rewarded: bool) -> None:
-        """Record whether a step had a reward. Raises PartUnavailable when the maximum of consecutive steps
+        """Record whether a step had a reward. Raises PartUnavailable when the maximum number of consecutive steps
         without one is reached."""
         self._silent = 0 if rewarded else self._silent + 1
         if self._silent >= self._most:
@@ -33,7 +33,7 @@ class SilentSteps:
 
 def watched_reward(reward: TrlReward, most_steps_unjudged: int) -> TrlReward:
     """Return a reward function that fails after too many steps without a verdict. It raises PartUnavailable after
-    `most_steps_unjudged` such steps in a row, because nothing is learned in them."""
+    `most_steps_unjudged` consecutive steps of this sort, because nothing is learned in them."""
     silent = SilentSteps(
         most_steps_unjudged,
         "The judge came to no verdict",

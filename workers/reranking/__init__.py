@@ -1,7 +1,6 @@
-"""Reranking: how well texts answer a query, by a cross-encoder or a language model on this machine.
+"""Reranking: scoring how well texts answer a query, with a cross-encoder or a language model on this machine.
 
-Only the settings are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the settings are exported here, so that importing them does not load the implementation."""
 
 from workers.reranking.settings import RerankerSettings
 

@@ -1,7 +1,6 @@
-"""A cross-encoder: query and text are read together, and its one output scores them.
+"""Cross-encoder that reads query and text together; its single output is their score.
 
-Importing this module does not import torch.
-"""
+Importing this module does not import torch."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype, first_line, import_torch
 
 _WIDTH_STEP = 64
-"""Tokens."""
+"""Step in tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 1_024, 16_384
 """Maximum tokens of one forward pass, on CPU and on GPU."""
 
@@ -84,8 +83,8 @@ class CrossEncoder(PaddedModel):
 
 
 def _with_head_in_float32(model: Any) -> Any:
-    """Make the layers after the encoder compute in float32, whatever the encoder uses. In bfloat16 a logit between
-    4 and 8 has steps of 1/32, and different texts would get the same score."""
+    """Make the layers after the encoder compute in float32, whatever precision the encoder uses. In bfloat16 a logit
+    between 4 and 8 has steps of 1/32, so that different texts would get the same score."""
     encoder = model.base_model
     for part in (getattr(encoder, "pooler", None), *model.children()):
         if part is not None and part is not encoder:

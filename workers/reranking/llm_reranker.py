@@ -1,7 +1,7 @@
-"""A language model that reranks: how sure it is that the answer to "does the passage answer the query?" is Yes.
+"""Language model as a reranker: the score is how confident the model is that the answer to "does the passage answer the
+query?" is Yes.
 
-bge-reranker-v2-gemma and its like, loaded with FlagEmbedding. Importing this module does not import torch.
-"""
+For bge-reranker-v2-gemma and similar models, loaded with FlagEmbedding. Importing this module does not import torch."""
 
 import json
 from collections.abc import Sequence
@@ -75,7 +75,7 @@ class LlmRerankingModel(PaddedModel):
         return tokens
 
     def _prompt(self, query: Sequence[int], text: Sequence[int]) -> TokenizedText:
-        """Build the prompt. If it is too long, the text is truncated, never the query or the question."""
+        """Build the prompt. If it is too long, only the text is truncated, never the query or the question."""
         first, second = [*self._start, *query], [*self._between, *text]
         over = len(first) + len(second) - (self._settings.max_tokens + len(self._question))
         if 0 < over < len(second):
@@ -110,13 +110,13 @@ class LlmRerankingModel(PaddedModel):
         self._model = model
 
     def _yes_logits(self, model: Any, ends: Any) -> Any:
-        """Compute the logit of a single token at a single position. The library computes all 256,000 tokens at
-        all positions: 33 GB for 128 pairs."""
+        """Compute the logit of a single token at a single position. The library computes the logits of all 256,000
+        tokens at all positions: 33 GB for 128 pairs."""
         return (ends.float() * model.get_output_embeddings().weight[self._yes].float()).sum(dim=1)
 
     def _refuse_other_logits(self, model: Any, torch: Any) -> None:
-        """Raise ConfigurationError for a model whose logits differ from our single product, because it changes
-        them after the last layer."""
+        """Raise ConfigurationError for a model whose logits differ from the single product computed here, because it
+        changes them after the last layer."""
         tokens = torch.tensor([self._question], device=self._device)
         with torch.inference_mode():
             theirs = model(input_ids=tokens).logits[0, -1, self._yes].float().item()
@@ -129,8 +129,8 @@ class LlmRerankingModel(PaddedModel):
 
 
 def language_model_folder(name: str) -> Path:
-    """Return the model's folder. Raises ConfigurationError for another kind of model: FlagEmbedding would give a
-    cross-encoder a randomly initialised output layer."""
+    """Return the model's folder. Raises ConfigurationError for another kind of model, because FlagEmbedding would give
+    a cross-encoder a randomly initialised output layer."""
     folder = model_folder(name, _SETTING)
     config = folder / "config.json"
     told = json.loads(config.read_bytes()) if config.is_file() else {}

@@ -1,7 +1,6 @@
-"""Reranks with a model on this machine, one for all evaluations: implements `assayer.ports.Reranker`.
+"""Reranker that uses a model on this machine, shared by all evaluations. Implements `assayer.ports.Reranker`.
 
-Importing this module does not import torch.
-"""
+Importing this module does not import torch."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,10 +18,11 @@ _WINDOW_SECONDS = 0.003
 
 
 class LocalReranker:
-    """Concurrent callers share forward passes, which run in one thread. Whoever is waited for passes the others.
+    """Reranker whose concurrent callers share forward passes, which run in one thread. Requests for which someone is
+    waiting go first.
 
-    The model loads at first use. Raises ConfigurationError when it is missing; for a folder, at once.
-    """
+    The model loads at first use. Raises ConfigurationError when the model is missing: at once if it is a folder,
+    otherwise at first use."""
 
     def __init__(self, settings: RerankerSettings) -> None:
         if settings.model is None:
@@ -41,8 +41,8 @@ class LocalReranker:
 
     @property
     def name(self) -> str:
-        """Name of the model, with the maximum tokens of a pair if not the default. The precision is omitted, as
-        in the embedder's name."""
+        """Return the name of the model, with the maximum tokens of a pair if that is not the default. The precision is
+        omitted, as it is in the embedder's name."""
         usual = RerankerSettings.model_fields["max_tokens"].default
         return self._name if self._max_tokens == usual else f"{self._name} tokens={self._max_tokens}"
 

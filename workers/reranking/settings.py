@@ -12,15 +12,15 @@ RerankingLibrary = Literal["sentence-transformers", "FlagEmbedding"]
 
 class RerankerSettings(Frozen):
     model: str | None = None
-    """Name or folder of the model; None for no reranking. With sentence-transformers a cross-encoder with one
-    output, such as `BAAI/bge-reranker-v2-m3` or `BAAI/bge-reranker-base`; with FlagEmbedding a language model."""
+    """Name or folder of the model; None disables reranking. sentence-transformers needs a cross-encoder with one
+    output, such as `BAAI/bge-reranker-v2-m3` or `BAAI/bge-reranker-base`; FlagEmbedding needs a language model."""
     library: RerankingLibrary = "sentence-transformers"
     """Library that loads the model. FlagEmbedding is for a language model that answers Yes or No, such as
     `BAAI/bge-reranker-v2-gemma`."""
     device: Device = "auto"
     precision: Precision = "auto"
     max_tokens: int = Field(default=512, ge=32)
-    """Maximum tokens of a query and a text together, if the model reads that many. A cross-encoder truncates the
-    longer of the two, a language model the text."""
+    """Maximum tokens of a query and a text together, if the model can read that many. A cross-encoder truncates the
+    longer of the two, a language model truncates the text."""
     threads: int | None = Field(default=None, ge=1)
-    """Processors that one forward pass uses. None: torch decides, or OMP_NUM_THREADS."""
+    """Processors that one forward pass uses. None: decided by torch, or by OMP_NUM_THREADS if set."""

@@ -1,4 +1,3 @@
-"""Parsers of untrusted documents, pages and Python files, each run in a process of its own under resource limits.
+"""Parsers of untrusted documents, pages and Python files, each run in a separate process under resource limits.
 
-`runner` is the parent's side, `program` the child's; it imports the parser once its limits are set.
-"""
+`runner` is the parent's side, `program` the child's, which imports the parser only after its limits are set."""

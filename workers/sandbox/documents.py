@@ -1,17 +1,17 @@
-"""Parser of an office document, or of a text with markup, in the sandboxed process."""
+"""Parser of an office document, or of a text with markup, for the sandboxed process."""
 
 from typing import Literal
 
 from workers.sandbox.refusal import Refused
 
 DocumentKind = Literal["office", "tex", "html", "rtf"]
-"""`office` is a ZIP of XML parts; `tex` a file, or an archive of the files of a paper."""
+"""Kind of document: `office` is a ZIP of XML parts; `tex` is a file, or an archive with the files of a paper."""
 
 
 def read_document(data: bytes, kind: DocumentKind, characters: int, unpacked_bytes: int) -> dict[str, object]:
-    """Return the answer of a parser: `{"kind": "text", …}` with what an OfficeParagraphs holds and the works of a
-    bibliography, or `{"kind": "table", …}` with what a SheetRows holds. Raises Refused. Each kind imports its own
-    libraries."""
+    """Return a parser's output: `{"kind": "text", …}` with the contents of an OfficeParagraphs and the works in a
+    bibliography, or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused. Each kind imports only the
+    libraries that it needs."""
     if kind == "office":
         return _office(data, characters, unpacked_bytes)
     if kind == "tex":

@@ -1,7 +1,7 @@
-"""Text of a formula of Word (OMML) on one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`.
+"""Conversion of a Word formula (OMML) to text on one line, in the notation that people type: `(a+b)/c`, `x_i^2`,
+`sqrt(n)`.
 
-Runs in the sandboxed process.
-"""
+Runs in the sandboxed process."""
 
 from collections.abc import Callable, Iterator
 
@@ -21,7 +21,7 @@ Sees = Callable[[etree._Element], bool]
 
 
 def formula_text(formula: etree._Element, sees: Sees) -> str:
-    """Return a formula as text. Runs that `sees` calls invisible are left out."""
+    """Return a formula as text, without the runs for which `sees` returns False."""
     return _Formula(sees).text(formula, 0)
 
 
@@ -55,7 +55,7 @@ class _Formula:
         return f"root({degree}, {inner})" if degree else f"sqrt({inner})"
 
     def _with_scripts(self, item: etree._Element, depth: int) -> str:
-        """Return a base with its indices, limits of a sum, or a function with its argument."""
+        """Return a base with its indices, a sum with its limits, or a function with its argument."""
         below, above = self._child(item, "sub", depth), self._child(item, "sup", depth)
         limit = self._child(item, "lim", depth)
         scripts = (f"_{_grouped(below)}" if below else "") + (f"^{_grouped(above)}" if above else "")
@@ -109,7 +109,7 @@ def _properties(item: etree._Element, name: str) -> Iterator[etree._Element]:
 
 
 def _grouped(text: str) -> str:
-    """Return the text in parentheses unless it is one number or symbol, or is in parentheses as a whole."""
+    """Return the text in parentheses, unless it is a single number or symbol or is already enclosed in parentheses."""
     text = text.strip()
     if len(text) <= 1 or text.isalnum() or _is_enclosed(text):
         return text

@@ -1,9 +1,8 @@
-"""Removes text from a web page that its reader cannot see, before anything else reads the page.
+"""Removal of text that a reader of a web page cannot see, before anything else reads the page.
 
-The rules cover what is usual: elements that are never shown, attributes, comments, and simple styles in inline form or
-in the page's own style sheets. They cannot fail on any input; what they miss is read like visible text and is fenced
-as data like the rest of the page (docs/evidence/hidden-text.md lists it).
-"""
+The rules cover the usual cases: elements that are never shown, attributes, comments, and simple styles, inline or in
+the page's own style sheets. They cannot fail on any input; hidden text that they miss is treated like visible text and,
+like the rest of the page, is fenced as data (docs/evidence/hidden-text.md lists the cases)."""
 
 import re
 from collections.abc import Mapping
@@ -19,14 +18,14 @@ HtmlHiding = Literal["not displayed", "invisible", "tiny", "off the screen", "of
 
 _NEVER_SHOWN = frozenset(["template", "noscript", "datalist", "noframes", "rp", "video", "audio", "canvas", "iframe"])
 _NO_TEXT = frozenset(["script", "style", "head", "title", "meta", "link", "svg", "math"])
-"""Elements whose content is not shown as text of the page but does not count as hidden."""
+"""Elements whose content is not shown as text on the page but does not count as hidden."""
 _MIN_SIZE = 2.0
 _MIN_OPACITY = 0.05
 _FAR = 500.0
-"""Distance in pixels left of or above the window from which text counts as off-screen, because a reader cannot scroll
-there."""
+"""Distance in pixels to the left of or above the window from which text counts as off-screen, because a reader cannot
+scroll there."""
 _SIMILAR = 18
-"""Maximum difference of two colours, in levels of 255, at which they look the same."""
+"""Maximum difference between two colours, in levels of 255, at which they look the same."""
 _LENGTH = re.compile(r"(-?\d{0,9}\.?\d{0,9})(px|pt|r?em|%|)")
 _GONE = re.compile(
     r"translate(?:x|y|3d)?\(\s*-\d{4}|scale(?:x|y)?\(\s*0\s*[,)]"
@@ -128,7 +127,8 @@ def _is_hidden(text: str, why: HtmlHiding | None, read: list[tuple[HtmlHiding | 
 
 
 def _hides_all(element: HtmlElement, style: Mapping[str, str]) -> HtmlHiding | None:
-    """Return why everything inside the element is invisible, whatever its descendants' styles; None if it is not."""
+    """Return why everything inside the element is invisible, whatever the styles of its descendants; None if it is
+    visible."""
     is_off = element.get("hidden", "until-found") != "until-found" or "popover" in element.attrib
     is_off = is_off or (element.tag == "dialog" and element.get("open") is None)
     is_never_shown = element.tag in _NEVER_SHOWN or style.get("content-visibility") == "hidden"

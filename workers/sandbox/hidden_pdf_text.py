@@ -1,8 +1,7 @@
-"""Finds the characters of a PDF page that a reader cannot see.
+"""Detection of the characters on a PDF page that a reader cannot see.
 
 Runs in the sandboxed process. A word counts as shown if the rendered page looks different without it. The file's own
-data about a character (its mode, size, place, colour) decide alone only where they are enough.
-"""
+data about a character (its mode, size, position, colour) decide alone only if they are sufficient."""
 
 import ctypes
 import math
@@ -25,24 +24,23 @@ PdfHiding = Literal[
 ]
 
 _TINY = 2.0
-"""Points."""
+"""Maximum size, in points."""
 _NO_WIDTH = 0.1
 _ALIKE = 0x20
 _LEAST = 3
-"""Minimum letters missing from the rendered page for text to count as hidden; fewer are formula symbols whose positions
-pdfium misjudges."""
+"""Minimum letters missing from the rendered page for text to count as hidden; a smaller number are formula symbols
+whose positions pdfium misjudges."""
 _LEAST_SQUEEZED = 6
-"""Minimum letters of a text object without width for it to count as hidden."""
+"""Minimum letters in a text object without width for the object to count as hidden."""
 _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
 _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP}
 
 
 def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
-    """Return indices into the text page, with the reason why these characters are invisible.
+    """Return indices into the text page, each with the reason why that character is invisible.
 
-    Spaces and line ends that pdfium adds are never listed. Without `look` the page is not rendered, and only the file's
-    own data count.
-    """
+    Spaces and line ends added by pdfium are never listed. Without `look`, the page is not rendered, and only the file's
+    own data are used."""
     objects: dict[int, list[int]] = defaultdict(list)
     for index in range(text.count_chars()):
         pointer = pdfium.FPDFText_GetTextObject(text, index)

@@ -1,8 +1,7 @@
-"""Reads the text of an HTML file, such as an export of Google Docs or Notion: all of it, unlike `page_extraction`,
-which looks for the article of a web page.
+"""Reader of all text in an HTML file, such as an export of Google Docs or Notion. By contrast, `page_extraction` looks
+for the article in a web page.
 
-Runs in the sandboxed process.
-"""
+Runs in the sandboxed process."""
 
 import re
 
@@ -25,7 +24,7 @@ _BLOCKS = frozenset(
 _UNREAD = frozenset({"script", "style", "head", "title", "meta", "link", "svg", "button", "select", "option", "input"})
 _BOLD = frozenset({"b", "strong"})
 _LIST_MARK, _LIST_ENTRY = "csl-left-margin", "csl-right-inline"
-"""Classes that citation processors give to the number of an entry and to the entry beside it."""
+"""Classes that citation processors give to the number of an entry and to the entry next to it."""
 _DEEPEST = 200
 
 
@@ -113,7 +112,7 @@ class _HtmlReader:
             self._inside(element, bold=bold or name in _BOLD, depth=depth)
 
     def _table(self, table: etree._Element, depth: int) -> None:
-        """Add a table, one line for each row."""
+        """Add a table, one line per row."""
         self._end()
         self.text.tables += 1
         for row in table.iter("tr", "caption"):

@@ -1,8 +1,7 @@
-"""Resource limits that a sandboxed process puts on itself before it looks at what it was given.
+"""Resource limits that a sandboxed process sets for itself before it reads its input.
 
 `python -m workers.sandbox.limits MEMORY CPU FILE_BYTES program …` runs another program, such as git, under the same
-limits.
-"""
+limits."""
 
 import os
 import resource

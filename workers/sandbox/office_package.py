@@ -1,7 +1,7 @@
-"""Opens an untrusted office document, a ZIP of XML parts, and unpacks no more of it than it may.
+"""Reader of an untrusted office document (a ZIP of XML parts) that limits how much of it is unpacked.
 
-Runs in the sandboxed process. Nothing is fetched, no entity is resolved, and a part with a document type is refused.
-"""
+Runs in the sandboxed process. Nothing is fetched, no entity is resolved, and a part with a document type declaration is
+refused."""
 
 import io
 import zipfile
@@ -86,8 +86,8 @@ def _holds_macros(name: str) -> bool:
 
 
 def named(element: etree._Element) -> str:
-    """Return the element's name without its namespace, the only difference between the transitional and the strict
-    form of a format."""
+    """Return the element's name without its namespace, which is the only difference between the transitional and the
+    strict form of a format."""
     return etree.QName(element).localname
 
 
@@ -102,6 +102,6 @@ def attribute(element: etree._Element | None, name: str) -> str | None:
 
 
 def children(element: etree._Element | None, name: str) -> Iterator[etree._Element]:
-    """Yield the direct children of the element with that name."""
+    """Yield the element's direct children with the name `name`."""
     if element is not None:
         yield from (child for child in element.iterchildren("*") if named(child) == name)

@@ -1,7 +1,7 @@
 """Text of an office document: paragraphs with their heading levels, and hidden text.
 
-Runs in the sandboxed process. Unlike a PDF, such a file has no rendered page to compare with: visibility is judged by
-what the file states about the look of its text."""
+Runs in the sandboxed process. Unlike a PDF, an office file has no rendered page for comparison, so visibility is judged
+by what the file states about the appearance of its text."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -24,11 +24,11 @@ OfficeHiding = Literal[
 BODY = 0
 """Level of a paragraph that is not a heading; headings count from 1."""
 BOLD_LINE = -1
-"""Level of a line of text that is bold as a whole, and may be a heading that no style marks."""
+"""Level of a line of text that is entirely bold; it may be a heading that is not marked by a style."""
 MOST_HIDDEN = 200
 HIDDEN_LENGTH = 1_000
 _TINY = 2.0
-"""Points."""
+"""Maximum size, in points."""
 _SQUEEZED = 10.0
 """Percentage of a letter's normal width below which text counts as squeezed."""
 _ALIKE = 0x20
@@ -37,7 +37,7 @@ _BLACK = "000000"
 
 
 class Look(NamedTuple):
-    """Properties that decide whether text is visible; None where a property is not set and the underlying style
+    """Properties that decide whether text is visible; None if a property is not set, in which case the underlying style
     applies."""
 
     hidden: bool | None = None
@@ -47,10 +47,10 @@ class Look(NamedTuple):
     colour: str | None = None
     """Text colour as six hexadecimal digits; empty for an automatic colour that is readable on its background."""
     behind: str | None = None
-    """Background colour; empty if the text has no background of its own."""
+    """Background colour; empty if the text has no separate background."""
     unfilled: bool | None = None
     away: bool | None = None
-    """Whether the text is placed off the page."""
+    """True if the text is placed off the page."""
     bold: bool | None = None
 
     def over(self, below: "Look") -> "Look":
@@ -76,7 +76,7 @@ def _alike(first: str, second: str) -> bool:
 
 
 def _parts(colour: str) -> tuple[int, int, int]:
-    """Return red, green and blue; black if the text is not a colour."""
+    """Return red, green and blue; black if the text does not denote a colour."""
     try:
         number = int(colour[:6].ljust(6, "0"), 16)
     except ValueError:
@@ -93,17 +93,17 @@ class OfficeParagraphs:
         """Visible text of the current paragraph, and whether it is bold. Lines end with `\\n`."""
         self._unseen: list[tuple[OfficeHiding, str]] = []
         self.paragraphs: list[tuple[int, str]] = []
-        """Paragraphs as heading level and text on one line."""
+        """Paragraphs as pairs of heading level and text on one line."""
         self.hidden: list[tuple[str, str]] = []
-        """Hidden texts with the reason."""
+        """Hidden texts, each with the reason why it is hidden."""
         self.notes: list[tuple[str, str]] = []
-        """Footnotes and endnotes, each with the mark by which the text refers to it as `[^mark]`."""
+        """Footnotes and endnotes, each with the mark that the text uses to refer to it as `[^mark]`."""
         self.left_out: list[tuple[str, str]] = []
         """Parts that were not read, and why."""
         self.front_matter: list[tuple[str, str]] = []
-        """Fields above the text, such as its authors."""
+        """Metadata fields above the text, such as its authors."""
         self.reference_lines: list[str] = []
-        """Entries of a reference list that the document marks as such, each with its number."""
+        """Reference list entries that the document marks as such, each with its number."""
         self.tables = 0
         self.in_row = False
         self.title = ""
@@ -127,14 +127,14 @@ class OfficeParagraphs:
             self._unseen.append((why, text))
 
     def take_rest(self, part: "OfficeParagraphs") -> None:
-        """Add what a part that was read apart has besides its text."""
+        """Add everything except the text from a part that was read separately."""
         self.hidden += part.hidden[: MOST_HIDDEN - len(self.hidden)]
         self.notes += part.notes
         self.left_out += part.left_out
         self.front_matter += part.front_matter
 
     def row(self, cells: Iterable[Cell]) -> Iterator[Cell]:
-        """Yield the cells of a table's row, each to be added in turn: a row is one line, and so are the tables within
+        """Yield the cells of a table row, to be added one by one: a row becomes one line, including any tables within
         it."""
         self.in_row = True
         for place, cell in enumerate(cells):
@@ -148,7 +148,7 @@ class OfficeParagraphs:
         self._shown.append((" " if self.in_row else "\n", True))
 
     def add_note(self, note: "OfficeParagraphs") -> str:
-        """Add the paragraphs of a note, and what it hides. Returns its mark, or empty text if nothing of it is
+        """Add the paragraphs of a note, and its hidden texts. Returns the note's mark; empty if none of it is
         visible."""
         self._left = min(self._left, note.characters_left)
         self.hidden += note.hidden[: MOST_HIDDEN - len(self.hidden)]
@@ -173,8 +173,8 @@ class OfficeParagraphs:
         self._shown, self._unseen = [], []
 
     def _add_lines(self, lines: list[tuple[str, bool]], mark: str) -> None:
-        """Add the lines of a paragraph of text, parted at blank ones. Each bold one is a paragraph of its own, as it
-        may be a heading."""
+        """Add the lines of a text paragraph, split at blank lines. Each bold line becomes a separate paragraph, because
+        it may be a heading."""
         for (bold, is_blank), group in groupby(lines, key=lambda line: (line[1], not line[0])):
             texts = [text for text, _ in group]
             if is_blank:
@@ -186,7 +186,7 @@ class OfficeParagraphs:
             mark = ""
 
     def as_json(self) -> dict[str, object]:
-        """Return what was read, as the process answers it."""
+        """Return the contents in the form that the process outputs."""
         return {
             "kind": "text",
             "title": self.title,
@@ -208,7 +208,7 @@ class OfficeParagraphs:
 
 
 def _lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Return the lines, and whether all of their letters are bold; blank ones are not."""
+    """Return the lines, each with whether all of its letters are bold; blank lines are not bold."""
     lines: list[list[tuple[str, bool]]] = [[]]
     for text, bold in pieces:
         if text == "\n":

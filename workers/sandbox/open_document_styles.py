@@ -1,7 +1,6 @@
-"""The look that an OpenDocument text gives its text: defaults, styles by family, and the styles that they rest on.
+"""Appearance of the text in an OpenDocument text: defaults, styles by family, and their parent styles.
 
-Runs in the sandboxed process.
-"""
+Runs in the sandboxed process."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,9 +13,9 @@ from workers.sandbox.office_text import Look
 _MOST_BASED = 20
 _POINTS = {"pt": 1.0, "px": 0.75, "in": 72.0, "cm": 28.35, "mm": 2.835, "pc": 12.0}
 _USUAL = 12.0
-"""Size in points from which percentages are calculated when no size is stated."""
+"""Size in points on which percentages are based when no size is stated."""
 _UNSEEN = 10.0
-"""Percent of opacity."""
+"""Opacity in percent below which text is not seen."""
 
 
 class _Style(NamedTuple):
@@ -25,7 +24,7 @@ class _Style(NamedTuple):
     """Name of the parent style."""
     is_title: bool
     is_collapsed: bool
-    """Whether rows and columns with this style are hidden."""
+    """True if rows and columns with this style are hidden."""
 
 
 class OpenDocumentStyles:
@@ -52,7 +51,7 @@ class OpenDocumentStyles:
                 )
 
     def look(self, family: str, name: str | None) -> Look:
-        """Return the look of a style, without that of the levels below, such as the paragraph."""
+        """Return the look of a style, without the looks of the levels below it, such as the paragraph."""
         look = Look()
         for style in self._chain(family, name):
             look = look.over(style.look)

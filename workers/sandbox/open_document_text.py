@@ -1,8 +1,7 @@
-"""Reads an OpenDocument text (`.odt`): what it shows in one list, what it hides in another.
+"""Reader of an OpenDocument text (`.odt`) that returns visible and hidden text in separate lists.
 
-Runs in the sandboxed process. Headers, footers, alternative texts and tables of contents are not read: they repeat or
-describe what is there.
-"""
+Runs in the sandboxed process. Headers, footers, alternative texts and tables of contents are not read, because they
+repeat or describe other content."""
 
 from lxml import etree
 
@@ -130,7 +129,7 @@ class _OpenDocumentReader:
             self._text.add(child.tail or "", hiding)
 
     def _note(self, note: etree._Element, why: OfficeHiding | None) -> str:
-        """Read a footnote or endnote, and return its mark; empty if nothing of it is visible."""
+        """Read a footnote or endnote, and return its mark; empty if none of it is visible."""
         text, later = self._text, self._later
         self._text, self._later = OfficeParagraphs(text.characters_left), []
         for body in children(note, "note-body"):

@@ -1,7 +1,8 @@
-"""Visible contribution of a PDF page's text: the page is rendered with its text and without, and compared.
+"""Visible contribution of a PDF page's text: the page is rendered with and without the text, and the results are
+compared.
 
-Runs in the sandboxed process. Whatever hides text (clips, masks, layers, objects painted over it, its own colour), the
-picture is the same without the text."""
+Runs in the sandboxed process. Whatever hides text (clips, masks, layers, objects painted over it, its own colour),
+hidden text makes no difference to the rendering."""
 
 import ctypes
 from collections.abc import Iterator, Sequence
@@ -12,13 +13,13 @@ import pypdfium2.raw as pdfium
 _PIXELS = 2_400
 """Maximum length in pixels of the longest side of a rendered page."""
 _SCALE = 2.0
-"""Pixels a point."""
+"""Scale in pixels per point."""
 _CONTRAST = 16
 """Minimum difference in red, green or blue, in levels, between text and its background."""
 _SPAN = 0.4
-"""Minimum share of a letter's height that must be visible; less is the edge of a clipped letter."""
+"""Minimum share of a letter's height that must be visible; less than this is the edge of a clipped letter."""
 _DEEPEST = 20
-"""Forms inside forms."""
+"""Maximum nesting of forms."""
 
 
 class Box(NamedTuple):
@@ -51,7 +52,7 @@ def _inside(item: Any, depth: int) -> Iterator[Any]:
 
 
 class TextPicture:
-    """The rendered page with and without some of its text objects, for comparison."""
+    """Rendered page with and without some of its text objects, for comparison."""
 
     def __init__(self, page: Any, texts: Sequence[Any]) -> None:
         self._page = page
@@ -78,7 +79,7 @@ class TextPicture:
         return bool(inked) and inked[-1] - inked[0] + 1 >= _SPAN * (len(rows) - 2)
 
     def background(self, box: Box) -> tuple[int, int, int]:
-        """Return red, green and blue of the background at the middle of the box."""
+        """Return red, green and blue of the background at the centre of the box."""
         across, down = self._device(*box.middle)
         across, down = min(max(across, 0), self._width - 1), min(max(down, 0), self._height - 1)
         place = down * self._stride + across * self._depth
@@ -94,7 +95,8 @@ class TextPicture:
         ]  # fmt: skip
 
     def _pixels(self, box: Box) -> tuple[int, int, int, int]:
-        """Return left, upper, right and lower pixels with a margin of one; the last two are exclusive."""
+        """Return the left, upper, right and lower pixel coordinates with a margin of one; the last two are
+        exclusive."""
         corners = [self._device(box.left, box.bottom), self._device(box.right, box.top)]
         left, right = sorted(x for x, _ in corners)
         upper, lower = sorted(y for _, y in corners)

@@ -1,8 +1,7 @@
-"""Styles that a web page gives its own elements, as far as simple rules can tell.
+"""Styles that a web page gives its own elements, as far as simple rules can determine.
 
-Read are `style` attributes and the rules of `<style>` sheets, by tag, class and id of the element itself. There is no
-CSS parser: sheets are split at braces, semicolons and colons, so that no text can raise an error.
-"""
+Only `style` attributes and rules in `<style>` sheets are read, by tag, class and id of the element itself. There is no
+CSS parser: sheets are split at braces, semicolons and colons, so that no text can raise an error."""
 
 import re
 from collections import defaultdict
@@ -11,15 +10,15 @@ from collections.abc import Iterator
 from lxml import etree
 
 _MAX_SHEETS = 500_000
-"""Maximum characters of style sheets that are read."""
+"""Maximum characters read from style sheets."""
 _MAX_DECLARATIONS = 20_000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ON_SCREENS = re.compile(r"@(?:layer\b|media\s+(?:only\s+)?(?:all|screen)\s*(?:,|$))", re.IGNORECASE)
-"""Matches groups of rules that apply on a screen of any size; other groups are skipped."""
+"""Matches groups of rules that apply to screens of any size; other groups are skipped."""
 _COMPOUND = re.compile(r"([a-z][a-z0-9-]{0,30}|\*)?((?:[.#][\w-]{1,80}){0,8})", re.IGNORECASE)
 _COMBINATOR = re.compile(r"[\s>+~]+")
 _Weight = tuple[bool, int, int, int]
-"""Precedence of a declaration: importance, ids, classes, order. The greatest wins."""
+"""Precedence of a declaration: importance, ids, classes, order. The highest wins."""
 
 
 class PageStyles:
@@ -36,7 +35,7 @@ class PageStyles:
                         self._add(selector.strip(), body)
 
     def _add(self, selector: str, body: str) -> None:
-        """Store a rule. If its selector also depends on other elements, it only marks its properties as unknown."""
+        """Store a rule. If its selector also depends on other elements, only mark its properties as unknown."""
         *around, last = _COMBINATOR.split(selector)
         match = _COMPOUND.fullmatch(last)
         if match is None or not last or self._order > _MAX_DECLARATIONS:

@@ -1,4 +1,5 @@
-"""Parser of an untrusted PDF, in the sandboxed process. It imports little, so that a small memory limit suffices."""
+"""Parser of an untrusted PDF, in the sandboxed process. It imports little, so that it works with a small memory
+limit."""
 
 import ctypes
 import math
@@ -19,12 +20,13 @@ ITALIC_NAME = re.compile(r"ital|obli|slant|cmti|cmsl|\.i$", re.IGNORECASE)
 ITALIC_FLAG, BOLD_FLAG = 1 << 6, 1 << 18
 LINE_END = {0x0A, 0x0D}
 LINE_HYPHEN = {0x02, 0xFFFE}
-"""Characters that pdfium inserts where it joined a word split at a line end."""
+"""Characters that pdfium inserts where it has joined a word split at a line end."""
 MOST_HIDDEN = 200
-"""Maximum number of reported hidden texts, and maximum characters of each."""
+"""Maximum number of hidden texts reported, and maximum characters of each."""
 HIDDEN_LENGTH = 1_000
 LOOKING_SHARE = 0.6
-"""Share of the CPU time for rendering pages. Later pages are judged by what the file states about their text."""
+"""Share of the CPU time available for rendering pages. After that, pages are judged by what the file states about their
+text."""
 
 Style = tuple[str, float, bool, bool, bool]
 
@@ -66,8 +68,8 @@ def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, 
 
 
 def hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[PdfHiding, str]]:
-    """Yield stretches of text hidden for the same reason. Characters that pdfium inserts between words and lines do
-    not end a stretch."""
+    """Yield pieces of text hidden for the same reason. Characters that pdfium inserts between words and lines do not
+    end a piece."""
     reason: PdfHiding | None = None
     units: list[int] = []
     for index in range(page.count_chars()):
@@ -93,8 +95,8 @@ def as_text(units: list[int]) -> str:
 
 def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> dict[str, Any]:
     """Return `{"pages", "unreadable", "unlooked", "title", "styles": [[font, size, bold, italic, upright]], "lines":
-    [[page, style, uniform, text]], "hidden": [[page, why, text]]}`. Text that a reader cannot see is in `hidden` only;
-    `unlooked` pages were not rendered, for want of time. Raises Refused."""
+    [[page, style, uniform, text]], "hidden": [[page, why, text]]}`. Text that a reader cannot see is only in `hidden`;
+    `unlooked` pages were not rendered because time ran out. Raises Refused."""
     document = open_document(data)
     if len(document) == 0:
         raise Refused("no_pages")

@@ -1,8 +1,8 @@
-"""Program of every sandboxed parser: `python -m workers.sandbox.program MEMORY CPU MODULE:FUNCTION OPTIONS`.
+"""Program that runs every sandboxed parser: `python -m workers.sandbox.program MEMORY CPU MODULE:FUNCTION OPTIONS`.
 
-The function gets the document, which is on standard input, and the options, a JSON object, as keyword arguments. Its
-answer is printed as JSON, or `{"refused": {"cause", "message", "hint"}}`. It is imported after the limits are set.
-"""
+The function is called with the document from standard input, and with the options (a JSON object) as keyword arguments.
+Its result is printed as JSON, or as `{"refused": {"cause", "message", "hint"}}`. The function is imported after the
+limits are set."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ def _answer(parser: str, options: str) -> object:
 
 
 def _parsed(parser: str, options: dict[str, object]) -> object:
-    """Return the answer as data: of a model its fields, of a named tuple its fields."""
+    """Return the result as plain data: the fields of a model or of a named tuple."""
     module, _, function = parser.partition(":")
     answer = getattr(import_module(module), function)(sys.stdin.buffer.read(), **options)
     if hasattr(answer, "model_dump"):

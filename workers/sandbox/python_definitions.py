@@ -1,5 +1,5 @@
-"""Finds the functions and classes of untrusted Python files without importing any of them, in the sandboxed process:
-deep nesting can take the parser down."""
+"""Extraction of the functions and classes in untrusted Python files without importing the files. Runs in the sandboxed
+process, because deep nesting can crash the parser."""
 
 import ast
 import json
@@ -15,7 +15,7 @@ FoundDefinition = tuple[str, int, Literal["function", "class"], str, str, tuple[
 
 
 def find_definitions(path: str, text: str) -> Iterator[FoundDefinition]:
-    """Yield definitions in the order of their lines. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
+    """Yield definitions in line order. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
     yield from _within(ast.parse(text), path, "")
 
 
@@ -32,7 +32,7 @@ def _within(node: ast.AST, path: str, prefix: str) -> Iterator[FoundDefinition]:
 
 
 def _doc(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    """The first paragraph."""
+    """Return the first paragraph."""
     words = (ast.get_docstring(node) or "").split("\n\n", 1)[0]
     return " ".join(words.split())[:_DOC]
 
@@ -51,7 +51,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def read_definitions(data: bytes) -> dict[str, object]:
-    """Return `{"definitions", "unparsed": [path]}` of the files in `{path: text}`."""
+    """Return `{"definitions", "unparsed": [path]}` for the files in `{path: text}`."""
     warnings.simplefilter("ignore")
     definitions: list[FoundDefinition] = []
     unparsed: list[str] = []

@@ -1,7 +1,7 @@
-"""Text that a PDF gives in place of what it draws (`ActualText`), where the two have nothing to do with each other.
+"""Removal of replacement text (`ActualText`) in a PDF that is unrelated to the drawn text that it replaces.
 
-Runs in the sandboxed process. Ligatures, hyphens and signs that no font names are what it is for, and stay.
-"""
+Runs in the sandboxed process. Replacement text for ligatures, hyphens and signs that no font names is legitimate and
+stays."""
 
 import ctypes
 import unicodedata
@@ -14,14 +14,14 @@ import pypdfium2.raw as pdfium
 from workers.sandbox.page_picture import objects_of
 
 _LONGEST = 4_000
-"""Maximum bytes of one replacement text that are read."""
+"""Maximum bytes read of one replacement text."""
 _SHORT = 3
-"""Maximum letters of a replacement text that may differ from the drawn text."""
+"""Maximum letters of a replacement text that is allowed to differ from the drawn text."""
 
 
 def take_out_false_replacements(document: Any, number: int, page: Any) -> list[str]:
-    """Remove false replacements and return the removed texts. Call it before the text of the page is read; the
-    drawing of the page does not change."""
+    """Remove false replacements and return the removed texts. Call this before reading the page's text; the appearance
+    of the page does not change."""
     texts = list(_texts(page))
     replacements = [_replacement_of(item) for item in texts]
     if not any(replacements):
@@ -54,7 +54,7 @@ def _texts(page: Any) -> Iterator[Any]:
 
 
 def _drawn(document: Any, number: int) -> list[str]:
-    """Return the text that each text object of the page draws, according to its font."""
+    """Return the text drawn by each text object of the page, according to its font."""
     page = document[number]
     texts = list(_texts(page))
     for item in texts:
@@ -72,7 +72,7 @@ def _drawn(document: Any, number: int) -> list[str]:
 
 
 def _replacement_of(item: Any) -> str:
-    """Return the replacement text of a text object, or an empty string if there is none."""
+    """Return the replacement text of a text object; empty if there is none."""
     for mark in _marks(item):
         length = ctypes.c_ulong()
         pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", None, 0, length)
@@ -86,7 +86,7 @@ def _replacement_of(item: Any) -> str:
 
 
 def _decoded(raw: bytes) -> str:
-    """Decode a PDF string by its byte order mark, or else as Latin-1, which is nearly PDF's own encoding."""
+    """Decode a PDF string by its byte order mark, or otherwise as Latin-1, which is nearly PDF's own encoding."""
     if raw.startswith(b"\xfe\xff"):
         return raw[2:].decode("utf-16-be", "replace")
     return raw[3:].decode("utf-8", "replace") if raw.startswith(b"\xef\xbb\xbf") else raw.decode("latin-1")

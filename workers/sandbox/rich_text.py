@@ -1,8 +1,8 @@
-"""Reads the text of an RTF file with striprtf, which knows the format's destinations and code pages.
+"""Reader of the text in an RTF file, using striprtf, which knows the format's destinations and code pages.
 
-striprtf gives plain text only. What it would lose, which text is hidden, bold, a heading or a note, is marked in the
-file before, by characters of a private range of Unicode that it passes on. Runs in the sandboxed process.
-"""
+striprtf outputs only plain text. The information that it would lose (which text is hidden, bold, a heading or a note)
+is first marked in the file with private-use Unicode characters, which striprtf passes through. Runs in the sandboxed
+process."""
 
 import re
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def read_rich_text(data: bytes, most_characters: int) -> OfficeParagraphs:
 
 
 def _marked(source: str) -> Iterator[str]:
-    """Yield the pieces of the file with a mark wherever the look of its text changes."""
+    """Yield the pieces of the file, with a mark wherever the appearance of the text changes."""
     levels = {number: int(level) for number, level in _STYLE_HEADING.findall(source)}
     levels |= dict.fromkeys(_TITLE_STYLE.findall(source), _TITLE_LEVEL)
     whites = _white_colours(source)
@@ -120,7 +120,7 @@ def _changed(state: _State, word: str, number: str | None, whites: set[str]) -> 
 
 
 def _level_mark(word: str, number: str | None, levels: dict[str, int]) -> str:
-    """Return a mark for the heading level of a paragraph, or empty text."""
+    """Return a mark for the heading level of a paragraph; empty if there is none."""
     if word == "pard":
         return _character(_LEVEL)
     if word == "s" and number in levels:

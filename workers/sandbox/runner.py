@@ -1,5 +1,5 @@
-"""Runner for parsers in sandboxed child processes, with the document on standard input and the result on standard
-output."""
+"""Runner for parsers in sandboxed child processes: the document is sent on standard input, the result is read from
+standard output."""
 
 import asyncio
 import json
@@ -40,7 +40,8 @@ class SandboxLimits(Protocol):
 async def parse_in_sandbox(
     parser: str, document: bytes, limits: SandboxLimits, answer: TypeAdapter[T], **options: object
 ) -> T:
-    """Return the answer of a parser: a function, named `module:function`, of a document and options. Raises Refused."""
+    """Return the output of a parser, which is a function of a document and options, named `module:function`. Raises
+    Refused."""
     numbers = (str(limits.memory_bytes), str(limits.cpu_seconds))
     command = ("-m", "workers.sandbox.program", *numbers, parser, json.dumps(options))
     with tempfile.TemporaryFile(buffering=0) as file:
@@ -67,11 +68,11 @@ async def run_sandboxed(
     most_bytes: int,
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the output of `python command`. Raises Refused with the cause `too_much_text`, `time`,
-    `computing_time`, or `broken_parser`, which includes a library that ran out of memory and cannot report it.
+    """Return the output of `python command`. Raises Refused with the cause `too_much_text`, `time`, `computing_time`,
+    or `broken_parser`; the last includes a library that ran out of memory and cannot report it.
 
-    The command must limit itself (`workers.sandbox.limits`). The child's environment contains only its import path
-    and `environment`."""
+    The command must set its own limits (`workers.sandbox.limits`). The child's environment contains only its import
+    path and `environment`."""
     async with _child(command, document, environment or {}) as process:
         try:
             async with asyncio.timeout(wall_seconds):
@@ -88,9 +89,10 @@ async def run_sandboxed(
 async def _child(
     command: Sequence[str], document: IO[bytes] | None, environment: Mapping[str, str]
 ) -> AsyncIterator[Process]:
-    """Start a child process. On exit it is always killed with all processes that it started.
+    """Start a child process. On exit, it is always killed, with all processes that it started.
 
-    Its remaining output is read first: a full stream pauses its pipe, and `wait` returns only after the pipe's end."""
+    Its remaining output is read first: a full stream pauses the pipe, and `wait` returns only after the end of the
+    pipe."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-B", *command,
         stdin=DEVNULL if document is None else document, stdout=PIPE, stderr=DEVNULL, start_new_session=True,

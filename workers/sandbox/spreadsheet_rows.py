@@ -1,7 +1,6 @@
-"""Reads the rows of the first sheet of an Excel workbook (`.xlsx`) that is shown and holds anything.
+"""Reader of the rows of the first visible, non-empty sheet in an Excel workbook (`.xlsx`).
 
-Runs in the sandboxed process. Formulas are not computed: what counts is what Excel last saved as their results.
-"""
+Runs in the sandboxed process. Formulas are not computed: the results that Excel last saved are used."""
 
 import datetime as dt
 import io
@@ -33,7 +32,7 @@ class SheetRows(NamedTuple):
     unread_sheets: int
     """Number of further visible sheets with content, which are not read."""
     hidden_rows: int
-    """Number of hidden rows with content, which are left out, as are hidden columns."""
+    """Number of hidden rows with content; these are left out, as are hidden columns."""
     rows: list[SheetRow]
 
 
@@ -42,8 +41,8 @@ def is_spreadsheet(package: OfficePackage) -> bool:
 
 
 def read_spreadsheet(data: bytes, most_characters: int) -> SheetRows:
-    """Read the rows of a spreadsheet. Raises Refused, and any exception of openpyxl for a file that is not a
-    workbook."""
+    """Read the rows of a spreadsheet. Raises Refused; for a file that is not a workbook, any exception from
+    openpyxl."""
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(data), data_only=True, keep_links=False)

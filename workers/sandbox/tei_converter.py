@@ -1,5 +1,5 @@
-"""Converts the TEI of an untrusted paper, in the sandboxed process, with the converters of grobid-client-python. They
-are shown only what our own reader takes for a TEI, without entities, comments and processing instructions."""
+"""Converters from an untrusted paper's TEI to other formats, in the sandboxed process, using grobid-client-python. They
+receive only what this program's own reader accepts as TEI, without entities, comments and processing instructions."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from workers.sandbox.refusal import Refused
 
 
 def convert(tei: bytes, form: str) -> str:
-    """Raises Unreadable, and Refused if the TEI is not UTF-8."""
+    """Convert. Raises Unreadable, and Refused if the TEI is not UTF-8."""
     root = read_tei(tei, "The TEI")
     try:
         return _FORMS[form](tei, root)
@@ -26,7 +26,7 @@ def _as_it_is(tei: bytes, _: etree._Element) -> str:
 
 
 def _json(_: bytes, root: etree._Element) -> str:
-    """Convert to JSON. The output is deterministic: random ids of the converter are replaced by numbers."""
+    """Convert to JSON. The output is deterministic, because the converter's random ids are replaced by numbers."""
     from grobid_client.format import TEI2LossyJSON as lossy_json
 
     numbers = count(1)
@@ -36,8 +36,8 @@ def _json(_: bytes, root: etree._Element) -> str:
 
 
 def _markdown(_: bytes, root: etree._Element) -> str:
-    """Convert to Markdown. The paper's contents are treated as plain text, even where they look like HTML, a link
-    or an image."""
+    """Convert to Markdown. The paper's contents are treated as plain text, even if they look like HTML, a link or an
+    image."""
     from grobid_client.format.TEI2Markdown import TEI2MarkdownConverter
 
     for element in root.iter():

@@ -1,7 +1,7 @@
-"""Citations of a TeX document: numbers for its keys, and the works behind them from `.bib`, `.bbl` or its own list.
+"""Citations in a TeX document: numbers for its keys, and the corresponding works from `.bib`, `.bbl` or its own
+reference list.
 
-Runs in the sandboxed process.
-"""
+Runs in the sandboxed process."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,10 +28,11 @@ _BIBLATEX_NAME = re.compile(r"family=\{((?:[^{}]|\{[^{}]*\})*)\}(?:.*?given=\{((
 
 
 class TexCitations:
-    """Works that a document may cite, and the numbers of those that it does."""
+    """Works that a document can cite, and the numbers of those that it does cite."""
 
     def __init__(self, bibtex: Sequence[str], lists: Sequence[str]) -> None:
-        """`bibtex` are the contents of `.bib` files, `lists` those of `.bbl` files and the document's own source."""
+        """Create the citations. `bibtex` are the contents of `.bib` files, `lists` those of `.bbl` files and the
+        document's own source."""
         self.works: dict[str, CitedWork] = {}
         self.unread: list[str] = []
         self._numbers: dict[str, int] = {}
@@ -57,7 +58,7 @@ class TexCitations:
         return self._numbers.setdefault(key, len(self._numbers) + 1)
 
     def mark(self, macro: str, keys: Sequence[str], notes: Sequence[str]) -> str:
-        """Return the mark that a citation prints: `[3]`, `[3, 5, p. 7]`, or with names `Lee et al. [3]`."""
+        """Return the mark that a citation prints: `[3]`, `[3, 5, p. 7]`, or, with names, `Lee et al. [3]`."""
         cited = [key.strip() for key in keys if key.strip()]
         if not cited:
             return ""
@@ -78,7 +79,7 @@ class TexCitations:
         return " and ".join(families)
 
     def cited_works(self, *, all_of_them: bool) -> list[CitedWork]:
-        """Return the works cited, by number; the rest of the works after them if all count as cited."""
+        """Return the cited works by number, followed by the remaining works if all count as cited."""
         if all_of_them:
             for key in self.works:
                 self.number(key)
@@ -86,13 +87,13 @@ class TexCitations:
         return [self.works[key].model_copy(update={"number": number}) for key, number in ordered if key in self.works]
 
     def unknown_keys(self, printed: int) -> list[str]:
-        """Return the keys that the document cites and that have no entry. `printed` is the number of entries of its own
+        """Return the keys that the document cites but that have no entry. `printed` is the number of entries in its own
         list."""
         return [] if printed else [key for key in self._numbers if key not in self.works]
 
     def printed_entries(self, nodes: Sequence[Any], plain: Callable[[Sequence[Any]], str]) -> Iterator[str]:
-        """Yield the entries of a printed list, each with its number. They become works if no `.bib` file has
-        them."""
+        """Yield the entries of a printed list, each with its number. An entry also becomes a work if no `.bib` file has
+        it."""
         key, entry = "", list[Any]()
         for node in [*nodes, None]:
             if node is None or _is_macro(node, "bibitem"):
@@ -134,7 +135,7 @@ def _blocks(entry: Sequence[Any]) -> list[list[Any]]:
 
 
 def _printed_work(printed: str, blocks: Sequence[str]) -> CitedWork:
-    """Return the work of a printed entry. Where BibTeX has marked its blocks, the second one is its title."""
+    """Return the work in a printed entry. If BibTeX has marked the entry's blocks, the second block is the title."""
     parsed = next(iter(parse_references(printed)), CitedWork())
     title = blocks[1].rstrip("., ") if len(blocks) > 1 else parsed.title
     old_arxiv = _OLD_ARXIV.search(printed)
@@ -148,7 +149,7 @@ def _key(node: Any) -> str:
 
 
 def _biblatex_work(body: str) -> CitedWork:
-    """Return the work of an entry of a `.bbl` file of biblatex."""
+    """Return the work in an entry of a biblatex `.bbl` file."""
     fields: Mapping[str, str] = {
         name or verb: value or verbatim for name, value, verb, verbatim in _BIBLATEX_FIELD.findall(body)
     }

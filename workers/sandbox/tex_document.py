@@ -1,7 +1,6 @@
-"""Reads a TeX document out of its files: the source, its bibliography, and the names of missing files.
+"""Reader of a TeX document from its files: the source, its bibliography, and the names of missing files.
 
-Runs in the sandboxed process.
-"""
+Runs in the sandboxed process."""
 
 import gzip
 import io
@@ -41,12 +40,12 @@ _NAMED = 5
 class TexFiles(NamedTuple):
     files: Mapping[str, bytes]
     main: str
-    """Name of the file with which the document begins; empty if it is to be found."""
+    """Name of the main file of the document; empty if it has to be found."""
 
 
 def tex_files(data: bytes, most_bytes: int) -> TexFiles:
-    """Return the files of a document: one file, or those of a ZIP archive or compressed folder that can be part of a
-    TeX document. Raises Refused."""
+    """Return the files of a document: a single file, or those files in a ZIP archive or compressed folder that can be
+    part of a TeX document. Raises Refused."""
     if data.startswith(_GZIP):
         return _unpacked_folder(data, most_bytes)
     if not data.startswith(_ZIP):
@@ -67,7 +66,7 @@ def tex_files(data: bytes, most_bytes: int) -> TexFiles:
 
 
 def _unpacked_folder(data: bytes, most_bytes: int) -> TexFiles:
-    """Return the files of a `.tar.gz` archive, or the file that is compressed alone, as arXiv gives sources."""
+    """Return the files in a `.tar.gz` archive, or a single compressed file; arXiv provides sources in both forms."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
             plain = stream.read(most_bytes + 1)
@@ -95,7 +94,7 @@ def _is_read(name: str) -> bool:
 
 
 def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficeParagraphs, list[CitedWork]]:
-    """Return the text of a document, and the works of its `.bib` files that it cites. Raises Refused."""
+    """Return the text of a document, and the works in its `.bib` files that it cites. Raises Refused."""
     files = {name: _decoded(data, name) for name, data in package.files.items()}
     main = package.main or main_file(files)
     if not main:
@@ -127,20 +126,20 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _from_folder_of(files: Mapping[str, str], main: str) -> dict[str, str]:
-    """Return the files by their names as seen from the folder of the main file."""
+    """Return the files by name, relative to the folder of the main file."""
     folder = posixpath.dirname(main)
     return {posixpath.relpath(name, folder) if folder else name: text for name, text in files.items()}
 
 
 def _bibliographies(files: Mapping[str, str], main: str, source: str) -> tuple[list[str], list[str]]:
-    """Return the contents of the `.bib` files that the document names, and the names of those that are not there."""
+    """Return the contents of the `.bib` files that the document names, and the names of those that are missing."""
     named = [name.strip() for match in _BIBLIOGRAPHY.finditer(source) for name in match[1].split(",") if name.strip()]
     found = {name: find_file(files, name, main, ".bib") for name in named}
     return [files[file] for file in found.values() if file], [name for name, file in found.items() if file is None]
 
 
 def _list_file(files: Mapping[str, str], main: str) -> str:
-    """Return the list that BibTeX or biblatex made for the document, or empty text."""
+    """Return the reference list that BibTeX or biblatex generated for the document; empty if there is none."""
     lists = [name for name in files if name.endswith(".bbl")]
     own = f"{posixpath.splitext(main)[0]}.bbl"
     name = own if own in files else lists[0] if len(lists) == 1 else None

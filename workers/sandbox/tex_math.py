@@ -1,7 +1,6 @@
-"""Formulas of TeX on one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`, `α = 0.05`.
+"""Conversion of TeX formulas to one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`, `α = 0.05`.
 
-Runs in the sandboxed process.
-"""
+Runs in the sandboxed process."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -42,14 +41,14 @@ def _symbols() -> Any:
 
 
 def symbol_of(name: str) -> str | None:
-    """Return the character that a macro without arguments prints, or None."""
+    """Return the character printed by a macro without arguments; None if it prints none."""
     spec = _symbols().get_macro_spec(name)
     shown = getattr(spec, "simplify_repl", None)
     return shown if isinstance(shown, str) and "%" not in shown and len(shown) <= 8 else None
 
 
 def math_text(nodes: Sequence[Any]) -> str:
-    """Return the nodes of a formula as text on one line."""
+    """Return the formula made of the nodes as text on one line."""
     return " ".join(_joined(nodes, 0).split())
 
 
@@ -80,7 +79,7 @@ def _joined(nodes: Sequence[Any] | None, depth: int) -> str:
 
 
 def _merged(nodes: Sequence[Any]) -> Iterator[Any]:
-    """Yield nodes, and the characters of text nodes as far as an index or exponent takes only one of them."""
+    """Yield nodes. Text nodes are split into characters if an index or exponent takes only one of them."""
     for node in nodes:
         if not isinstance(node, latexwalker.LatexCharsNode):
             if node is not None:
@@ -142,7 +141,7 @@ def _construction(name: str, node: Any, arguments: list[str], depth: int) -> str
 
 
 def _next(following: Iterator[Any], depth: int) -> str:
-    """Return the next item of the formula, which a macro without braces takes as its argument."""
+    """Return the formula's next item, which is the argument of a macro without braces."""
     item = next(following, "")
     while isinstance(item, str) and item.isspace():
         item = next(following, "")
@@ -160,7 +159,8 @@ def _inner(item: Any) -> Sequence[Any]:
 
 
 def _grouped(text: str) -> str:
-    """Return the text in parentheses unless it is one number, letter or word, or is in parentheses as a whole."""
+    """Return the text in parentheses, unless it is a single number, letter or word, or is already enclosed in
+    parentheses."""
     text = text.strip()
     if (
         len(text) <= 1

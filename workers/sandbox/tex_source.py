@@ -1,7 +1,6 @@
-"""The source of a TeX document as one text: its files put together, without comments, with its own macros expanded.
+"""Source of a TeX document as a single text: its files joined, without comments, and with its own macros expanded.
 
-Runs in the sandboxed process. Files are looked for among those of the document only.
-"""
+Runs in the sandboxed process. Included files are searched for only among the document's own files."""
 
 import posixpath
 import re
@@ -47,24 +46,24 @@ class TexSource(NamedTuple):
     after: str
     """Text after the end of the document, which is not printed."""
     missing: tuple[str, ...]
-    """Names of files that the document includes and that are not there."""
+    """Names of files that the document includes but that are missing."""
 
 
 class _Macro(NamedTuple):
     arguments: int
     default: str | None
-    """Value of the first argument if it is left out; None if it cannot be."""
+    """Default value of the first argument; None if that argument cannot be left out."""
     text: str
 
 
 def is_main_file(text: str) -> bool:
-    """Return whether a file is a document of its own, and not a part of one."""
+    """Return whether a file is a complete document and not part of one."""
     return _DOCUMENT_CLASS.search(text) is not None
 
 
 def main_file(files: Mapping[str, str]) -> str | None:
-    """Return the name of the file with which the document begins, or None. Of several the one that includes most of the
-    others is taken, then the one nearest to the top, then the longest."""
+    """Return the name of the document's main file; None if there is none. If several files qualify, choose the one that
+    includes most of the others, then the one nearest to the top folder, then the longest."""
     mains = [name for name, text in files.items() if name.endswith((".tex", ".ltx")) and is_main_file(text)]
     return max(
         mains, key=lambda name: (len(_INPUT.findall(files[name])), -name.count("/"), len(files[name])), default=None
@@ -72,7 +71,7 @@ def main_file(files: Mapping[str, str]) -> str | None:
 
 
 def join_source(files: Mapping[str, str], main: str) -> TexSource:
-    """Return the source that begins with the file `main`."""
+    """Return the source, starting with the file `main`."""
     missing: list[str] = []
     text = _joined(files, main, missing, 0)
     text = _RULE.sub("", _without_skipped(_without_comments(text)))
@@ -88,7 +87,8 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
 
 
 def _joined(files: Mapping[str, str], name: str, missing: list[str], depth: int) -> str:
-    """Return a file with the files that it includes in their places. A file that includes itself is not read again."""
+    """Return a file with the files that it includes inserted in place. A file that includes itself is not read
+    again."""
     if depth > _DEEPEST:
         missing.append(name)
         return ""
@@ -117,8 +117,8 @@ def _joined(files: Mapping[str, str], name: str, missing: list[str], depth: int)
 
 
 def find_file(files: Mapping[str, object], wanted: str, origin: str, suffix: str = ".tex") -> str | None:
-    """Return the name of a file that another one includes, relative to the top or to that file; None if it is not
-    there."""
+    """Return the name of a file that another file includes, relative to the top folder or to that other file; None if
+    it is missing."""
     for folder in ("", posixpath.dirname(origin)):
         path = posixpath.normpath(posixpath.join(folder, wanted))
         for candidate in (path, f"{path}{suffix}"):
@@ -128,7 +128,7 @@ def find_file(files: Mapping[str, object], wanted: str, origin: str, suffix: str
 
 
 def _without_comments(text: str) -> str:
-    """Return the text without comments. Percent signs in verbatim text are none."""
+    """Return the text without comments. Percent signs in verbatim text do not start comments."""
     pieces, done = [], 0
     text = _COMMENT_BLOCK.sub("", text)
     for verbatim in _VERBATIM.finditer(text):
@@ -181,7 +181,7 @@ def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
 
 
 def _end_of_group(text: str, start: int) -> int | None:
-    """Return the place after the group that begins at a brace, or None if it is not closed."""
+    """Return the position after the group that begins at a brace; None if the group is not closed."""
     depth = 0
     for match in _BRACE.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
@@ -191,7 +191,7 @@ def _end_of_group(text: str, start: int) -> int | None:
 
 
 def _expanded(text: str, macros: Mapping[str, _Macro]) -> str:
-    """Return the text with the document's own macros replaced by their meaning, up to a number of times."""
+    """Return the text with the document's own macros replaced by their definitions, up to a limited number of times."""
     if not macros:
         return text
     names = "|".join(sorted(map(re.escape, macros), key=len, reverse=True))
@@ -215,7 +215,7 @@ def _expanded(text: str, macros: Mapping[str, _Macro]) -> str:
 
 
 def _replacement(text: str, match: re.Match[str], macro: _Macro) -> tuple[str, int]:
-    """Return the meaning of a macro with its arguments put in, and the place after them."""
+    """Return a macro's definition with its arguments inserted, and the position after them."""
     arguments: list[str] = []
     place = match.end()
     if macro.default is not None:

@@ -1,7 +1,6 @@
-"""Reads the text of a TeX document: headings, paragraphs, formulas, tables and notes, in the order of the source.
+"""Reader of the text of a TeX document: headings, paragraphs, formulas, tables and notes, in source order.
 
-Runs in the sandboxed process. What a macro that is not known takes in braces is read as text, so that no word is lost.
-"""
+Runs in the sandboxed process. The arguments in braces of an unknown macro are read as text, so that no word is lost."""
 
 import re
 from collections.abc import Sequence
@@ -69,7 +68,7 @@ class _TexReader:
         self._citations = citations
         self._context = _context()
         self._mark = ""
-        """Mark of the list item that begins."""
+        """Mark of the list item that is about to begin."""
         self._list_depth = 0
         self._unread: dict[str, int] = {}
         self._depth = 0
@@ -84,7 +83,7 @@ class _TexReader:
             return [latexwalker.LatexCharsNode(chars=words)]
 
     def read_preamble(self, source: str) -> None:
-        """Read the title and the fields above the text; the rest sets up the layout."""
+        """Read the title and the metadata fields above the text; the rest of the preamble only sets up the layout."""
         self._read_fields(source)
         # Definitions of layout may be too irregular to be parsed.
         if (authors := _AUTHOR.search(source)) and "author" not in dict(self.text.front_matter):
@@ -154,7 +153,7 @@ class _TexReader:
             self._mark = ""
 
     def _plain(self, nodes: Sequence[Any] | None) -> str:
-        """Return nodes as text on one line, which is not added to the document."""
+        """Return nodes as text on one line, without adding the text to the document."""
         apart = self._apart(nodes)
         self.text.take_rest(apart)
         return " ".join(text for _, text in apart.paragraphs)
@@ -168,7 +167,7 @@ class _TexReader:
         return apart
 
     def _formula(self, nodes: Sequence[Any]) -> None:
-        """Add a displayed formula within its paragraph, as the sentence goes on after it."""
+        """Add a displayed formula within its paragraph, because the sentence continues after it."""
         self.text.add(f" {math_text(nodes)} ")
 
     def _macro(self, node: Any) -> None:  # noqa: PLR0912 - one case for each kind of macro
@@ -230,7 +229,7 @@ class _TexReader:
         self.text.add(shown if address in shown or shown in address else f"{shown} ({address})")
 
     def _other_macro(self, node: Any, arguments: Sequence[Sequence[Any]]) -> None:
-        """Add the character that a macro prints, or what it takes as arguments."""
+        """Add the character that a macro prints, or its arguments."""
         symbol = symbol_of(node.macroname)
         if symbol is not None and not arguments:
             self.text.add(symbol)
@@ -293,7 +292,7 @@ class _TexReader:
             self._mark = outer
 
     def _table(self, nodes: Sequence[Any]) -> None:
-        """Add a table, one line for each row."""
+        """Add a table, one line per row."""
         self._end()
         self.text.tables += 1
         rows = [""]
@@ -324,7 +323,7 @@ class _TexReader:
 
 
 def _arguments(node: Any) -> list[Sequence[Any]]:
-    """Return the nodes of each argument that is there, without stars."""
+    """Return the nodes of each argument that is present, without stars."""
     given = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
     found = (
         item.nodelist if isinstance(item, latexwalker.LatexGroupNode) else [item] for item in given if item is not None

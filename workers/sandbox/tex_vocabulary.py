@@ -1,5 +1,5 @@
-"""Macros and environments of TeX by what they print. Arguments are in the notation of pylatexenc: `*` for a star, `[`
-for an optional argument, `{` for a required one."""
+"""TeX macros and environments, classified by what they print. Arguments are in pylatexenc's notation: `*` for a star,
+`[` for an optional argument, `{` for a required one."""
 
 LEVELS = {
     "part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5, "subparagraph": 6,
@@ -21,7 +21,7 @@ IGNORED = {
     "BibitemOpen": "", "BibitemShut": "{",
     "lstset": "{", "tikzset": "{", "pgfplotsset": "{", "usetikzlibrary": "{", "makeatletter": "", "makeatother": "",
 }  # fmt: skip
-"""Macros that print nothing themselves, with the arguments that are not text."""
+"""Macros that print nothing themselves, with their non-text arguments."""
 NOTES_TO_AUTHORS = ("todo", "fixme", "missingfigure", "marginpar")
 HIDDEN = ("phantom", "hphantom", "vphantom")
 LINKS = ("url", "nolinkurl", "path")
@@ -50,4 +50,4 @@ ENVIRONMENT_ARGUMENTS = {
     "adjustwidth": "{{", "spacing": "{", "tblr": "[{", "frame": "[[", "landscape": "",
 }  # fmt: skip
 RULES = ("rule", "hline", "cline")
-"""Ends of names of macros that draw lines in tables."""
+"""Final parts of the names of macros that draw lines in tables."""

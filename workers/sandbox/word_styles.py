@@ -1,7 +1,6 @@
-"""The look that a Word document gives its text: defaults, styles and what stands at the text itself.
+"""Appearance of the text in a Word document: defaults, styles and direct formatting.
 
-Runs in the sandboxed process.
-"""
+Runs in the sandboxed process."""
 
 import re
 from typing import NamedTuple
@@ -13,17 +12,17 @@ from workers.sandbox.office_text import BODY, Look
 
 TITLE_LEVEL = -1
 _MOST_BASED = 20
-"""Maximum length of a chain of styles that are based on each other."""
+"""Maximum length of a chain of styles, each based on the next."""
 _HEADING = re.compile(r"heading\s?([1-9])")
 _CONTENTS = re.compile(r"toc\s?(?:[1-9]|heading)")
 _OVERLAID = -100
 """Letter spacing, in twentieths of a point, at or below which letters overlap."""
 _RAISED = 400
-"""Distance from the baseline, in half-points, beyond which text counts as off the page."""
+"""Distance from the baseline, in half-points, beyond which text counts as being off the page."""
 _FLAT = 40
-"""Exact line height, in twentieths of a point, up to which text counts as having no size."""
+"""Exact line height, in twentieths of a point, at or below which text counts as having no size."""
 _LEFT, _RIGHT = -15_000, 20_000
-"""Positions, in twentieths of a point, beyond which text is off the page; a page has 12,000 by 17,000."""
+"""Positions, in twentieths of a point, beyond which text is off the page; a page measures 12,000 by 17,000."""
 _OFF = ("0", "false", "off", "none")
 _WHITE_THEMES = ("background1", "light1", "bg1", "lt1")
 _HIGHLIGHTS = {
@@ -38,7 +37,7 @@ class ParagraphStyle(NamedTuple):
     level: int
     """Heading level of the style; BODY if it is not a heading, TITLE_LEVEL for the document's title."""
     is_contents: bool
-    """Whether the style belongs to a table of contents, which repeats the headings."""
+    """True if the style belongs to a table of contents, which repeats the headings."""
 
 
 class WordStyles:
@@ -68,7 +67,7 @@ class WordStyles:
         return ParagraphStyle(own.over(style.look), style.level if level is None else level, style.is_contents)
 
     def characters(self, name: str | None) -> Look:
-        """Return the look of a character style alone."""
+        """Return the look defined by a character style alone."""
         return self._chain_look(name) if name in self._styles else Look()
 
     def cells(self, name: str | None) -> tuple[str | None, str | None]:
@@ -150,7 +149,7 @@ def paragraph_look(properties: etree._Element | None) -> Look:
 
 
 def _fill(fill: etree._Element, colour: str | None) -> tuple[bool | None, str | None]:
-    """Return whether the letters have no fill, and their colour."""
+    """Return whether the letters are unfilled, and their colour; a value is None if it is not set."""
     for item in fill.iter("*"):
         match named(item):
             case "noFill":
@@ -182,8 +181,8 @@ def shading_of(properties: etree._Element | None) -> str | None:
 
 
 def _outline(properties: etree._Element | None) -> int | None:
-    """Return the heading level of a paragraph from its outline level, or None if not set. Outline level 9 means
-    body text."""
+    """Return the heading level of a paragraph from its outline level; None if the outline level is not set. Outline
+    level 9 means body text."""
     value = _number(attribute(next(children(properties, "outlineLvl"), None), "val"))
     return None if value is None else int(value) + 1 if value < 9 else BODY
 

@@ -1,8 +1,7 @@
-"""Reads the text of a Word document (`.docx`): what it shows in one list, what it hides in another.
+"""Reader of a Word document (`.docx`) that returns visible and hidden text in separate lists.
 
-Runs in the sandboxed process. Headers, footers, field codes, alternative texts and tables of contents are not read:
-they repeat or describe what is there.
-"""
+Runs in the sandboxed process. Headers, footers, field codes, alternative texts and tables of contents are not read,
+because they repeat or describe other content."""
 
 import re
 
@@ -28,7 +27,7 @@ def is_word(package: OfficePackage) -> bool:
 
 
 def _main_part(package: OfficePackage) -> str | None:
-    """Return the main part that the package declares, as Word finds it, or None."""
+    """Return the main part that the package declares (Word finds it in the same way); None if it declares none."""
     for relation in children(package.part(_RELATIONS), "Relationship"):
         target = (attribute(relation, "Target") or "").lstrip("/")
         if (attribute(relation, "Type") or "").endswith("/officeDocument") and target.startswith("word/"):
@@ -59,7 +58,7 @@ class _WordReader:
             for note in children(package.part(f"{folder}/{name}s.xml"), name)
             if attribute(note, "type") not in _SEPARATORS
         }
-        """Notes to which the text has not referred yet."""
+        """Notes to which the text has not yet referred."""
 
     def read(self, root: etree._Element) -> OfficeParagraphs:
         page = next(children(root, "background"), None)
@@ -72,7 +71,7 @@ class _WordReader:
         return self._text
 
     def _note(self, note: tuple[str, str | None], why: OfficeHiding | None = None) -> str:
-        """Read a note, and return its mark; empty if there is no such note, it was read before, or it is hidden."""
+        """Read a note and return its mark; empty if the note does not exist, was read before, or is hidden."""
         element = self._notes.pop(note, None)
         if element is None:
             return ""
@@ -87,7 +86,7 @@ class _WordReader:
         return next(children(settings, "displayBackgroundShape"), None) is not None
 
     def _blocks(self, parent: etree._Element, below: Look, why: OfficeHiding | None = None) -> None:
-        """Read paragraphs and tables, however they are nested. All of them are hidden if `why` is set."""
+        """Read paragraphs and tables, at any nesting. If `why` is set, all of them are hidden."""
         for child in parent.iterchildren("*"):
             match named(child):
                 case "p":
@@ -194,7 +193,7 @@ class _WordReader:
                     self._drawing(child)
 
     def _drawing(self, drawing: etree._Element) -> None:
-        """Read the text boxes of a drawing. If a shape is stored twice, for two generations of Word, the first
+        """Read the text boxes in a drawing. If a shape is stored twice, for two generations of Word, the first version
         is read."""
         for box in drawing.iter("{*}txbxContent"):
             ancestors = list(box.iterancestors("*"))
@@ -217,8 +216,8 @@ def _is_hidden_shape(element: etree._Element) -> bool:
 
 
 def _is_off_page(element: etree._Element) -> bool:
-    """Return whether the element is off the page, judged by its distance, in EMU (360,000 per centimetre), from its
-    reference point."""
+    """Return whether the element is off the page, judging by its distance from its reference point in EMU (360,000 per
+    centimetre)."""
     offsets = (child for name in ("positionH", "positionV") for child in children(element, name))
     texts = ((item.text or "").strip() for offset in offsets for item in children(offset, "posOffset"))
     return any(not _LEFTMOST < int(text) < _RIGHTMOST for text in texts if _WHOLE.fullmatch(text))

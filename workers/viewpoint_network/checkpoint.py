@@ -1,4 +1,4 @@
-"""Checkpoints of a training: weights and their provenance, in one safetensors file, which cannot run code."""
+"""Checkpoints of a training: weights and their provenance in one safetensors file, a format that cannot run code."""
 
 import json
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ _KEY = "assayer-viewpoint-network"
 
 
 class MemberRecord(Frozen):
-    """Training record of one network of the ensemble."""
+    """Training record of one network in the ensemble."""
 
     seed: int
     epochs: int
-    """Epochs run until training stopped; the weights are those of the best epoch."""
+    """Number of epochs until training stopped; the weights are those of the best epoch."""
     best_epoch: int
     validation_loss: float
     validation_ideas: int

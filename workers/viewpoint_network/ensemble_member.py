@@ -1,4 +1,4 @@
-"""Training of one network of the ensemble. Imports torch; `training` imports this module when needed."""
+"""Training of one network in the ensemble. Imports torch; `training` imports this module only when needed."""
 
 from collections.abc import Callable, Iterator
 
@@ -22,7 +22,8 @@ from workers.viewpoint_network.training import EpochProgress
 
 
 class MemberTrainer:
-    """Trainer of one network, from random initial weights to the weights with the lowest validation loss."""
+    """Trainer of one network: starts with random initial weights and keeps the weights with the lowest validation
+    loss."""
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class MemberTrainer:
             return float(self._loss(self._validation))
 
     def _loss(self, rows: NDArray[np.int32]) -> Tensor:
-        """Return the loss of a batch whose own labels are masked."""
+        """Return the loss of a batch; the labels of the batch's own ideas are masked."""
 
         asked = torch.from_numpy(rows.astype(np.int64)).to(self._device)
         seen = self._seen.clone()

@@ -1,4 +1,4 @@
-"""Graph network of the paper's equations 3 and 4, and its input tensors. Imports torch."""
+"""Graph network with the paper's equations 3 and 4, and its input tensors. Imports torch."""
 
 import warnings
 from typing import NamedTuple
@@ -18,8 +18,8 @@ with warnings.catch_warnings():
 
 
 class _Layer(nn.Module):  # type: ignore[misc]  # mypy does not read the types of torch
-    """Layer that computes `U · concat(mean over neighbours q of relu(w · W h_q), h)`. Weights are positive, so w
-    may be applied after the relu."""
+    """Layer that computes `U · concat(mean over neighbours q of relu(w · W h_q), h)`. Weights are positive, so w can be
+    applied after the relu."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -44,8 +44,8 @@ class ViewpointNetwork(nn.Module):  # type: ignore[misc]
         self.head = nn.Sequential(nn.Linear(2 * hidden, hidden), nn.ReLU(), self.dropout, nn.Linear(hidden, classes))
 
     def forward(self, nodes: Tensor, adjacency: Tensor, asked: Tensor, owners: Tensor) -> Tensor:
-        """Return logits (ideas, classes). `adjacency` as in `GraphTensors`; `asked` (k,) are rows of
-        viewpoints, `owners` (k,) their ideas, ascending from 0."""
+        """Return logits (ideas, classes). `adjacency` is as in `GraphTensors`; `asked` (k,) are the rows of viewpoints,
+        `owners` (k,) their ideas, ascending from 0."""
         for layer in self.layers:
             nodes = self.dropout(torch.relu(layer(nodes, adjacency)))
         chosen = nodes[asked]
@@ -59,12 +59,12 @@ _DAYS_A_DECADE = 3652.5
 
 class GraphTensors(NamedTuple):
     fixed: Tensor
-    """Input features (n, …): vectors, whether a date is known, and decades since `epoch`, as far as the
-    architecture reads them."""
+    """Input features (n, …): vectors, whether a date is known, and decades since `epoch`, insofar as the architecture
+    reads them."""
     idea_of: Tensor
     adjacency: Tensor
     """Adjacency matrix (n, n) in compressed rows; row = target, column = source. Weights are divided by the row's
-    number of edges, so that a product is the mean over neighbours."""
+    number of edges, so that multiplication yields the mean over neighbours."""
 
 
 def graph_tensors(graph: GraphArrays, architecture: Architecture, epoch: int, device: str) -> GraphTensors:
@@ -94,7 +94,8 @@ def _adjacency(graph: GraphArrays) -> Tensor:
 
 
 def network_inputs(tensors: GraphTensors, labels: Tensor, classes: int, architecture: Architecture) -> Tensor:
-    """Return the input features (n, width). `labels` (i,) are UNKNOWN where the network must not see them."""
+    """Return the input features (n, width). `labels` (i,) are UNKNOWN for ideas whose label the network must not
+    see."""
     if not architecture.reads_labels:
         return tensors.fixed
     seen = labels[tensors.idea_of]
@@ -103,9 +104,10 @@ def network_inputs(tensors: GraphTensors, labels: Tensor, classes: int, architec
 
 
 def viewpoints_of_ideas(graph: GraphArrays, rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Viewpoints of some ideas, and for each the place of its idea in `rows`; grouped by idea.
+    """Return the viewpoints of the ideas in `rows` and, for each viewpoint, its idea's position in `rows`; grouped by
+    idea.
 
-    Ideas without viewpoints are missing."""
+    Ideas without viewpoints are left out."""
     starts = np.searchsorted(graph.idea_of, rows, side="left")
     ends = np.searchsorted(graph.idea_of, rows, side="right")
     nodes = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)])

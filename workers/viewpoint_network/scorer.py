@@ -1,5 +1,5 @@
-"""Networks that implement `assayer.methods.grapheval.ports.Scorer`: a trained network, and a network that trains for
-each request."""
+"""Networks that implement `assayer.methods.grapheval.ports.Scorer`: a trained network, and one that is trained for each
+request."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from workers.viewpoint_network.training import train_network
 
 
 class NetworkScorer:
-    """Scorer that uses a trained network. Reads only the part of the graph that reaches the requested viewpoints.
-    Raises ConfigurationError for a graph with another embedding or other classes."""
+    """Scorer that uses a trained network. It reads only the part of the graph from which the requested viewpoints can
+    be reached. Raises ConfigurationError for a graph with another embedding or other classes."""
 
     def __init__(self, checkpoint: Checkpoint, embedding: str, device: Device = "auto") -> None:
-        """Create a scorer. `embedding` names the embedder of the graphs to be scored."""
+        """Create a scorer. `embedding` names the embedder used for the graphs to be scored."""
         torch = import_torch_geometric(checkpoint.description.settings.threads)
         checkpoint.refuse_other(embedding, checkpoint.description.classes)
         self._checkpoint = checkpoint

@@ -1,4 +1,4 @@
-"""Settings for building and training a network. The defaults are the paper's where it states them."""
+"""Settings for building and training a network. The defaults are those of the paper, if it states them."""
 
 from pydantic import Field
 
@@ -15,8 +15,8 @@ class Architecture(Frozen):
     """Dropout rate. Not in the paper; with only a few hundred ideas the network overfits without it."""
     reads_vectors: bool = True
     reads_labels: bool = True
-    """Whether viewpoints carry their idea's label as input, unless that idea is being scored. A growing graph thus
-    informs a network trained earlier."""
+    """True if viewpoints carry their idea's label as input, unless that idea is being scored. A growing graph thus also
+    informs a network that was trained earlier."""
     reads_dates: bool = True
 
 
@@ -26,14 +26,14 @@ class TrainingSettings(Frozen):
     """Initial learning rate, which decreases linearly to 0 over `epochs`."""
     weight_decay: float = Field(default=1e-3, ge=0)
     batch: int = Field(default=64, ge=1)
-    """Ideas per batch, whose labels are masked and predicted together."""
+    """Ideas per batch; their labels are masked and predicted together."""
     epochs: int = Field(default=1000, ge=1)
     patience: int = Field(default=30, ge=1)
     """Epochs without a lower validation loss before training stops."""
     validation: float = Field(default=0.15, gt=0, lt=0.5)
     """Share of the labelled ideas that each member holds out for early stopping."""
     members: int = Field(default=3, ge=1)
-    """Number of networks whose probabilities are averaged, each with its own initial weights and validation part."""
+    """Number of networks whose probabilities are averaged. Each has its own initial weights and validation part."""
     negatives: int = Field(default=0, ge=0)
     """Number of artificial plagiarised ideas added for training, labelled with the worst class."""
     seed: int = 0

@@ -38,10 +38,9 @@ def train_network(
     provenance: TrainingProvenance,
     progress: Callable[[EpochProgress], None] = lambda _: None,
 ) -> Checkpoint:
-    """Raises InputError when there is too little to learn from, ConfigurationError without the extra `gnn`.
+    """Train a network. Raises InputError when there is too little data, ConfigurationError without the extra `gnn`.
 
-    The same graph and settings give the same weights on the same machine and number of threads.
-    """
+    The same graph and settings yield the same weights on the same machine with the same number of threads."""
     known = labelled_rows_of_two_classes(graph, _NO_IDEAS)
     if len(known) < FEWEST_IDEAS:
         raise InputError(

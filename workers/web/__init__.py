@@ -1,7 +1,6 @@
-"""The open web: a search API, and reading of pages.
+"""Access to the open web: a search API, and reading of pages.
 
-Only the settings are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the settings are exported here, so that importing them does not load the implementation."""
 
 from workers.web.settings import PageSettings
 

@@ -36,7 +36,7 @@ _ANSWER = TypeAdapter(_Article)
 
 class PageReader:
     def __init__(self, downloader: Downloader, settings: PageSettings, clock: Clock) -> None:
-        """Create a reader. Raises ConfigurationError when the libraries that read pages are not installed."""
+        """Create a reader. Raises ConfigurationError when the libraries for reading pages are not installed."""
         if find_spec("trafilatura") is None:
             raise ConfigurationError("Web pages cannot be read: trafilatura is not installed.", "Install assayer[web].")
         self._downloader = downloader
@@ -45,8 +45,8 @@ class PageReader:
         self._parsers = asyncio.Semaphore(settings.at_once)
 
     async def read(self, url: str) -> WebPage:
-        """Read a page. Raises AddressRefused, DownloadRefused (also when robots.txt disallows it),
-        DownloadFailed and Unreadable."""
+        """Read a page. Raises AddressRefused, DownloadRefused (also if robots.txt disallows the page), DownloadFailed
+        and Unreadable."""
         download, body = await self._downloader.read(url, ("html", "text"), self._settings.download, robots=True)
         if download.kind == "text":
             return _plain_text_page(download, body)
@@ -111,7 +111,7 @@ def _web_page(article: _Article, download: Download) -> WebPage:
 
 
 def _hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
-    """Return flags for hidden text. HTML comments are flagged only if they look like prompt injection, because
+    """Return flags for hidden text. HTML comments are flagged only if they look like prompt injection, because almost
     every page has comments."""
     quiet = [pair for pair in hidden if pair[0] != _COMMENT]
     spoken = [

@@ -1,8 +1,7 @@
-"""Web search through an API in the manner of Serper (google.serper.dev).
+"""Web search through a Serper-style API (google.serper.dev).
 
-One POST of `{"q", "page", "tbs"}` a page of ten results; `tbs` holds the window of dates as Google writes it. Google
-shows a date for some results only, as `Mar 3, 2023` or `3 days ago`.
-"""
+One POST of `{"q", "page", "tbs"}` per page of ten results; `tbs` holds the date window in Google's notation. Google
+shows a date only for some results, as `Mar 3, 2023` or `3 days ago`."""
 
 import calendar
 import datetime as dt
@@ -36,7 +35,7 @@ _DAY_FIRST = re.compile(r"(?P<day>\d{1,2}) (?P<month>[a-z]{3})[a-z]*\.?,? (?P<ye
 _MONTH = re.compile(r"(?P<month>[a-z]{3})[a-z]*\.? (?P<year>\d{4})")
 _AGO = re.compile(r"(?P<count>\d{1,3}) (?P<unit>minute|min|hour|day|week|month|year)s? ago")
 _DAYS = {"minute": 0, "min": 0, "hour": 0, "day": 1, "week": 7, "month": 28, "year": 365}
-"""Minimum days per unit, so that no result is dated earlier than it may be."""
+"""Minimum days per unit, so that no result is dated earlier than possible."""
 
 
 class _Organic(ApiObject):
@@ -58,8 +57,8 @@ class WebSearch:
         self._remote = remote
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[WebResult]:
-        """Return results, best first, without duplicate addresses. Dated results lie in the window; undated
-        ones have no `published`."""
+        """Return results, best first, without duplicate addresses. Dated results lie within the window; `published` is
+        None for undated results."""
         found: dict[str, WebResult] = {}
         for page in range(1, -(-limit // _PAGE) + 1):
             organic = await fetch_parsed(self._remote, _search_request(query, page, window), context, _results)

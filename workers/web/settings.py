@@ -12,13 +12,13 @@ from workers.fetching import DownloadLimits
 class PageSettings(Frozen):
     download: DownloadLimits = DownloadLimits(bytes=5_000_000, seconds=40.0, answer_seconds=15.0)
     keep: dt.timedelta = dt.timedelta(days=30)
-    """Time until a page that was read is fetched again."""
+    """Time after which a page that was read is fetched again."""
     retry: dt.timedelta = dt.timedelta(hours=6)
-    """Time until a page that could not be read is fetched again."""
+    """Time after which a page that could not be read is fetched again."""
     characters: int = Field(default=400_000, gt=0)
     """Maximum characters of the page's article."""
     memory_bytes: int = Field(default=1_000_000_000, gt=0)
-    """Maximum address space, in bytes, of the process that reads the page."""
+    """Address space limit, in bytes, of the process that reads the page."""
     cpu_seconds: int = Field(default=15, ge=1)
     wall_seconds: float = Field(default=30.0, gt=0)
     at_once: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)

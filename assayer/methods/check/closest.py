@@ -42,8 +42,8 @@ class Nearest(NamedTuple):
 async def closest_passages(
     parts: Sequence[Paragraph], evidence: Sequence[Evidence], embedder: Embedder
 ) -> list[Nearest]:
-    """Return each paper with its nearest sentence, nearest first. Papers without a sentence that may be quoted are
-    left out."""
+    """Return each paper with its nearest sentence, nearest paper first. Papers without a quotable sentence are left
+    out."""
     own = [
         (_name(part), sentence)
         for part in parts
@@ -72,10 +72,11 @@ async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Emb
 
 
 _ATTEMPTS = 8
-"""Nearest pairs of sentences tried: some sentences may not be quoted, for example a title."""
+"""Number of nearest sentence pairs that are tried, because some sentences, such as a title, are not allowed as quotes.
+"""
 
 
 def _name(part: Paragraph) -> str:
-    """Return the part's heading, or its first words, without quotation marks that are not closed there."""
+    """Return the part's heading or its first words, without quotation marks that are not closed in them."""
     beginning = part.heading or first_words(part.text.replace("**", ""), 9)
     return re.sub('["“”„«»]', "", beginning)

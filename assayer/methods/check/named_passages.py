@@ -1,4 +1,5 @@
-"""Sentences in which papers name their limitations or what they compare with, found by wordings and quoted."""
+"""Sentences in which papers name their limitations or the methods they compare with, found by typical wording and
+quoted."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,19 +26,20 @@ _MOST_OF_PAPER = 2
 
 
 def limitations(papers: Sequence[Evidence], texts: Mapping[PaperId, FullText], most: int) -> tuple[Citation, ...]:
-    """Return limitations that the papers name, nearest papers first. A section on limitations is preferred."""
+    """Return limitations named by the papers, nearest papers first. A section on limitations is preferred as the
+    source."""
     return _quoted(
         ((paper, _of_limitations(paper, texts.get(paper.paper_id))) for paper in papers), _MOST_OF_PAPER, most
     )
 
 
 def comparisons(papers: Sequence[Evidence], most: int) -> tuple[Citation, ...]:
-    """Return a sentence of each paper that says what was compared, nearest papers first."""
+    """Return one sentence from each paper that states a comparison, nearest papers first."""
     return _quoted(((paper, (paper, _matching(paper.text, _COMPARISON))) for paper in papers), 1, most)
 
 
 def _of_limitations(paper: Evidence, text: FullText | None) -> tuple[Evidence, list[str]]:
-    """Return the text that limitations may be quoted from, and its sentences on them."""
+    """Return the text from which limitations can be quoted, and the sentences in it that state limitations."""
     for section in text.sections if text else ():
         if _LIMITATION_TITLE.search(section.title):
             body = sanitise(section.text)[0]

@@ -9,21 +9,21 @@ METHOD = "check"
 
 class CheckOptions(Frozen):
     parts: int = Field(default=8, ge=1)
-    """Maximum parts of the plan used as queries: those nearest to the whole plan."""
+    """Maximum number of parts of the plan used as queries; the parts nearest to the whole plan are used."""
     hits: int = Field(default=20, ge=1)
-    """Papers per query."""
+    """Number of papers per query."""
     snippets: int = Field(default=20, ge=1)
-    """Passages per query."""
+    """Number of passages per query."""
     opened: int = Field(default=24, ge=1)
-    """Papers read, at most."""
+    """Maximum number of papers read."""
     shown: int = Field(default=12, ge=1)
-    """Closest papers shown, at most."""
+    """Maximum number of closest papers shown."""
     evidence_chars: int = Field(default=5_000, ge=1)
     """Maximum characters read of a paper: abstract, matching passages, then methods and results sections."""
     references: int = Field(default=40, ge=0)
-    """References followed from each of the closest papers."""
+    """Number of references followed from each of the closest papers."""
     listed: int = Field(default=8, ge=0)
-    """Maximum limitations, comparisons and often-cited works, each."""
+    """Maximum number of limitations, of comparisons, and of often-cited works."""
     least_similarity_in_poor_corpus: float = 0.55
     """Minimum cosine between a paper and the plan if the corpus does not cover the field; such a corpus still
     returns its nearest papers."""

@@ -1,8 +1,8 @@
-"""Evidence report: closest papers, limitations and comparisons they name, works they cite, and no judgement.
+"""Evidence report: the closest papers, the limitations and comparisons that they name, the works that they cite, and no
+judgement.
 
-Papers are retrieved for the plan's own parts, ranked, and quoted by the sentence nearest in meaning. Similar words are
-not similar claims, so nothing is scored.
-"""
+Papers are retrieved for each part of the plan, ranked, and quoted by the sentence nearest in meaning. Similar words are
+not similar claims, so nothing is scored."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ from assayer.run.concurrency import gather_pair
 
 _QUERY_WORDS = 70
 _LEAST_WORDS = 12
-"""Minimum words of a paragraph for it to be used as a query."""
+"""Minimum number of words for a paragraph to be used as a query."""
 
 
 async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_checklist: bool) -> EvaluationResult:

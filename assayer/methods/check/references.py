@@ -1,4 +1,4 @@
-"""Works that a plan may have missed: cited by several of its closest papers, and not named by the plan."""
+"""Works that a plan may have missed: cited by several of its closest papers and not named in the plan."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,17 +11,17 @@ from assayer.models import OftenCited, OwnReferences, Paper, PaperId
 
 _SEVERAL = 2
 _SHORTEST_TITLE = 12
-"""Characters from which a title in the plan's text counts as a mention."""
+"""Minimum number of characters for a title found in the plan's text to count as a mention."""
 
 
 class CitedWorks(NamedTuple):
     works: tuple[OftenCited, ...]
     papers: Mapping[PaperId, Paper]
-    """Papers of `works`, by id."""
+    """Papers in `works`, by id."""
 
 
 async def own_papers(context: EvaluationContext[CheckOptions]) -> frozenset[PaperId] | None:
-    """Return the papers that the plan's own references name; None if it lists none that could be checked."""
+    """Return the papers named in the plan's own references; None if no reference could be checked."""
     own = await context.run.own_references if context.run.own_references else None
     if not isinstance(own, OwnReferences):
         return None

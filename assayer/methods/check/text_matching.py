@@ -11,7 +11,7 @@ from assayer.ports import Embedder
 from assayer.text.section_titles import ProposalPart, proposal_part_of
 
 Cosines = NDArray[np.float32]
-"""Shape (n,) or (n, m)."""
+"""Cosine similarities, shape (n,) or (n, m)."""
 
 _WORD_CHARS = 12
 
@@ -25,8 +25,8 @@ async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embed
 
 
 def first_words(text: str, most: int, ellipsis: str = " …") -> str:
-    """Return at most `most` words and a bounded number of characters, because some scripts have no spaces between
-    words."""
+    """Return at most `most` words. The number of characters is limited as well, because some scripts have no spaces
+    between words."""
     words = text.split()
     chosen = " ".join(words[:most])
     begun = chosen[: most * _WORD_CHARS]

@@ -1,6 +1,5 @@
-"""Debate as reward: whether an idea matches the core methodology of a reference, judged by seats that debate it.
+"""Debate as reward: agents in the seats of a debate decide whether an idea matches the core methodology of a reference.
 
-After "Debate as Reward: A Multi-Agent Reward System for Scientific Ideation via RL Post-Training".
-"""
+It follows "Debate as Reward: A Multi-Agent Reward System for Scientific Ideation via RL Post-Training"."""
 
 __all__: list[str] = []

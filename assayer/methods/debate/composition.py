@@ -23,8 +23,8 @@ class Seat(NamedTuple):
 
 
 class Composition(rewards.Composition):
-    """Participants of a debate that can decide. The source does not specify the number of rounds; two rounds let every
-    seat reconsider once. A role with a single seat uses the temperature of the settings."""
+    """Participants of a debate that can reach a decision. The source does not specify the number of rounds; two rounds
+    let every seat reconsider once. A role with a single seat uses the temperature from the settings."""
 
     @model_validator(mode="after")
     def _can_decide(self) -> Self:
@@ -34,7 +34,7 @@ class Composition(rewards.Composition):
 
     @property
     def groups(self) -> tuple[tuple[Seat, ...], ...]:
-        """Seats of one round, grouped by role: seats of a role speak in parallel, roles speak in turn."""
+        """Seats of one round, grouped by role: the seats of a role speak in parallel, and the roles speak in turn."""
         sizes = (self.moderators, self.analysts, self.critics, self.evaluators)
         seats = [
             tuple(Seat(role, number) for number in range(1, size + 1)) for role, size in zip(ROLES, sizes, strict=True)
@@ -47,7 +47,7 @@ class Composition(rewards.Composition):
 
     @property
     def most_calls(self) -> int:
-        """Number of calls of a debate that runs to its last round."""
+        """Number of calls in a debate that runs to its last round."""
         return self.rounds * sum(map(len, self.groups))
 
 

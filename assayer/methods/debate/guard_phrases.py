@@ -1,4 +1,5 @@
-"""Patterns for templates that were not filled in and for instructions to the judges; bounded, and run once per text."""
+"""Patterns for templates that were not filled in and for instructions to the judges. They are bounded and run once per
+text."""
 
 import re
 
@@ -16,8 +17,8 @@ _SLOT = re.compile(
 """Pattern for a template placeholder: `[METHOD]`, `<insert idea>`, `{{idea}}`, `______`."""
 _FEWEST_GAPS = 2
 _WORDS_BETWEEN = 30
-"""Words per placeholder from which a text counts as a template; a plan that shows its own prompt has fewer
-placeholders."""
+"""Maximum number of words per placeholder for a text to count as a template; a plan that quotes its own prompt has
+fewer placeholders."""
 
 
 def is_template(text: str) -> bool:
@@ -43,5 +44,5 @@ _ORDER = re.compile(
 
 
 def addresses_judge(text: str) -> bool:
-    """Return whether the text instructs the seats of a debate how to vote, or claims the verdict for itself."""
+    """Return whether the text instructs the seats of a debate how to vote, or declares the verdict on itself."""
     return _ORDER.search(text) is not None

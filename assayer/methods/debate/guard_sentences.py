@@ -1,7 +1,8 @@
-"""Score how much a sentence sounds like an order to its judge, or says nothing: a linear model over word meanings.
+"""Score how much a sentence sounds like an instruction to its judge, or has no content: a linear model over word
+meanings.
 
 Features are the meanings that occur together in a sentence (`guard_senses.toml`, fifteen languages), its form, and, for
-English, its words and pairs of words. The weights were fitted at commit ec3f1495 with `benchmarks/guards` on generated
+English, its words and word pairs. The weights were fitted at commit ec3f1495 with `benchmarks/guards` on generated
 wordings and honest texts. Time is linear in the length of a sentence, which is bounded."""
 
 import base64
@@ -28,14 +29,14 @@ _LONGEST = 600
 _END = re.compile(r"(?<=[.!?;])(?=\s)|[\n。！？；।]")
 _WORD = re.compile(r"[^\W_]+(?:['’/-][^\W_]+)*")
 _DEVANAGARI = re.compile("[\u0900-\u0963\u0966-\u097f]+")
-"""Pattern for runs of Devanagari, whose vowel signs are not letters to Python."""
+"""Pattern for runs of Devanagari, whose vowel signs Python does not treat as letters."""
 _WITHOUT_SPACES = re.compile("[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _USUAL = 10
 """Usual number of sentences in an abstract."""
 _SHORT_WORD = 4
 """Maximum length of a short word; longer listed words also match words that begin with them."""
 _ENGLISH = 0.12
-"""Share of grammatical words from which a text counts as English."""
+"""Minimum share of grammatical words for a text to count as English."""
 
 _FORMS = {
     "assigned": re.compile(r"[\"'`*]?\b\w{2,30}\b[\"'`*]{0,3}\s{0,3}(?::=|==?|:|=>|->|→)\s{0,3}[\"'`*]{0,3}"
@@ -79,7 +80,7 @@ def orders_in(text: str) -> bool:
 
 
 def longer(sentences: int) -> float:
-    """Return the score that a sentence of a long text must exceed: the more sentences, the likelier one sounds odd
+    """Return the score that a sentence in a long text must exceed: the more sentences, the more likely one sounds odd
     by chance."""
     return 1.5 * max(0.0, log(sentences / _USUAL)) if sentences else 0.0
 
@@ -111,7 +112,7 @@ def signs(sentence: str) -> set[str]:
 
 
 def places(names: Iterable[str]) -> set[int]:
-    """Return the indices of the features' weights; features may share an index."""
+    """Return the indices of the features' weights; several features can share an index."""
     return {crc32(name.encode()) % BUCKETS for name in names}
 
 

@@ -1,6 +1,6 @@
-"""Reject texts that are no idea to judge before any model is asked: by rules, in time linear in the text.
+"""Reject texts that are not an idea to judge, before any model is asked: by rules, in time linear in the text.
 
-A guard stops texts without content of their own and texts written to please a judge. It does not judge quality: a
+A guard stops texts without content of their own and texts written to influence the judge. It does not judge quality: a
 short, plain or mistaken idea passes."""
 
 from collections.abc import Callable
@@ -20,23 +20,23 @@ LONGEST_REFERENCE = 20_000
 """Maximum characters of a question or an abstract."""
 FEWEST_WORDS = 5
 _FEWEST_OWN_WORDS = 3
-"""Minimum content words that occur neither in the question nor in typical announcements of an idea."""
+"""Minimum number of content words that occur neither in the question nor in typical announcements of an idea."""
 _COPIED_OF_SENTENCE = 0.6
-"""Share of a sentence's content words that occur in the question from which the sentence counts as copied."""
+"""Minimum share of a sentence's content words that occur in the question for the sentence to count as copied."""
 _COPIED_OF_IDEA = 0.5
 _COPIED_OF_ABSTRACT = 0.3
 
 
 class GuardStop(NamedTuple):
-    """Reason why the item receives no reward."""
+    """Reason why an item receives no reward."""
 
     name: str
     """Name of the guard, reported as the reward's `guard`. It is `empty`, `too_long`, `too_short`, `placeholder`,
     `copied_question`, `copied_abstract`, `method_list` or `orders`."""
     reason: str
     leakage: bool = False
-    """Whether the idea repeats the abstract's own words. It then matches by definition, and reveals nothing about
-    its author's ability."""
+    """True if the idea repeats the abstract's own words. It then matches by definition, and shows nothing about its
+    author's ability."""
 
 
 def _unjudgeable(item: RewardItem) -> Absent | None:
@@ -50,7 +50,7 @@ def _unjudgeable(item: RewardItem) -> Absent | None:
 
 
 def reward_without_judging(item: RewardItem, judge: str) -> Reward | None:
-    """Return the reward of an item that a guard stops or that cannot be judged, or None."""
+    """Return the reward of an item that is stopped by a guard or cannot be judged; None if the item must be judged."""
     stop = stopped_by(item)
     if stop is not None:
         return Reward(value=0, reason=stop.reason, judge=judge, guard=stop.name, leakage=stop.leakage)
@@ -92,7 +92,8 @@ def _copied_question(item: RewardItem) -> GuardStop | None:
 
 
 def _says_nothing(item: RewardItem) -> GuardStop | None:
-    """Examine what is left of the idea without sentences that ask, repeat the question or have no content."""
+    """Return a stop if too few words of its own are left to the idea without the sentences that ask, repeat the
+    question or have no content."""
     copied, left = False, set[str]()
     for sentence in sentences_of(item.idea):
         told, own = own_words(sentence, ""), own_words(sentence, item.question)
@@ -133,4 +134,4 @@ _GUARDS: tuple[Guard, ...] = (
     _says_nothing,
     _rule("method_list", "The idea lists methods and commits to none.", is_method_list),
 )
-"""Guards in the order of execution, the most informative about an item first."""
+"""Guards in the order of execution; those that tell most about an item come first."""

@@ -1,4 +1,5 @@
-"""Analysis of an idea's wording by counts: its own words, words shared with another text, or a mere list of methods."""
+"""Analysis of an idea's wording by counts: its own words, words shared with another text, and signs of a mere list of
+methods."""
 
 import re
 from collections import Counter
@@ -73,13 +74,13 @@ _FEWEST_ITEMS = 12
 _LONGEST_ITEM = 6
 """Maximum words of a list item; the name of a method is short, a statement about it is not."""
 _LISTED = 0.7
-"""Share of the text's words that occur in short items."""
+"""Minimum share of the text's words in short items for a list of methods."""
 _SAME_OPENING = 0.6
 _SHORT_SENTENCE = 9
 
 
 def is_method_list(text: str) -> bool:
-    """Return whether the text only lists method names, bare or each in a sentence of the same pattern. A list
+    """Return whether the text only lists method names, either bare or each in a sentence of the same pattern. A list
     within a plan does not count."""
     items = [_BULLET.sub("", item) for item in _ITEM_END.split(text)]
     sizes = [len(words_in(item)) for item in items]

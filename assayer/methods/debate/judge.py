@@ -22,7 +22,7 @@ from assayer_client.rewards import DebateTurn, Reward
 
 async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
     """Judge an item by debate. A failed judge (no language model, an endpoint that is down, a spent budget, a lost
-    answer) gives an absent value with the reason and raises nothing. Calls and tokens are those of this item; a
+    answer) gives an absent value with the reason and raises nothing. Calls and tokens are counted for this item; a
     cache hit counts as a call and costs nothing."""
     reward = reward_without_judging(item, composition.name)
     if reward is not None:

@@ -10,7 +10,7 @@ from assayer.methods.debate.composition import COMPOSITIONS, Composition, compos
 from assayer.models import Frozen
 
 DEFAULT_COMPOSITION = "two-analysts-evaluator"
-"""Composition that the paper selected among its thirteen: precision 1.0 at a recall of 0.30."""
+"""Composition that the paper selected from its thirteen: precision 1.0 at a recall of 0.30."""
 
 
 VIEWPOINTS: Final = "viewpoints"
@@ -21,9 +21,10 @@ class ViewpointJudge(Frozen):
 
     name: Literal["viewpoints"] = VIEWPOINTS
     threshold: float = Field(default=0.701, ge=0, le=1)
-    """Minimum nearness of a match: the lowest at which 97 of 100 matches of the fitted half were correct."""
+    """Minimum nearness for a match: the lowest value at which 97 of 100 matches in the half used for fitting were
+    correct."""
     fitted_for: str = "all-MiniLM-L6-v2"
-    """The embedding model."""
+    """Embedding model of the threshold."""
 
 
 class DebateOptions(Frozen):

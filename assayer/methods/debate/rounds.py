@@ -1,28 +1,28 @@
-"""Decide which seats speak next in a debate and whether its outcome is settled, by rules alone, without a language
-model.
+"""Decide by rules alone, without a language model, which seats speak next in a debate and whether its outcome is
+settled.
 
 A debate is driven by passing it the ballots of the seats that speak next, until no seat is left to speak. Start with
 `debate = Debate(composition("two-analysts-evaluator"))`, then repeat `debate = debate.heard([ballot_of(seat,
 debate.round) for seat in debate.speaking])` while `debate.speaking` is not empty. `debate.outcome` is then the verdict,
-and `len(debate.ballots)` the number of calls. `ballot_of` may be a language model, a script, or a judge of known noise
-that draws a vote at random.
+and `len(debate.ballots)` the number of calls. `ballot_of` can be a language model, a script, or a simulated judge that
+votes at random with a known error rate.
 
 The verdict is strict, and read from the ballots in the order in which they were cast:
 
 1. If the moderator halts, the idea has no substance: no match.
 
-2. The first round in which all voting seats vote alike settles the debate with that vote.
+2. The first round in which all voting seats cast the same vote settles the debate with that vote.
 
-3. If no round does, the last one decides: the idea matches only if every evaluator votes so and at least half of the
-other voting seats do. Evaluators may therefore settle a split and overrule a minority, but not a majority. A debate
-without an evaluator that ends in disagreement is no match.
+3. If there is no such round, the last round decides: the idea matches only if every evaluator votes for a match and at
+least half of the other voting seats do. Evaluators can therefore settle a split and overrule a minority, but not a
+majority. A debate without an evaluator that ends in disagreement is no match.
 
-Later ballots cannot undo rules 1 and 2, and in the last round often not rule 3, because a vote for a match never makes
-a match less likely. The debate ends as soon as the remaining ballots cannot change the verdict, so stopping early
-always gives the verdict of the full debate. Seats are never skipped, because later seats would have read their
-arguments.
+Later ballots cannot change a verdict by rule 1 or 2. In the last round they often cannot change the verdict by rule 3
+either, because a vote for a match never makes a match less likely. The debate ends as soon as the remaining ballots
+cannot change the verdict, so stopping early always gives the verdict of the full debate. Seats are never skipped,
+because later seats would have read their arguments.
 
-A lost answer leaves the verdict open, unless it is settled whatever the answer would have been."""
+A lost answer leaves the verdict open, unless no possible answer could have changed it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ _ALLOWED: dict[bool, frozenset[Ballot]] = {
     True: frozenset({"go_on", "halt", "lost"}),
     False: frozenset({"match", "no_match", "lost"}),
 }
-"""Allowed ballots, by whether the seat is a moderator."""
+"""Allowed ballots, keyed by whether the seat is a moderator."""
 
 
 class DebateOutcome(NamedTuple):
@@ -52,7 +52,8 @@ class DebateOutcome(NamedTuple):
     """Round in which the debate was settled, from 1."""
     ground: OutcomeGround
     """Reason for the outcome. `halted`: a moderator ended the debate; `agreed`: all voting seats of a round agreed;
-    `evaluators`: they settled a split; `disagreed`: neither happened; `lost`: lost answers left it open."""
+    `evaluators`: the evaluators settled a split; `disagreed`: none of these happened; `lost`: lost answers left it
+    open."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class Debate:
 
     @property
     def speaking(self) -> tuple[Seat, ...]:
-        """Seats that speak next, in parallel. Each has read everything from before, but not what the others in
-        this group are answering. Empty once the outcome is settled."""
+        """Seats that speak next, in parallel. Each has read everything said before, but not the answers of the other
+        seats in this group. Empty once the outcome is settled."""
         if self.outcome is not None:
             return ()
         spoken = len(self.ballots) % len(self._seats)
@@ -80,8 +81,8 @@ class Debate:
         raise AssertionError("ballots come in whole groups")
 
     def heard(self, ballots: Sequence[Ballot]) -> "Debate":
-        """Return the debate after the next seats have cast their ballots, in seat order. Raises ValueError for
-        ballots that these seats may not cast."""
+        """Return the debate after the next seats have cast their ballots, in seat order. Raises ValueError for ballots
+        that these seats are not allowed to cast."""
         seats = self.speaking
         if len(ballots) != len(seats):
             raise ValueError(f"{len(seats)} seats speak next, and {len(ballots)} ballots were cast.")
@@ -122,7 +123,7 @@ class Debate:
         return DebateOutcome(None, number, "lost") if "lost" in ballots else None
 
     def _matches(self, cast: dict[Seat, Ballot], open_vote: Vote) -> bool:
-        """Return whether the rule of the last round gives a match if every unknown vote is cast as `open_vote`."""
+        """Return whether the rule for the last round gives a match if every unknown vote is cast as `open_vote`."""
         known = [(seat, cast.get(seat, "lost")) for seat in self.composition.voters]
         votes = [(seat, open_vote if ballot == "lost" else ballot) for seat, ballot in known]
         evaluators = [vote == "match" for seat, vote in votes if seat.role == "evaluator"]

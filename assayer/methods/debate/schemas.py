@@ -1,4 +1,5 @@
-"""Questions to the four roles and their answers: evidence before argument, argument before vote."""
+"""Questions to the four roles and their answers. Answers give evidence before the argument, and the argument before the
+vote."""
 
 from typing import Annotated, Literal
 
@@ -20,9 +21,9 @@ class DebateQuestion(Frozen):
     round: int
     rounds: int
     seat: int
-    """Among the seats of its role."""
+    """Number of the seat among the seats of its role."""
     history: tuple[DebateTurn, ...]
-    """All that was said before, oldest first."""
+    """All previous turns, oldest first."""
 
 
 class ModeratorAnswer(Frozen):

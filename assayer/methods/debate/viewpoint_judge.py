@@ -1,10 +1,9 @@
-"""The judge without a language model: how near the idea comes to one viewpoint of the reference, and how many of the
-idea's words the reference has.
+"""Judge without a language model: measures how near the idea comes to one viewpoint of the reference, and how many of
+the idea's words occur in the reference.
 
-Asked for by name, and never in place of a debate that cannot be held: it reads no sentence, so a denied method and a
-list of the reference's own words look like a match to it. What it is worth, and what deceives it:
-docs/evidence/rewards.md.
-"""
+It is used only on request, and never in place of a debate that cannot be held: it does not understand sentences, so a
+negated method or a list of the reference's own words looks like a match to it. Its accuracy and the texts that deceive
+it: docs/evidence/rewards.md."""
 
 import Stemmer
 
@@ -22,8 +21,9 @@ _MOST_VIEWPOINTS = 40
 
 
 async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: ViewpointJudge) -> Reward:
-    """Return a reward of 1 if the nearness reaches the judge's threshold, else 0. The reward is absent for an
-    embedding model other than the threshold's, because its cosines differ. `similarity` is the nearness."""
+    """Return a reward of 1 if the nearness reaches the judge's threshold, else 0. `similarity` is the nearness. The
+    reward is absent if the embedding model is not the one that the threshold was fitted for, because its cosines
+    differ."""
     reward = reward_without_judging(item, judge.name)
     if reward is not None:
         return reward

@@ -22,8 +22,8 @@ def explain_verdict(
     most: int,
     shown: int,
 ) -> tuple[ViewpointEvidence, ...]:
-    """Return the `most` viewpoints whose absence would change the scores most, each with its `shown` nearest
-    neighbours. Only the most promising ones are tested."""
+    """Return the `most` viewpoints whose removal would change the scores most, each with its `shown` nearest
+    neighbours. Only the most promising viewpoints are tested."""
     tried = _promising(placed, judge)[: _TRIED_PER_SHOWN * most]
     effects = {place: _effect(place, viewpoints, placed, scores, judge) for place in tried}
     strongest = sorted(tried, key=lambda place: -np.abs(effects[place]).max(initial=0.0))[:most]

@@ -25,11 +25,11 @@ from assayer.models import Absent, GraphUsed, Idea, Paper, PaperId, ScorerChoice
 from assayer.ports import Vectors
 
 _NEARLY_THE_SAME_COSINE = 0.8
-"""Cosine."""
+"""Minimum cosine at which two viewpoints count as nearly identical."""
 _NOT_CHOSEN = Absent(reason="this scorer was set in the options, or nothing was trained: none was chosen.")
 _MOST_REFITS = 8
-"""Maximum number of cached refits. There is one for each set of ideas that may be learned from, such as the ideas
-before a cutoff."""
+"""Maximum number of cached refits. There is one refit for each set of ideas that is allowed for learning, such as the
+ideas before a cutoff."""
 
 
 class PlacedIdea(NamedTuple):
@@ -39,13 +39,14 @@ class PlacedIdea(NamedTuple):
     nearest: NearestViewpoints
     """Neighbours of each viewpoint of the idea."""
     same_ideas: tuple[LabelledIdea, ...]
-    """Ideas in the graph that are the same as this idea; they are left out."""
+    """Ideas in the graph that are identical to this idea; they are left out."""
     known: NDArray[np.bool_]
-    """Mask of the graph's ideas that may be learned from, shape (ideas,)."""
+    """Mask of the graph's ideas that are allowed for learning, shape (ideas,)."""
     text: str
-    """Title and text."""
+    """Title and text of the idea."""
     fitted: FittedLogistic | None = None
-    """Regression that knows only what the idea may be judged by; None without one, or with fewer than two outcomes."""
+    """Regression trained only on what the idea may be judged by; None if there is no regression or fewer than two
+    outcomes."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,11 @@ class GraphJudge:
     hops: int
     calibration: ProbabilityCalibration | Absent
     model: VerdictModel | None = None
-    """Chosen and fitted scorer. If its regression is the scorer, `scorer` is not used."""
+    """Scorer that was chosen and fitted. If it is a regression, `scorer` is not used."""
     _refits: dict[bytes, asyncio.Task[FittedLogistic | None]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the calibration. Raises ConfigurationError if it belongs to another scorer, graph or embedding."""
+        """Check the calibration. Raises ConfigurationError if it belongs to a different scorer, graph or embedding."""
         if isinstance(self.calibration, Absent):
             return
         plan, made = self.contents.plan, self.calibration
@@ -79,7 +80,7 @@ class GraphJudge:
 
     @property
     def scorer_name(self) -> str:
-        """Name of the scorer as calibrations record it."""
+        """Name of the scorer as recorded in calibrations."""
         if self.model is not None and self.model.fitted is not None:
             return self.model.choice.chosen
         return LocalScorer(self.scorer, self.hops).name
@@ -108,8 +109,8 @@ class GraphJudge:
         return scores
 
     async def prepared(self, placed: PlacedIdea) -> PlacedIdea:
-        """Return the idea with the regression that `score` needs. It is fitted in a thread, because it takes
-        seconds that would block other evaluations. Concurrent requests for the same regression share one fit."""
+        """Return the idea with the regression that `score` needs. It is fitted in a thread, because the seconds that
+        this takes would block other evaluations. Concurrent requests for the same regression share one fit."""
         everything = self.model.fitted if self.model else None
         if everything is None or placed.known[self.contents.arrays.labels != UNKNOWN].all():
             return placed._replace(fitted=everything)
@@ -121,7 +122,7 @@ class GraphJudge:
         return placed._replace(fitted=await asyncio.shield(self._refits[key]))  # others may wait for it
 
     def _refit(self, known: NDArray[np.bool_], kind: FeatureKind) -> FittedLogistic | None:
-        """Return a regression without the ideas that are not known: those after a cutoff, and the idea itself."""
+        """Return a regression fitted without the unknown ideas: those after a cutoff, and the idea itself."""
         hidden = np.flatnonzero(~known).astype(np.int32)
         texts = {idea.id: titled_text(idea.title, idea.text) for idea in self.contents.ideas}
         try:
@@ -149,15 +150,15 @@ class GraphJudge:
         )
 
     def known_by(self, cutoff: int) -> NDArray[np.bool_]:
-        """Return a mask, shape (ideas,), of the ideas known on the cutoff day, counted from 1970-01-01: all if it is
-        UNKNOWN. Undated ideas are known on no day."""
+        """Return a mask, shape (ideas,), of the ideas known on the cutoff day, counted from 1970-01-01. If the day is
+        UNKNOWN, all ideas are known; otherwise undated ideas are not."""
         dates = self.contents.arrays.dates
         known: NDArray[np.bool_] = (dates != UNKNOWN) & (dates <= cutoff)
         return known | (cutoff == UNKNOWN)
 
     def _is_same_idea(self, idea: Idea, words: set[tuple[str, ...]], row: int, nearest: float) -> bool:
-        """Return whether a row of the graph is the evaluated idea. A copied text has at least one nearly
-        identical viewpoint; without one, only the title is compared, which takes a hundredth of the time."""
+        """Return whether a row of the graph is the evaluated idea. A copied text has at least one nearly identical
+        viewpoint; if there is none, only the title is compared, which takes a hundredth of the time."""
         known = self.contents.ideas[row]
         if known.id == idea.id:
             return True
@@ -166,10 +167,11 @@ class GraphJudge:
         return is_own_paper(idea.own_words.title, words, paper)
 
     def place(self, idea: Idea, vectors: Vectors, inside: EdgeEnds, cutoff: int, text: str | None = None) -> PlacedIdea:
-        """Find the neighbours of an idea's viewpoints among the ideas known on the cutoff day, without the idea itself.
+        """Find the neighbours of an idea's viewpoints among the ideas known on the cutoff day, excluding the idea
+        itself.
 
-        The day is counted from 1970-01-01, or UNKNOWN. The idea is assumed to be written on it, the latest possible
-        day. `text` is the part of the idea that is read, by default all."""
+        The cutoff is counted in days from 1970-01-01, or UNKNOWN. The idea is assumed to have been written on that day,
+        the latest possible one. `text` is the part of the idea that is read; by default, all of it."""
         arrays, plan = self.contents.arrays, self.contents.plan
         allowed = self.known_by(cutoff)
         same_ideas: list[LabelledIdea] = []

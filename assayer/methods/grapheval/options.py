@@ -1,4 +1,4 @@
-"""Options of GraphEval. The defaults follow the paper where it specifies a number."""
+"""Options of GraphEval. The defaults follow the paper if it specifies a number."""
 
 from typing import Literal
 
@@ -25,9 +25,10 @@ class GraphEvalOptions(Frozen):
     """Number of nearest viewpoints of other ideas from which each viewpoint receives labels. None uses all edges,
     as in the paper. On real decisions, few edges are more informative than many: docs/evidence/grapheval.md."""
     hops: int | None = Field(default=None, ge=1, le=5)
-    """Hops around an idea in which the graph is examined; None uses as many as the scorer benefits from."""
+    """Number of hops around an idea within which the graph is examined; None uses the largest number from which the
+    scorer benefits."""
     viewpoints: int = Field(default=64, ge=1)
-    """Maximum viewpoints of one idea; further ones are counted as left out."""
+    """Maximum number of viewpoints of one idea; further viewpoints are counted as left out."""
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Maximum characters of an idea; longer ideas are cut, and the cut is reported."""
     explained: int = Field(default=8, ge=0)

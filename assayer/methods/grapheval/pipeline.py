@@ -1,8 +1,8 @@
-"""GraphEval: an idea split into viewpoints, placed among those of ideas with known outcomes, and scored there.
+"""GraphEval: an idea is split into viewpoints, placed among the viewpoints of ideas with known outcomes, and scored
+there.
 
-After "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), sections 3 to 5. Evidence
-comes first; an outcome is named only where the calibration knows more than the label rates.
-"""
+It follows "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), sections 3 to 5. Evidence
+comes first; an outcome is named only if the calibration is more informative than the label rates."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +94,8 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
 
 
 async def _extract_viewpoints(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> Viewpoints:
-    """Extract viewpoints with the same extractor as the graph's ideas where possible, so that comparisons are like
-    for like."""
+    """Extract viewpoints, if possible with the extractor used for the graph's ideas, so that the viewpoints are
+    comparable."""
     text, options, run = context.text, context.options, context.run
     by_splitter = judge.contents.plan.maker == SPLITTER
     splitter_limit = options.viewpoints * 10
@@ -158,7 +158,7 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
 
 
 def _notices(verdict: Verdict) -> tuple[Notice, ...]:
-    """Return the notices to read before a verdict."""
+    """Return the notices that must be read before a verdict."""
     weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_worth(verdict.choice)}".strip())
     if verdict.maker == verdict.graph.maker:
         return (weak, *repetition_notice(verdict.repeats))

@@ -1,12 +1,11 @@
-"""Plagiarism: whether an idea repeats earlier ideas, or others of the same batch.
+"""Detection of plagiarism: whether an idea repeats earlier ideas, or other ideas in the same batch.
 
-An idea is compared viewpoint by viewpoint with its nearest viewpoints of other ideas, which an index finds; ideas
-are never compared with each other one by one. A viewpoint is *taken* when one of another idea comes close enough, and
-an idea resembles others when enough of its viewpoints are taken: from one other idea (a copy), or from several
-together (a recombination). Where too few are that close, the nearer half of its viewpoints may still all lie near one
-other idea's: the same statements in other words (a paraphrase). Nearness is a reason to look, not a proof: the pairs
-stand side by side for a reader.
-"""
+Each viewpoint of an idea is compared with the nearest viewpoints of other ideas, which an index finds; ideas are never
+compared with each other one by one. A viewpoint is *taken* if a viewpoint of another idea is close enough. An idea
+resembles others if enough of its viewpoints are taken: from one other idea (a copy), or from several together (a
+recombination). If too few are that close, the nearer half of its viewpoints may still all lie near the viewpoints of
+one other idea: the same statements in other words (a paraphrase). Nearness is a reason to look, not a proof, so the
+pairs are shown side by side to a reader."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -41,24 +40,24 @@ class IdeaViewpoints(NamedTuple):
 
 
 class PlagiarismLimits(Frozen):
-    """Similarity limits from which a resemblance is reported; valid for one embedding only."""
+    """Similarity limits at or above which a resemblance is reported; valid for one embedding only."""
 
     cosine: float = Field(gt=0, le=1)
     """Minimum cosine to a viewpoint of another idea at which a viewpoint counts as taken."""
     share: float = Field(gt=0, le=1)
     """Minimum share of taken viewpoints at which an idea counts as resembling others."""
     paraphrase: float | None = Field(default=None, gt=0, le=1)
-    """Minimum mean cosine for a paraphrase, taken over the nearer half of an idea's viewpoints and another idea's
-    viewpoints. None disables the search for paraphrases."""
+    """Minimum mean cosine for a paraphrase, taken over the nearer half of an idea's viewpoints and their nearest
+    viewpoints in another idea. None disables the search for paraphrases."""
 
 
 MINILM_LIMITS = PlagiarismLimits(cosine=0.85, share=0.5, paraphrase=0.76)
 """Limits for `all-MiniLM-L6-v2` and the splitter.
 
-`benchmarks/quality/grapheval/plagiarism_limits.py` of commit ec3f1495 fitted 0.83–0.86 and 0.50–0.60 on three random
-parts of 89 submissions of ICLR 2017 and ideas plagiarised from them (November 2026, docs/evidence/grapheval.md). Of
-that conference's viewpoints, 1 in 200 is this close to a viewpoint of another paper. The paraphrase limit is fitted on
-abstracts rewritten by their authors; it flags 1 in 200 honest ones."""
+`benchmarks/quality/grapheval/plagiarism_limits.py` at commit ec3f1495 fitted 0.83–0.86 and 0.50–0.60 on three random
+parts of 89 submissions to ICLR 2017 and ideas plagiarised from them (November 2026, docs/evidence/grapheval.md). Of
+that conference's viewpoints, 1 in 200 is this close to a viewpoint of another paper. The paraphrase limit was fitted on
+abstracts rewritten by their authors; it flags 1 in 200 honest abstracts."""
 LIMITS_BY_EMBEDDER = {"all-MiniLM-L6-v2": MINILM_LIMITS}
 """Limits by embedder; none are known for other embedders."""
 _FEWEST_REWORDED = 4
@@ -78,24 +77,25 @@ class ViewpointPair(Frozen):
 class Resemblance(Frozen):
     idea: IdeaId
     kind: Literal["copy", "recombination", "paraphrase"]
-    """Kind of resemblance. In a `copy`, one other idea alone contains enough of the viewpoints; a `paraphrase` uses
-    other words."""
+    """Kind of resemblance. In a `copy`, a single other idea contains enough of the viewpoints; a `recombination` takes
+    them from several ideas; a `paraphrase` uses other words."""
     viewpoints: int
     share: float
-    """Share of the idea's viewpoints that are taken from any idea; for a paraphrase, the share of viewpoints
+    """Share of the idea's viewpoints that are taken from any other idea; for a paraphrase, the share of viewpoints
     compared."""
     closest: IdeaId
     """Idea that contains most of the taken viewpoints."""
     closest_share: float
     pairs: tuple[ViewpointPair, ...]
-    """Pair for each taken viewpoint, in the idea's order, with a viewpoint of `closest` if that is close enough."""
+    """One pair for each taken viewpoint, in the idea's order. The other viewpoint is one of `closest` if that is close
+    enough."""
 
 
 def resemblance_to_neighbours(
     idea: IdeaId, texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]], limits: PlagiarismLimits
 ) -> Resemblance | None:
-    """Return which other idea the idea resembles, or None. `texts` are its viewpoints and `neighbours` the viewpoints
-    near each of them, of which its own are ignored."""
+    """Return the resemblance of the idea to another idea, or None. `texts` are its viewpoints and `neighbours` the
+    viewpoints near each of them; its own viewpoints among these are ignored."""
     matches: list[list[NearbyViewpoint]] = [
         sorted(
             (item for item in nearby if item.idea != idea and item.cosine >= limits.cosine),
@@ -177,8 +177,8 @@ def resemblance_in_graph(
     limits: PlagiarismLimits,
     allowed: NDArray[np.bool_] | None = None,
 ) -> Resemblance | None:
-    """Compare an idea with a graph. `owners` and `texts` describe each row of the index; `allowed`, shape (rows,),
-    restricts the search to some rows, such as those of earlier ideas."""
+    """Return the resemblance of an idea to the ideas in a graph, or None. `owners` and `texts` describe each row of the
+    index; `allowed`, shape (rows,), restricts the search to some rows, such as those of earlier ideas."""
     found = index.nearest(idea_viewpoints.vectors, NEAREST_VIEWPOINTS + len(idea_viewpoints.texts), allowed)
     return resemblance_to_neighbours(
         idea_viewpoints.idea, idea_viewpoints.texts, _nearby_viewpoints(found, owners, texts), limits

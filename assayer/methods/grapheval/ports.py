@@ -12,11 +12,11 @@ from assayer.ports import Vectors
 
 
 class Scorer(Protocol):
-    """Estimator of class probabilities for ideas of a graph: label propagation, a network, or a baseline."""
+    """Estimator of class probabilities for ideas in a graph: label propagation, a network, or a baseline."""
 
     @property
     def name(self) -> str:
-        """Name of the scorer, including everything that changes its numbers."""
+        """Name of the scorer, including everything that affects its results."""
         ...
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -40,7 +40,7 @@ class NeighbourIndex(Protocol):
     def __len__(self) -> int: ...
 
     def add(self, vectors: Vectors) -> None:
-        """Append rows."""
+        """Append vectors as new rows."""
         ...
 
     def clear(self) -> None: ...
@@ -63,8 +63,8 @@ class ViewpointGraph(Protocol):
         ...
 
     async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
-        """Add all ideas or none; ideas that exist with the same words are left unchanged. Time is linear in the
-        new viewpoints, each with one neighbour query."""
+        """Add all ideas or none; ideas already stored with the same words are left unchanged. Time is linear in the
+        number of new viewpoints, each of which needs one neighbour query."""
         ...
 
     async def version(self) -> str:

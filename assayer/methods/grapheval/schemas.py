@@ -1,4 +1,4 @@
-"""Questions and answers of the GraphEval tasks; evidence before statement."""
+"""Questions and answers of the GraphEval tasks; answers give evidence before the statement."""
 
 from typing import Annotated, Literal
 

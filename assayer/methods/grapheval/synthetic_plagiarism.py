@@ -1,4 +1,4 @@
-"""Synthetic plagiarism generated from a graph in the paper's three ways, for training and for measuring detection."""
+"""Synthetic plagiarism generated from a graph in the paper's three ways, used to train and to measure detection."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,9 +33,9 @@ def plagiarise(
     swapped: float = 1 / 3,
     sources: NDArray[np.integer] | None = None,
 ) -> tuple[PlagiarisedIdea, ...]:
-    """Plagiarise `count` different ideas, by default well-judged ones: any label but the worst. `swapped` is the share
-    of viewpoints that the last two tricks replace, at least one; a copy replaces none. Raises InputError if the graph
-    has too few ideas that can be plagiarised."""
+    """Plagiarise `count` different ideas, by default well-judged ones (any label but the worst). `swapped` is the share
+    of viewpoints that the last two kinds of plagiarism replace, at least one viewpoint; a copy replaces none. Raises
+    InputError if too few ideas in the graph can be plagiarised."""
     sizes = np.bincount(graph.idea_of, minlength=len(graph.ideas))
     wanted = np.flatnonzero(graph.labels > 0) if sources is None else np.asarray(sources)
     usable = wanted[sizes[wanted] >= 2]
@@ -65,8 +65,8 @@ def _plagiarise_one(
 
 
 def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArrays:
-    """Return the graph with `count` plagiarised ideas appended, in equal parts of each trick, labelled as the worst
-    class and dated after their sources. Edges lead only into them, so that honest ideas stay unchanged."""
+    """Return the graph with `count` plagiarised ideas appended, in equal parts of each kind, labelled as the worst
+    class and dated after their sources. Edges lead only into the new ideas, so that honest ideas stay unchanged."""
     parts = [
         count // len(PLAGIARISM_KINDS) + (place < count % len(PLAGIARISM_KINDS))
         for place in range(len(PLAGIARISM_KINDS))

@@ -13,7 +13,7 @@ from assayer.prompts import Prompts
 
 _PROMPTS = Prompts("assayer.methods.grapheval")
 _MOST_UNFAITHFUL = 0.2
-"""Maximum share of viewpoints that are refused individually; above it, the answer is requested again."""
+"""Maximum share of viewpoints that are rejected individually; above it, the whole answer is requested again."""
 
 
 def _check_viewpoints(question: ViewpointsQuestion, answer: ExtractedViewpoints) -> list[str]:

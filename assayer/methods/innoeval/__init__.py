@@ -1,7 +1,6 @@
-"""InnoEval: an idea held against papers, pages and code, and judged by a board of reviewers.
+"""InnoEval: an idea is compared with papers, pages and code, and judged by a board of reviewers.
 
-Only the options are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the options are exported here, so that reading the settings loads none of the implementation."""
 
 from assayer.methods.innoeval.options import METHOD, InnoEvalOptions
 

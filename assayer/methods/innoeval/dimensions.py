@@ -1,7 +1,7 @@
-"""Dimensions that an idea is scored on: five built-in ones, and those that users supply in the same form.
+"""Dimensions on which an idea is scored: five built-in ones, and dimensions that users supply in the same form.
 
-A dimension is a question, a scale with a description for each band, and the evidence that may answer it. A file's own
-dimensions replace the built-in ones; the file keeps the built-in dimensions that it names."""
+A dimension is a question, a scale with a description of each band, and the kinds of evidence that can answer it. The
+dimensions in a user's file replace the built-in ones, except those that the file names to keep."""
 
 import hashlib
 from functools import cache
@@ -54,12 +54,12 @@ class RubricDimension(Frozen):
     question: str = Field(min_length=20, max_length=400)
     """Question that a score answers."""
     guidance: str = Field(default="", max_length=2_000)
-    """Guidance on what counts, and on what does not count because another dimension covers it."""
+    """Guidance on what counts for this dimension, and on what does not count because another dimension covers it."""
     evidence: tuple[EvidenceKind, ...] = ("literature", "web", "code", "data")
     """Kinds of evidence that reviewers see in addition to the idea; if empty, they see only the idea."""
     masked: bool = True
-    """Whether evidence that reviewers are unfamiliar with is hidden from them. False if the question concerns what
-    is already known, because less reading would make more ideas seem new."""
+    """True if evidence with which a reviewer is unfamiliar is hidden from that reviewer. False if the question concerns
+    what is already known, because reading less would make more ideas seem new."""
     sections: tuple[Annotated[str, Field(min_length=3, max_length=40)], ...] = ()
     """Words in the headings of a long proposal's sections that are relevant to the dimension; if empty, all
     sections are."""
@@ -95,7 +95,7 @@ class RubricDimension(Frozen):
         return self
 
     def scores_in(self, band: Band) -> tuple[float, ...]:
-        """Return the scores allowed in a band, ascending: its ends and the steps between; steps are halves
+        """Return the scores allowed in a band, ascending: its ends and the steps between them. A step is half a point,
         except on wide scales."""
         width = self.scale.max - self.scale.min
         step = 0.5 if width <= _HALVES_UP_TO else float(ceil(width / 100))
@@ -104,7 +104,7 @@ class RubricDimension(Frozen):
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """All permitted scores, ascending; none lies between two bands."""
+        """All permitted scores, ascending; no score lies between two bands."""
         return tuple(score for band in reversed(self.bands) for score in self.scores_in(band))
 
     @property

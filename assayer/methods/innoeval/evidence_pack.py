@@ -17,13 +17,13 @@ class ReadSource(Frozen):
     `kaggle` or `datacite`, and their abstract describes them."""
     kind: EvidenceKind
     text: str
-    """Sanitised text read from the source; quotes may come only from it."""
+    """Sanitised text read from the source; quotes must come from it."""
     places: tuple[ShownPlace, ...] = ()
     """Origins of the spans of the text."""
     score: float
     """Combined score `α·semantic + (1−α)·judge`, 0 to 10."""
     full_text: bool = False
-    """Whether more than the abstract or the snippet was read."""
+    """True if more than the abstract or the snippet was read."""
 
 
 class Grounding(Frozen):
@@ -54,10 +54,11 @@ class EvidencePack(Frozen):
     groundings: tuple[Grounding, ...]
     """Groundings of the sources in `before_cutoff`, in the order of the parts."""
     plan_flaws: tuple[PlanFlaw, ...] = ()
-    """Flaws found by reading the plan alone. They go only to the meta-review, because reviewers who saw them would
-    all repeat them."""
+    """Flaws found by reading the plan alone. They are passed only to the meta-review, because reviewers who saw them
+    would all repeat them."""
     fit: CorpusFit
-    """Whether the local corpus covers the idea's field; if it does not, an empty search result proves nothing."""
+    """Coverage of the idea's field by the local corpus; if the field is not covered, an empty search result proves
+    nothing."""
 
 
 class BoardResult(Frozen):

@@ -19,7 +19,7 @@ class IdeaPart(Frozen):
 
 
 class SixTuple(Frozen):
-    """Idea divided into six kinds of parts. A part that the idea does not contain is None or empty; nothing is
+    """Idea divided into six kinds of parts. A part that the idea does not contain is None or empty; no content is
     invented."""
 
     tldr: str | None = None

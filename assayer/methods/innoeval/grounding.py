@@ -1,4 +1,4 @@
-"""Grounding: which sources support or contradict which parts of the idea, with supporting quotes; and the background
+"""Grounding: which sources support or contradict which parts of the idea, with quotes as evidence; also the background
 part of the report."""
 
 from collections.abc import Sequence

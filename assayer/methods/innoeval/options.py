@@ -1,5 +1,5 @@
-"""Options of InnoEval: extent of the search and composition of the board. The defaults follow the paper where it
-specifies a number."""
+"""Options of InnoEval: extent of the search and composition of the board. The defaults follow the paper if it specifies
+a number."""
 
 from pathlib import Path
 
@@ -15,10 +15,10 @@ METHOD = "innoeval"
 class BoardOptions(Frozen):
     board: BoardSize = 5
     seed: int = 0
-    """Seed of the draw and of the masking; it is combined with the idea."""
+    """Seed for the draw and for the masking; it is combined with the idea."""
     elsewhere: int = Field(default=4, ge=1, le=10)
-    """Maximum familiarity, 1 to 10, of a reviewer with an idea that names none of the reviewer's topics; 10
-    disables the reduction."""
+    """Maximum familiarity, 1 to 10, of a reviewer with an idea that names none of the reviewer's topics. A value of 10
+    disables this limit."""
     models: tuple[BoardModel, ...] = ()
     """Models that are assigned to the seats in rotation, so that the board does not share a single model's habits.
     All must be served by the configured endpoint; if empty, the strong model answers for every seat."""
@@ -30,7 +30,7 @@ class BoardOptions(Frozen):
     """Fitted thresholds: a file, or the name of a calibration stored by `assayer calibrate`. Without them the
     report has scores but no decision."""
     long_idea_chars: int = Field(default=15_000, ge=1)
-    """Length in characters from which each dimension is judged only on the sections relevant to it."""
+    """Minimum length in characters of an idea for each dimension to be judged only on the sections relevant to it."""
     section_chars: int = Field(default=20_000, ge=1_000)
     """Maximum characters of the sections shown for one dimension."""
     excerpt_chars: int = Field(default=700, ge=100)
@@ -55,13 +55,13 @@ class InnoEvalOptions(Frozen):
     tried_per_call: int = Field(default=24, ge=1)
     """Number of earlier queries reviewed in a single call."""
     hits: int = Field(default=10, ge=1)
-    """Papers per query."""
+    """Number of papers per query."""
     pages: int = Field(default=10, ge=1)
-    """Web pages per query."""
+    """Number of web pages per query."""
     repositories: int = Field(default=5, ge=1)
-    """Per query."""
+    """Number of repositories per query."""
     datasets: int = Field(default=5, ge=1)
-    """Data sets per query and data set source."""
+    """Number of data sets per query and data set source."""
     alpha: float = Field(default=0.2, ge=0, le=1)
     """Weight of semantic similarity; the remaining weight goes to the judge's score."""
     quality_weight: float = Field(default=0.3, ge=0, le=1)

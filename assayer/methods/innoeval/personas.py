@@ -1,8 +1,7 @@
-"""Reviewers as characters: who they are, what they look for, and how much of the evidence they would know.
+"""Reviewer personas: who they are, what they look for, and how much of the evidence they would know.
 
-A persona has no human name, age, origin or sex: none of them may move a score. Pools of personas come with assayer, or
-from files that users supply in the same form.
-"""
+A persona has no human name, age, origin or sex, because none of these may influence a score. Pools of personas are
+built into assayer or come from files that users supply in the same form."""
 
 import hashlib
 from functools import cache
@@ -26,7 +25,7 @@ class Persona(Frozen):
     """Lower-case words and phrases that indicate that a text concerns this reviewer's field."""
     background: str = Field(min_length=60, max_length=900)
     goal: str = Field(min_length=40, max_length=500)
-    """Aim of this reviewer for a review."""
+    """Goal that this reviewer pursues in a review."""
     constraints: str = Field(min_length=40, max_length=500)
     """Habits and limits: what the reviewer always checks, and what the reviewer does not judge."""
     familiarity: Familiarity

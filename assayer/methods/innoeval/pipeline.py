@@ -1,7 +1,7 @@
-"""InnoEval: an idea taken apart, held against papers, pages and code, and judged by a board of reviewers.
+"""InnoEval: an idea is divided into parts, compared with papers, pages and code, and judged by a board of reviewers.
 
-After "InnoEval: On Research Idea Evaluation as a Knowledge-Grounded, Multi-Perspective Reasoning Problem", section 3.
-"""
+It follows "InnoEval: On Research Idea Evaluation as a Knowledge-Grounded, Multi-Perspective Reasoning Problem", section
+3."""
 
 from typing import NamedTuple
 
@@ -34,8 +34,8 @@ def no_reviewers_error() -> NoFallback:
 
 
 async def evaluate(context: EvaluationContext[InnoEvalOptions], board: ReviewBoard) -> EvaluationResult:
-    """Evaluate an idea. Raises NoFallback without a language model, and errors of the extraction, the corpus or the
-    whole board."""
+    """Evaluate an idea. Raises NoFallback if no language model is configured, and the errors of the extraction, the
+    corpus or the whole board."""
     if not context.has_model:
         raise no_reviewers_error()
     run = context.run

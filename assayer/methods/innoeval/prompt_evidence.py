@@ -28,8 +28,8 @@ def clean_text(text: str, paper: Paper, run: Run, limit: int) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Shorten a text to at most `most` characters. Whole words of the beginning and of the end, where abstracts
-    have their results, are kept, with a mark in place of the middle."""
+    """Shorten a text to at most `most` characters. Whole words at the beginning and at the end, where abstracts state
+    their results, are kept; a mark replaces the middle."""
     if len(text) <= most:
         return text
     kept = (most - len(_LEFT_OUT)) // 2
@@ -39,7 +39,7 @@ def shortened(text: str, most: int) -> str:
 def evidence_item(
     paper: Paper, kind: EvidenceKind, text: str, standing: str = "", full_text: bool = False
 ) -> EvidenceItem:
-    """Return an evidence item without its final label, which `evidence_batches` assigns."""
+    """Return an evidence item without its final label, which is assigned by `evidence_batches`."""
     return EvidenceItem(
         label="P0",
         paper_id=paper.id,

@@ -1,9 +1,8 @@
 """Questions and answers of the InnoEval tasks: search and grounding, then reviews, meta-review and advice.
 
-Questions are what the prompt files render; answers are closed schemas, evidence before verdict. Labels are local to
-one prompt: `P3` a source, `S2` a part of the idea, `Q5` a query that was tried, `D2` a dimension, `R1` a reviewer,
-`W2` a weakness.
-"""
+Prompt files render the questions. Answers are closed schemas that give evidence before the verdict. Labels are local to
+one prompt: `P3` is a source, `S2` a part of the idea, `Q5` a query that was tried, `D2` a dimension, `R1` a reviewer,
+`W2` a weakness."""
 
 import datetime as dt
 from functools import cache
@@ -43,7 +42,7 @@ class EvidenceItem(Evidence):
 
     kind: EvidenceKind
     standing: str = ""
-    """Venue, citations, site, stars: what its source says of how it is received."""
+    """Reception of the source according to its own record: venue, citations, site, stars."""
 
 
 class LabelledPart(Frozen):
@@ -143,7 +142,7 @@ class TriedQuery(Frozen):
     found: int
     relevant: int
     finds: tuple[TriedQueryResult, ...]
-    """The most relevant of them."""
+    """Most relevant results of the query."""
 
 
 class RefinementQuestion(Frozen):
@@ -216,22 +215,22 @@ class GroundingNote(Frozen):
     stance: Literal["supports", "contradicts"]
     analysis: str
     quote: str
-    """Empty when no quote of it could be verified."""
+    """Quote from the source; empty if no quote could be verified."""
 
 
 class JudgingQuestion(Frozen):
     digest: str
     idea: str
-    """Empty when the idea is read by section."""
+    """Text of the idea; empty if the idea is read by section."""
     sections: tuple[Section, ...]
     left_out: tuple[str, ...]
-    """Headings of sections on other dimensions."""
+    """Headings of sections that concern other dimensions."""
     no_room: tuple[str, ...]
     evidence: tuple[EvidenceItem, ...]
     notes: tuple[GroundingNote, ...]
     fit: FitLevel
     day: dt.date | None
-    """Day by which all evidence was public; None if no cutoff was set."""
+    """Day by which all evidence was published; None if no cutoff was set."""
     reviewer: Reviewer
     dimension: RubricDimension
 
@@ -293,17 +292,17 @@ class PlanDoubt(Frozen):
     text: str
     certainty: Certainty
     quote: str
-    """The plan's words; empty where they could not be found in it."""
+    """Quoted words of the plan; empty if they could not be found in it."""
 
 
 class MetaQuestion(Frozen):
     digest: str
     evidence: tuple[EvidenceItem, ...]
-    """Sources that reviewers cited, each with one statement of what it shows as its text."""
+    """Sources cited by reviewers; the text of each is a single statement of what it shows."""
     reviewers: tuple[Reviewer, ...]
     dimensions: tuple[DimensionReviews, ...]
     unmasked: tuple[str, ...] = ()
-    """Titles of the dimensions along which everybody saw all that was found."""
+    """Titles of the dimensions for which no evidence was hidden from any reviewer."""
     doubts: tuple[PlanDoubt, ...] = ()
 
 
@@ -338,7 +337,7 @@ class AdviceQuestion(Frozen):
     digest: str
     idea: str
     day: dt.date
-    """Day by which the idea is judged."""
+    """Date as of which the idea is judged."""
     weaknesses: tuple[Weakness, ...]
     evidence: tuple[EvidenceItem, ...]
 

@@ -43,11 +43,11 @@ from assayer.models import (
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part", "missing_comparison")
 _APPARATUS_WORDS = 110
-"""Words of the page beside those that the editor writes and those of passages and named works: headings, numbers, hints
+"""Number of words on the page apart from the editor's text and from passages and named works: headings, numbers, hints
 and the table of scores."""
 _CITED_PASSAGES, _PASSAGE_WORDS = 10, 11
 _REFERRED_WORKS, _WORK_WORDS = 5, 5
-"""Passages and named works that a page usually refers to, and the words that each takes there."""
+"""Number of passages and named works to which a page usually refers, and the number of words that each takes there."""
 
 
 _Edited: TypeAlias = EditedFinding | FurtherPoint
@@ -65,11 +65,11 @@ class Passages:
         return cls({f"E{number}": passage for number, passage in enumerate(passages, start=1)})
 
     def about(self, point: str) -> list[str]:
-        """Return the labels of the passages that were read for a point and bear out what was taken from them."""
+        """Return the labels of the passages that were read for a point and support the statement derived from them."""
         return self.borne_out([label for label, passage in self.by_label.items() if point in passage.points])
 
     def borne_out(self, labels: Sequence[str]) -> list[str]:
-        """Return the labels, each once, of known passages whose text supports the statement derived from it."""
+        """Return the labels, each once, of known passages whose text supports the statement derived from them."""
         known = {label: self.by_label[label].quote.support for label in labels if label in self.by_label}
         return [
             label
@@ -125,8 +125,8 @@ def panel_review(
     passages: Passages,
     named: Sequence[RememberedWork],
 ) -> PanelReview:
-    """Return the review in the form used by the report: without repetitions, without what no passage bears out, and
-    without its last further points if it is too long. Removed content is journalled."""
+    """Return the review in the form used by the report: without repetitions, without statements that no passage
+    supports, and without its last further points if it is too long. Removed content is journalled."""
     journal, most = context.run.journal, context.options.words
     strengths, major = distinct(answer.strengths, _words), distinct(answer.major, _words)
     further: list[_Edited] = distinct(answer.further, _words, map(_words, major))
@@ -157,7 +157,7 @@ def _words(finding: _Edited) -> str:
 
 
 def _near_works(closest: Sequence[NearWork], passages: Passages) -> list[NearWork]:
-    """Return the works named as nearest, each once, if a passage shows that they are near."""
+    """Return the works named as nearest, each once, if a passage shows that they are near to the plan."""
     kept: dict[PaperId, NearWork] = {}
     for work in closest:
         for label in passages.borne_out([work.cites]):
@@ -167,7 +167,8 @@ def _near_works(closest: Sequence[NearWork], passages: Passages) -> list[NearWor
 
 
 def _by_topic(points: Sequence[FurtherPoint]) -> list[FurtherPoint]:
-    """Return the points grouped by topic, the topic of the first point first, in the editor's order within a topic."""
+    """Return the points grouped by topic. The topic of the first point comes first; within a topic, the editor's order
+    is kept."""
     topics = list(dict.fromkeys(point.topic for point in points))
     return sorted(points, key=lambda point: topics.index(point.topic))
 

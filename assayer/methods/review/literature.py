@@ -29,9 +29,9 @@ from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
 
 FEW_ON_SUBJECT = 6
-"""Papers read on the plan's own subject below which the literature covers the field at most in part."""
+"""Number of papers read on the plan's own subject below which the literature covers the field at most in part."""
 _HARDLY_ANY = 3
-"""The same, below which it hardly covers the field."""
+"""Same number, below which the literature hardly covers the field."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class LiteratureRead:
     passages: tuple[ReadPassage, ...]
     """Passages in the order in which the editor sees them, with the labels `E1`, `E2` …."""
     papers: Mapping[PaperId, Paper]
-    """Papers that the passages come from, by id."""
+    """Papers from which the passages come, by id."""
     fit: FitLevel
-    """Coverage of the field, as far as the papers read are on the plan's subject."""
+    """Coverage of the field, judged by how many of the papers read are on the plan's subject."""
     records: Mapping[PriorWork, PaperId] = field(default_factory=dict)
     """Records of the works named from memory that were identified."""
     unanswered: frozenset[PriorWork] = frozenset()
-    """Works named from memory that were not looked up everywhere."""
+    """Works named from memory for which a source gave no answer or no source could search."""
     read: int = 0
-    """Papers read."""
+    """Number of papers read."""
     on_subject: int = 0
-    """Papers read that are on the plan's own subject."""
+    """Number of papers read that are on the plan's own subject."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ class _Candidates:
     papers: tuple[Paper, ...]
     passages: Mapping[PaperId, Sequence[Passage]]
     nearness: Mapping[PaperId, float]
-    """Cosine with the idea."""
+    """Cosine similarity of each paper with the idea."""
     fit: FitLevel
 
     def joined(self, other: "_Candidates") -> "_Candidates":
-        """Return both, with the fit of the later search."""
+        """Return the candidates of both, with the fit of the later search."""
         return _Candidates(
             papers=(*self.papers, *other.papers),
             passages={
@@ -77,27 +77,28 @@ class _Candidates:
 
 @dataclass(frozen=True)
 class ChosenPapers:
-    """Papers to be read for the first referee's points, with the search they come from."""
+    """Papers to be read for the first referee's points, with the search that found them."""
 
     found: _Candidates
     papers: tuple[Paper, ...] = ()
     works: LookedUp = field(default_factory=lambda: LookedUp({}, frozenset()))
     queries: int = 0
-    """Queries of the panel that were searched for."""
+    """Number of the panel's queries that were searched."""
     works_named: int = 0
-    """Works named by the panel that were looked up."""
+    """Number of works named by the panel that were looked up."""
 
 
 class _BatchRead(NamedTuple):
     passages: list[ReadPassage]
     subjects: dict[PaperId, Subject]
-    """Whether each paper read is on the plan's subject."""
+    """Relation of each paper that was read to the plan's subject."""
 
 
 async def choose_papers(
     context: EvaluationContext[ReviewOptions], panel: Panel | Failed, fit: FitLevel
 ) -> ChosenPapers:
-    """Search for the first referee's points and choose by title what is read, while the other referees are asked."""
+    """Search for the first referee's points, and choose by title which papers are read, while the other referees are
+    asked."""
     if isinstance(panel, Failed):
         return ChosenPapers(found=_Candidates((), {}, {}, fit))
     found, works = await gather_pair(_searched(context, panel.queries, fit), look_up_works(context, panel.prior_work))
@@ -108,11 +109,10 @@ async def choose_papers(
 async def read_literature(
     context: EvaluationContext[ReviewOptions], panel: Panel, chosen: ChosenPapers
 ) -> LiteratureRead:
-    """Search for what the other referees added, and read what bears on any point.
+    """Search for the points that the other referees added, and read what is relevant to any point.
 
-    A search that fails leaves its points without literature, and the report says so. Raises what makes continuing
-    pointless for all.
-    """
+    A failed search leaves its points without literature, and the report states this. Raises errors that make it
+    pointless to continue at all."""
     more, looked_up = await gather_pair(
         _searched(context, panel.queries[chosen.queries :], chosen.found.fit),
         look_up_works(context, panel.prior_work[chosen.works_named :]),
@@ -155,7 +155,7 @@ async def read_literature(
 
 
 def remembered_works(panel: Panel, literature: LiteratureRead) -> tuple[RememberedWork, ...]:
-    """Return the works that referees named from memory and that no passage shows, with the labels `N1`, `N2` …"""
+    """Return the works that referees named from memory and that no passage shows, labelled `N1`, `N2` …"""
     shown = {passage.paper for passage in literature.passages}
     left = [work for work in panel.prior_work if literature.records.get(work) not in shown]
     return tuple(
@@ -181,7 +181,7 @@ def _fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
 
 
 async def _searched(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
-    """Return candidates, and none if the search fails, which is journalled."""
+    """Return candidates, or no candidates if the search fails; the failure is journalled."""
     found = await as_result(_search(context, queries, fit))
     if isinstance(found, Failed):
         context.run.journal.record_failure("search for the panel's points", found.error)
@@ -190,7 +190,8 @@ async def _searched(context: EvaluationContext[ReviewOptions], queries: Sequence
 
 
 async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
-    """Return candidates from paper and passage searches: the best of each query in turn."""
+    """Return candidates from paper and passage searches: the best result of each query first, then the second, and so
+    on."""
     library, options, journal = context.library, context.options, context.run.journal
     if not queries:
         return _Candidates((), {}, {}, fit)
@@ -218,8 +219,8 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
 async def _shortlisted(
     context: EvaluationContext[ReviewOptions], panel: Panel, papers: Sequence[Paper], named: Sequence[Paper]
 ) -> list[Paper]:
-    """Return the papers worth opening: those that a referee named, then those with a promising title. If the answer is
-    lost, the first papers are returned, since there is no evidence against them."""
+    """Return the papers worth opening: papers that a referee named, then papers with a promising title. If the answer
+    is lost, the first papers are returned, since there is no evidence against them."""
     journal = context.run.journal
     named = one_paper_per_work(named)[: context.options.opened]
     most = max(context.options.opened - context.options.side_opened - len(named), 0)
@@ -246,8 +247,8 @@ async def _shortlisted(
 def _with_further(
     context: EvaluationContext[ReviewOptions], chosen: Sequence[Paper], named: Sequence[Paper], ranked: Sequence[Paper]
 ) -> list[Paper]:
-    """Return the papers chosen by title, then those that the other referees named, then the first ones found for their
-    points, as many as may be read."""
+    """Return the papers chosen by title, then papers named by the other referees, then the first papers found for their
+    points, up to the maximum number to be read."""
     works = one_paper_per_work([*chosen, *named, *ranked])
     further = works[len(chosen) :]
     for paper in further:

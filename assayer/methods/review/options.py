@@ -1,4 +1,4 @@
-"""Options of the review method: size of the panel, of its search and of its review."""
+"""Options of the review method: size of the panel, extent of its search, and length of its review."""
 
 from typing import Literal
 
@@ -9,26 +9,27 @@ from assayer.models import Frozen
 METHOD = "review"
 Lens = Literal["whole", "expert", "methods", "first_reader"]
 """Focus of a referee, in the order in which the editor sees the points: the plan as a whole; the subfield; methods and
-statistics; questions of a first-time reader. The first is asked alone, the others together with its points in hand."""
+statistics; questions of a first-time reader. The first referee is asked alone; the others are then asked together and
+see the first referee's points."""
 
 
 class ReviewOptions(Frozen):
     points: int = Field(default=16, ge=1, le=16)
-    """Maximum points of the referee for the plan as a whole."""
+    """Maximum number of points from the referee for the plan as a whole."""
     side_points: int = Field(default=6, ge=1, le=16)
-    """Maximum points of every other referee."""
+    """Maximum number of points from each of the other referees."""
     prior_work: int = Field(default=4, ge=0, le=6)
-    """Maximum works that a referee may name from memory."""
+    """Maximum number of works that a referee can name from memory."""
     queries: int = Field(default=30, ge=1)
     """Maximum searches: for novelty claims first, then for points by severity."""
     hits: int = Field(default=10, ge=1)
-    """Papers per query."""
+    """Number of papers per query."""
     snippets: int = Field(default=5, ge=1)
-    """Passages per query."""
+    """Number of passages per query."""
     looked_at: int = Field(default=80, ge=1)
-    """Maximum titles from which papers are chosen."""
+    """Maximum number of titles from which papers are chosen."""
     opened: int = Field(default=20, ge=1, le=25)
-    """Papers read, at most."""
+    """Maximum number of papers read."""
     side_opened: int = Field(default=6, ge=0)
     """Number of these papers that are reserved for the other referees' points; their titles are not screened."""
     evidence_chars: int = Field(default=1_500, ge=200)

@@ -1,5 +1,5 @@
-"""Panel of referees: one for the whole plan, then others with lenses of their own who see what it has said, and all
-points as a single numbered list."""
+"""Panel of referees: one for the whole plan, then others with a focus of their own who see the first one's points. All
+points form a single numbered list."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,8 +34,8 @@ _REFEREES: dict[Lens, str] = {
 """Display name of each referee, for the editor."""
 _SEVERITIES = ("fatal", "major", "minor")
 _REPETITION = 0.75
-"""Minimum share of the longer text's content words at which two texts count as the same. The editor handles repetitions
-in other words."""
+"""Minimum share of the longer text's content words at which two texts count as the same. Repetitions in other words are
+left to the editor."""
 _OPENING_CHARS = 700
 
 
@@ -47,17 +47,17 @@ class Panel:
     """Beginning of the plan."""
     points: tuple[PanelPoint, ...] = ()
     quotes: dict[str, PlanQuote] = field(default_factory=dict)
-    """Quoted words of the plan that a point concerns, by label of the point."""
+    """Quoted words from the plan that a point is about, keyed by the label of the point."""
     novelty: tuple[SearchedPoint, ...] = ()
     searched: tuple[SearchedPoint, ...] = ()
-    """Novelty claims, and the points that a referee named a query for, as the search and the reader see them."""
+    """Novelty claims, and the points for which a referee named a query, as shown to the search and the reader."""
     not_stated: tuple[str, ...] = ()
     """Things that the plan does not state, according to its referees."""
     overviews: tuple[str, ...] = ()
-    """Referees' thinking before their points."""
+    """Referees' considerations before their points."""
     queries: tuple[str, ...] = ()
-    """Search queries: of the first referee, then of the others; for novelty claims first, then for points by
-    severity."""
+    """Search queries: those of the first referee, then those of the others. Within each group, queries for novelty
+    claims come first, then queries for points by severity."""
     prior_work: tuple[PriorWork, ...] = ()
     """Works that referees named from memory, each once: those of the first referee, then of the others in turn."""
 
@@ -72,7 +72,7 @@ async def ask_first_referee(context: EvaluationContext[ReviewOptions]) -> Panel 
 
 
 async def ask_other_referees(context: EvaluationContext[ReviewOptions], first: Panel | Failed) -> Panel:
-    """Return the first referee's panel with the points that the others add. Raises an AssayerError only if no referee
+    """Return the first referee's panel extended by the points of the others. Raises an AssayerError only if no referee
     answered."""
     made = () if isinstance(first, Failed) else tuple(point.claim for point in first.points)
     lenses = [lens for lens in get_args(Lens) if lens != "whole"]
@@ -111,7 +111,7 @@ def _most_points(options: ReviewOptions, lens: Lens) -> int:
 def _joined(
     context: EvaluationContext[ReviewOptions], panel: Panel, answered: Sequence[tuple[Lens, RefereeAnswer]]
 ) -> Panel:
-    """Return the panel with the answers of further referees, without what repeats an earlier point."""
+    """Return the panel with the answers of further referees, without points that repeat an earlier one."""
     options, run = context.options, context.run
     works = named_works(context, [answer.prior_work[: options.prior_work] for _, answer in answered], panel.prior_work)
     answered = [(lens, without_titles(answer, works, run)) for lens, answer in answered]
@@ -169,7 +169,7 @@ def _panel_point(label: str, lens: Lens, point: RefereePoint, quote: PlanQuote) 
 
 
 def distinct(items: Iterable[Item], text: Callable[[Item], str], known: Iterable[str] = ()) -> list[Item]:
-    """Return the items whose text repeats neither a known text nor an earlier item's."""
+    """Return the items whose text repeats neither a known text nor that of an earlier item."""
     kept: list[Item] = []
     texts = [*known]
     for item in items:

@@ -33,7 +33,7 @@ class ReadPassage:
     title: str
     year: int | None
     points: tuple[str, ...]
-    """Labels of the points."""
+    """Labels of the points for which the paper provides evidence."""
     relation: EvidenceRelation
     shows: str
     quote: Citation
@@ -70,8 +70,8 @@ def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
 
 
 def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int) -> tuple[ReadPassage, ...]:
-    """Return each passage once, at most `most`: the most significant passage of every point, then the second, and
-    so on."""
+    """Return at most `most` passages, each once: the most significant passage for every point, then the second most
+    significant, and so on."""
     merged: dict[tuple[PaperId, str | None], ReadPassage] = {}
     for item in sorted(read, key=lambda passage: _WEIGHT.index(passage.relation)):
         key = (item.paper, item.quote.quote)
@@ -89,10 +89,9 @@ def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int
 
 
 async def checked_passages(passages: Sequence[ReadPassage], llm: Llm, run: Run) -> tuple[ReadPassage, ...]:
-    """Return the passages with the outcome of the support check: does the text around the quotes bear out `shows`?
+    """Return the passages with the outcome of the support check: does the text around the quotes support `shows`?
 
-    Raises what makes continuing pointless for all.
-    """
+    Raises errors that make it pointless to continue at all."""
     items = [
         SupportItem(
             label="",

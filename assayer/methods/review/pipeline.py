@@ -1,7 +1,8 @@
-"""Review method: a referee for the whole plan, others who add to it, literature on their points, one editor, and checks
+"""Review method: a referee for the whole plan, others who add points, literature on all points, one editor, and checks
 of all citations.
 
-If the editor's answer is lost, the report is partial: the referees' points with their evidence, and no scores."""
+If the editor's answer is lost, the report is partial: it has the referees' points with their evidence, but no scores.
+"""
 
 from assayer.claim_support.checking import claim_counts
 from assayer.evaluation_context import EvaluationContext
@@ -64,7 +65,7 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
 
 
 def _few_on_subject(literature: LiteratureRead) -> tuple[Notice, ...]:
-    """Return the notice that few of the papers read are on the plan's subject, if they are few."""
+    """Return a notice if few of the papers read are on the plan's subject; otherwise an empty tuple."""
     if not literature.read or literature.on_subject >= FEW_ON_SUBJECT:
         return ()
     extent = "hardly covers this field" if literature.fit == "poor" else "covers this field only in part"

@@ -1,8 +1,8 @@
-"""Works that referees name from memory: each once, and looked up by title in the corpus and the literature sources.
+"""Works that referees name from memory: each listed once, and looked up by title in the corpus and the literature
+sources.
 
-A work that is identified is read like any other paper. The others stay marked as named from memory; they are no
-evidence.
-"""
+A work that is identified is read like any other paper. The others stay marked as named from memory and do not count as
+evidence."""
 
 import asyncio
 import re
@@ -27,23 +27,22 @@ from assayer.run.run import Run
 Answer = TypeVar("Answer", bound=BaseModel)
 
 _TITLE_CHARS = (8, 250)
-"""Fewest and most characters of a title that is looked up."""
+"""Minimum and maximum number of characters of a title that is looked up."""
 _KEPT = frozenset(("quote", "query", "prior_work"))
-"""Fields that are not rewritten: words of the plan, searches, and the works themselves."""
+"""Fields that are not rewritten: words from the plan, search queries, and the works themselves."""
 _TELLING_WORDS = 5
-"""Words from which a title is hardly a phrase of the field."""
+"""Minimum number of words for a title that is unlikely to be a common phrase of the field."""
 _ADDRESSES = ("an address", "an identifier")
 
 
 def named_works(
     context: EvaluationContext[ReviewOptions], named: Sequence[Sequence[PriorWork]], known: Sequence[PriorWork] = ()
 ) -> tuple[PriorWork, ...]:
-    """Return the known works and those that referees name, each once: the first work of every referee, then the second,
-    and so on.
+    """Return the known works and the works that referees name, each once: the first work of every referee, then the
+    second, and so on.
 
-    Works that may not count are removed and journalled: published after the cutoff, the plan's own publication, or
-    without a title that can be looked up.
-    """
+    Inadmissible works are removed and journalled: works published after the cutoff, the plan's own publication, and
+    works without a title that can be looked up."""
     journal, cutoff = context.run.journal, context.run.cutoff
     kept = {title_key(work.title): work for work in known}
     for work in (work for works in zip_longest(*named) for work in works if work is not None):
@@ -72,7 +71,7 @@ def _has_address(text: str) -> bool:
 
 def without_titles(answer: Answer, works: Sequence[PriorWork], run: Run, labels: Sequence[str] = ()) -> Answer:
     """Return an answer with each text on one line, without `labels` in brackets, and with "earlier work" in place of
-    titles named from memory, which are printed only with their mark."""
+    titles named from memory, because such titles are printed only with their mark."""
     titles = [_title_pattern(work.title) for work in works]
     label = f"(?:{'|'.join(labels)})" if labels else "(?!)"
     bracketed = re.compile(rf"\s*[\[(]{label}(?:\s*[,;]\s*{label})*[\])]")
@@ -91,8 +90,8 @@ def without_titles(answer: Answer, works: Sequence[PriorWork], run: Run, labels:
 
 
 def _title_pattern(title: str) -> re.Pattern[str]:
-    """Return a pattern for a title in any case, with any punctuation between its words. A title of a few words may be a
-    plain phrase, and counts only in quotation marks."""
+    """Return a pattern that matches a title in any case, with any punctuation between its words. A title of a few words
+    could be an ordinary phrase, and is matched only in quotation marks."""
     words = re.findall(r"\w+", title)
     marks = "?" if len(words) >= _TELLING_WORDS else ""
     pattern = r"\W+".join(words)
@@ -104,15 +103,15 @@ class LookedUp(NamedTuple):
 
     records: Mapping[PriorWork, Paper]
     unanswered: frozenset[PriorWork]
-    """Works without a record that were not looked up everywhere: no source could search, or one gave no answer."""
+    """Works without a record for which no source could search or a source gave no answer."""
 
     def joined(self, other: "LookedUp") -> "LookedUp":
         return LookedUp({**self.records, **other.records}, self.unanswered | other.unanswered)
 
 
 async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> LookedUp:
-    """Look up the works by title. A failing source loses only its own answers, which are journalled. Records that may
-    not count are left out."""
+    """Look up the works by title. If a source fails, only its own answers are lost, which is journalled. Inadmissible
+    records are left out."""
     if not named:
         return LookedUp({}, frozenset())
     masked = (await asyncio.to_thread(kept_words, context.idea)).masked_names

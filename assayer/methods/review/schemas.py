@@ -40,21 +40,21 @@ PointLabels = Annotated[list[PointLabel], Field(description="Labels of the panel
 EvidenceLabel = Annotated[str, Field(description="Label of one of the passages, e.g. E2."), TextRole.LABEL]
 NameLabel = Annotated[str, Field(description="Label of a work named from memory, e.g. N1."), TextRole.LABEL]
 Subject = Literal["same", "related", "off"]
-"""Whether a paper is of the plan's own subject, of another one whose results a specialist would still accept as
-evidence about it, or off the subject."""
+"""Relation of a paper to the plan's subject: on the same subject; on a related subject whose results a specialist would
+accept as evidence about it; or off the subject."""
 
 
 class RefereeQuestion(Frozen):
     idea: str
     lens: Lens
     most: int
-    """Points, at most."""
+    """Maximum number of points."""
     most_named: int
-    """Works named from memory, at most."""
+    """Maximum number of works named from memory."""
     made: tuple[str, ...]
-    """Points that the referee for the whole plan has made, for the other referees."""
+    """Points made by the referee for the whole plan, shown to the other referees."""
     day: dt.date | None
-    """Last day of the literature that may count."""
+    """Last publication day of literature that can count, or None."""
 
 
 class RefereePoint(Frozen):
@@ -153,7 +153,7 @@ class PanelPoint(Frozen):
     why: str
     fix: str
     quoted: bool
-    """Whether words of the plan were quoted for it and found there."""
+    """True if words of the plan were quoted for the point and found in the plan."""
 
 
 class NotedPassage(Frozen):
@@ -164,7 +164,7 @@ class NotedPassage(Frozen):
     year: int | None
     relation: EvidenceRelation
     points: tuple[str, ...]
-    """Labels of the points it was read for."""
+    """Labels of the points for which the passage was read."""
     shows: str
 
 
@@ -178,9 +178,9 @@ class RememberedWork(Frozen):
     role: NamedRole
     why: str
     record: PaperId | None
-    """Record that was found but has no passage that bears on a point; None if none was found."""
+    """Record found for the work that has no passage relevant to a point; None if no record was found."""
     looked_up: bool
-    """Whether all sources that could search for it gave an answer."""
+    """True if all sources that could search for the work gave an answer."""
 
     @property
     def has_record(self) -> bool:
@@ -190,9 +190,9 @@ class RememberedWork(Frozen):
 class EditorQuestion(Frozen):
     idea: str
     words: int
-    """Words of the whole review, at most."""
+    """Maximum number of words of the whole review."""
     overviews: tuple[str, ...]
-    """Referees' thinking before their points."""
+    """Referees' considerations before their points."""
     points: tuple[PanelPoint, ...]
     novelty: tuple[SearchedPoint, ...]
     not_stated: tuple[str, ...]
@@ -202,7 +202,7 @@ class EditorQuestion(Frozen):
     fit: FitLevel
     day: dt.date | None
     criteria: tuple[ShownCriterion, ...] = ()
-    """The call's own criteria."""
+    """Criteria of the call for proposals."""
 
 
 class EditedFinding(Frozen):

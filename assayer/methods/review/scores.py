@@ -1,5 +1,5 @@
-"""Conversion of the editor's scores for the report, and the parts and points expected by other consumers of a
-report."""
+"""Conversion of the editor's scores for the report, and creation of the parts and points that other consumers of a
+report expect."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ _LOW: tuple[tuple[int, frozenset[EvidenceRelation]], ...] = (
     (3, frozenset(("already_has",))),
     (5, frozenset(("already_has", "has_part"))),
 )
-"""Contribution scores below which a score must cite a passage with any of these relations to the claimed novelty."""
+"""Contribution scores below which the score must cite a passage with one of these relations to the claimed novelty."""
 _TITLES: dict[Axis, str] = {"soundness": "Soundness", "contribution": "Contribution"}
 _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "supports": ("soundness", 1),
@@ -41,11 +41,12 @@ _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "has_part": ("contribution", -1),
     "missing_comparison": ("contribution", 0),
 }
-"""Part in which a passage is listed as read, and its stance in that part."""
+"""Report part in which a passage is listed as read, and its stance in that part."""
 _STEPS = 10
-"""Steps of the editor's scale, 10 to 100, in one step of the report's, 1 to 10."""
+"""Number of steps on the editor's scale (10 to 100) per step on the report's scale (1 to 10)."""
 _FATAL = 2.4
-"""Highest soundness of a plan with a fatal finding, by the rubric's anchor: what is planned does not test the claim."""
+"""Highest soundness of a plan with a fatal finding, according to the rubric's anchor: the planned work does not test
+the claim."""
 _MOST_IN_SUMMARY = 3
 
 
@@ -57,8 +58,8 @@ def review_parts(
     criteria: Sequence[Criterion] = (),
     lost: Absent | None = None,
 ) -> tuple[Part, ...]:
-    """Return soundness and contribution with their scores, points and readings, and the answers to the call's
-    criteria if it has any. `lost` says why there are no scores."""
+    """Return soundness and contribution with their scores, points and readings, and the answers to the call's criteria
+    if it has any. `lost` gives the reason if there are no scores."""
     parts = (
         _part("soundness", lost or _soundness(answer.soundness, review, passages), review),
         _part("contribution", lost or _contribution(answer.contribution, passages, fit), review),

@@ -22,13 +22,13 @@ from assayer.prompts import Prompts
 
 _PROMPTS = Prompts("assayer.methods.review")
 _MARGIN = 60
-"""Words above the limit from which an edited review is sent back."""
+"""Number of words above the limit at which an edited review is sent back."""
 _SILENCE = re.compile(
     r"\b(?:plan|proposal|design|study|protocol|authors?|experiments?|evaluation)\W+(?:(?:has|have|uses?|includes?|contains?|"
     r"makes?|runs?|plans?|offers?|gives?|provides?) (?:no|neither)|lacks?|omits?|ignores?|neglects?|fails? to)\b",
     re.IGNORECASE,
 )
-"""Pattern for what the plan does not state, told as if it were known not to be there."""
+"""Pattern for something that the plan does not state but that a text presents as known to be absent."""
 
 
 def _check_referee(question: RefereeQuestion, answer: RefereeAnswer) -> list[str]:
@@ -135,6 +135,6 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     advice=_advise_editor,
     cuts=EDITOR.cuts,
 )
-"""Editor who also answers the call's own criteria."""
+"""Task for an editor who also answers the call's own criteria."""
 
 ALL = (REFEREE, LOOK, READING, EDITOR, EDITOR_BY_CRITERIA)

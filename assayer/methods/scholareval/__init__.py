@@ -1,7 +1,7 @@
-"""ScholarEval: is the plan sound, and what does it add? Both judged from papers, every claim cited.
+"""ScholarEval: judges whether a plan is sound and what it contributes, both from papers, with citations for every
+claim.
 
-Only the options are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the options are exported here, so that reading the settings loads none of the implementation."""
 
 from assayer.methods.scholareval.options import METHOD, ScholarEvalOptions
 

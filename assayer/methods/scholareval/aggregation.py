@@ -23,8 +23,8 @@ def unreviewed_assessment(
 
 
 def score_or_absent(score: float | None, rationale: str, certainty: ScoreCertainty) -> Score | Absent:
-    """Return the score with its reason, or an absent score if the reviewer had no basis for a score or called the
-    plan underspecified."""
+    """Return the score with its reason, or an absent score if the reviewer had no basis for one or called the plan
+    underspecified."""
     basis = plain(rationale)
     if basis.casefold().startswith(UNDERSPECIFIED):
         return Absent(reason=basis[0].lower() + basis[1:])

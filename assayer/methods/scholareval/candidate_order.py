@@ -26,11 +26,10 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[PaperId]]) -> list[PaperI
 def near_enough(
     papers: Iterable[PaperId], cosines: Mapping[PaperId, float], fit: FitLevel, least: float
 ) -> list[PaperId]:
-    """Return the papers that may count, in order.
+    """Return the papers that are admissible as prior work, in order.
 
-    A corpus that does not cover the field still returns its nearest papers; they are prior work only if their cosine
-    is at least `least`. Where it covers the field at least in part, relevance is left to the judge.
-    """
+    A corpus that does not cover the field still returns its nearest papers; these count as prior work only if their
+    cosine is at least `least`. If the corpus covers the field at least in part, relevance is left to the judge."""
     return [paper for paper in papers if fit != "poor" or cosines.get(paper, 0.0) >= least]
 
 
@@ -42,11 +41,10 @@ def round_robin(rankings: Sequence[Sequence[Item]], most: int) -> list[Item]:
 
 
 async def rerank(reranker: Reranker | None, query: str, papers: Sequence[Paper], journal: Journal) -> list[PaperId]:
-    """Order papers by how well title and abstract answer the query.
+    """Order papers by how well their title and abstract answer the query.
 
-    Keeps the order without a reranker, or if it fails; the journal then counts one lost reranking. Raises errors that
-    every other query would meet as well.
-    """
+    The order stays unchanged if there is no reranker or if it fails; in the latter case the journal counts one lost
+    reranking. Raises errors that would affect every other query too."""
     order = [paper.id for paper in papers]
     if reranker is None or not papers:
         return order

@@ -1,5 +1,5 @@
-"""Contribution module, in six levels. These are dimensions and queries → title screening → comparison → augmentation
-with title screening → comparison → synthesis."""
+"""Contribution module, in six levels: dimensions and queries → title screening → comparison → augmentation with title
+screening → comparison → synthesis."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
@@ -48,7 +48,7 @@ class _Compared(NamedTuple):
     touching: Mapping[str, list[PaperComparison]]
     """Comparisons by dimension label, in the order of the papers."""
     papers: list[PaperId]
-    """All compared papers, whether or not they touch a dimension."""
+    """All compared papers, even if they touch no dimension."""
 
     @property
     def seeds(self) -> list[PaperId]:
@@ -71,7 +71,7 @@ class ContributionModule:
         self._similarity: dict[PaperId, float] = {}
         """Cosine between the idea and every paper encountered so far."""
         self._search_errors: list[AssayerError] = []
-        """Errors that occurred before the comparisons, which may therefore lack papers."""
+        """Errors that occurred before the comparisons, because of which papers may be missing from them."""
 
     async def evaluate(self) -> Part:
         self._report_progress(0)
@@ -108,7 +108,7 @@ class ContributionModule:
         )
 
     async def _read_for_methods(self, compared: Sequence[PaperId]) -> list[Paper]:
-        """Return the nearest papers that were read for the methods and are not compared yet: what is near to a method
+        """Return the nearest papers that were read for the methods and are not compared yet: papers near to a method
         may also be near to what is claimed as new."""
         nearest = await self._readings_for_methods.excluding([self.papers[paper] for paper in compared])
         papers = await self._admitted(nearest)
@@ -119,8 +119,8 @@ class ContributionModule:
         self._run.report_progress("contribution", stage, _STAGES)
 
     async def _find_candidates(self, dimensions: Sequence[ContributionDimension]) -> list[Paper]:
-        """Return the best papers of each dimension in turn, ranked by its queries and by the reranker if there
-        is one."""
+        """Return the best papers for each dimension in turn, ranked by its queries and by the reranker if there is
+        one."""
         outcomes = await gather_settled(dimensions, self._search)
         found = self._keep_answers(outcomes, "search for a dimension")
         hits = [hit for item in found for ranked in item for hit in ranked]
@@ -176,7 +176,7 @@ class ContributionModule:
         return self._run.keep_successes(outcomes, what, sizes)
 
     async def _augment(self, ids: Sequence[PaperId], known: Sequence[Paper]) -> list[Paper]:
-        """Return unknown neighbours and references of the papers that touch the contribution, nearest to the
+        """Return previously unknown neighbours and references of the papers that touch the contribution, nearest to the
         idea first."""
         if not ids or not self._options.augmented:
             return []
@@ -276,8 +276,8 @@ class ContributionModule:
         )
 
     def _readings(self, touching: Sequence[PaperComparison], shown: Sequence[PaperId]) -> tuple[Reading, ...]:
-        """Return a reading of every paper that touches any dimension; readings of papers that do not touch this
-        one say so."""
+        """Return a reading of every paper that touches any dimension. The reading of a paper that does not touch this
+        dimension says so."""
         by_paper = {item.paper: item for item in touching}
         return tuple(
             by_paper[paper].reading(self._numbers)

@@ -12,7 +12,7 @@ from assayer.models import Paper, PaperId
 from assayer.run.concurrency import Failed
 
 _NOUNS: dict[Purpose, str] = {"soundness": "paper for the methods", "contribution": "candidate paper"}
-"""Names for the papers that the journal counts as dropped, by purpose."""
+"""Nouns by which the journal refers to dropped papers, by purpose."""
 
 
 async def shortlist_by_title(
@@ -22,10 +22,9 @@ async def shortlist_by_title(
     papers: Sequence[Paper],
     similarity: Mapping[PaperId, float],
 ) -> list[Paper]:
-    """Return at most `options.opened` papers, the most relevant first. Asks one question.
+    """Return at most `options.opened` papers, the most relevant first. Uses a single LLM question.
 
-    If the answer is lost, returns the first papers, since there is no evidence against them.
-    """
+    If the answer is lost, the first papers are returned, since there is no evidence against them."""
     journal, most = context.run.journal, context.options.opened
     if not papers:
         return []

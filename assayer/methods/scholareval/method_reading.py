@@ -1,4 +1,5 @@
-"""Papers for the methods of an idea: searched per method, screened by title, and each read once for all methods."""
+"""Papers for the methods of an idea: searched for each method, screened by title, and each read once for all
+methods."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +21,10 @@ from assayer.run.concurrency import Failed, gather_settled
 
 @dataclass(frozen=True)
 class RelevantPaper:
-    """Note of a paper on one method, and whether its quote was found in the text shown."""
+    """Note about a paper on one method, and whether its quote was found in the text shown."""
 
     shown: Evidence
-    """The paper as it was shown."""
+    """Paper as shown in the prompt."""
     note: MethodNote
     quoted: Quoted | None
 
@@ -36,17 +37,17 @@ class MethodCandidates(NamedTuple):
     """Results of the search for one method."""
 
     order: list[PaperId]
-    """The likeliest first."""
+    """Papers found, most promising first."""
     passages: Sequence[Passage]
     nearness: Mapping[PaperId, float]
     """Cosine between each paper and the method's description."""
     fit: FitLevel
-    """Coverage of the field, according to this search alone, because the results of concurrent searches depend on
-    which finishes first."""
+    """Coverage of the field according to this search alone, because the results of concurrent searches depend on which
+    search finishes first."""
 
 
 class MethodNotes(NamedTuple):
-    """Outcome of reading: notes by the methods' labels, and the errors."""
+    """Outcome of reading: notes, keyed by the methods' labels, and errors."""
 
     notes: Mapping[str, list[RelevantPaper]]
     errors: list[AssayerError]
@@ -62,7 +63,7 @@ class MethodReader:
         self.shown: dict[PaperId, Evidence] = {}
 
     async def search(self, method: ProposedMethod) -> MethodCandidates:
-        """Return the papers of the best passages for each query, and the papers that those passages cite."""
+        """Return the papers of the best passages for each query, and the papers cited in those passages."""
         queries = [query for query in method.queries if query.strip()]
         by_query = await self._library.snippets(queries, self._options.snippets) if queries else []
         passages = [passage for found in by_query for passage in found]

@@ -1,4 +1,4 @@
-"""Options of ScholarEval: extent of the search. The defaults follow the paper where it specifies a number."""
+"""Options of ScholarEval: extent of the search. The defaults follow the paper if it specifies a number."""
 
 from pydantic import Field
 
@@ -13,12 +13,13 @@ class ScholarEvalOptions(Frozen):
     snippets: int = Field(default=20, ge=1)
     """Number of passages per query of a method."""
     papers_per_method: int = Field(default=30, ge=1)
-    """Candidates per method."""
+    """Number of candidates per method."""
     looked_at: int = Field(default=100, ge=0)
-    """Maximum candidates screened by title, for all methods together and again for all dimensions. 0 disables the
-    screening, and all search results are read."""
+    """Maximum number of candidates screened by title: once for all methods together, and once for all dimensions. A
+    value of 0 disables the screening, and all search results are read."""
     opened: int = Field(default=24, ge=1)
-    """Maximum papers that pass the title screening; they are read for soundness and compared for contribution."""
+    """Maximum number of papers that pass the title screening; these papers are read for soundness and compared for
+    contribution."""
     evidence_chars: int = Field(default=5_000, ge=1)
     """Maximum characters of a paper in a prompt: abstract, matching passages, then methods and results sections."""
     reading_batch: int = Field(default=8, ge=1)
@@ -26,14 +27,14 @@ class ScholarEvalOptions(Frozen):
     reading_batch_chars: int = Field(default=16_000, ge=1)
     dimensions: int = Field(default=6, ge=1)
     hits: int = Field(default=20, ge=1)
-    """Papers per query."""
+    """Number of papers per query."""
     candidates: int = Field(default=100, ge=1)
-    """Maximum papers kept from all queries, and again from the augmentation around papers that touch the
-    contribution."""
+    """Maximum number of papers kept from all queries, and the same maximum again for the augmentation around papers
+    that touch the contribution."""
     neighbours: int = Field(default=8, ge=0)
     references: int = Field(default=10, ge=0)
     compared: int = Field(default=24, ge=1)
-    """Maximum papers compared, before and again after augmentation; never more than were opened."""
+    """Maximum number of papers compared before augmentation, and again after it; never more than the number opened."""
     augmented: int = Field(default=60, ge=0)
     """Maximum titles screened during augmentation around papers that touch the contribution, nearest first; 0
     disables it."""
@@ -41,5 +42,5 @@ class ScholarEvalOptions(Frozen):
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Maximum characters of an idea in prompts; longer ideas are cut, and the cut is reported."""
     least_similarity_in_poor_corpus: float = 0.55
-    """Minimum cosine between a paper and the idea, or the method that it was found for, if the corpus does not cover
+    """Minimum cosine between a paper and the idea, or the method for which it was found, if the corpus does not cover
     the field; such a corpus still returns its nearest papers."""

@@ -1,5 +1,5 @@
-"""Comparison of a paper with an idea along one dimension: how it reduces the idea's novelty, and the evidence for
-that."""
+"""Comparison of a paper with an idea along one dimension: how the paper reduces the idea's novelty, and the evidence
+for this."""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class PaperComparison:
     """Comparison of a paper with the idea along a dimension that it touches."""
 
     shown: Evidence
-    """The paper as it was shown."""
+    """Paper as shown in the prompt."""
     standing: NoveltyStanding
     """Standing of the idea's novelty relative to the paper."""
     reason: str
@@ -45,7 +45,7 @@ class PaperComparison:
         return reading_of(self.shown, _STANCE[self.standing], plain(self.reason), self.quoted, idea)
 
     def for_synthesis(self, label: str) -> ComparedPaper:
-        """Return the comparison as the reviewer of the dimension sees it."""
+        """Return the comparison as shown to the reviewer of the dimension."""
         return ComparedPaper(
             label=label,
             title=self.shown.title,
@@ -56,5 +56,5 @@ class PaperComparison:
         )
 
     def given_quote(self) -> GivenQuote:
-        """Return the quote that the reviewer may use, with the statement that it supports."""
+        """Return the quote that the reviewer is allowed to use, with the statement that it supports."""
         return GivenQuote(paper=self.paper, side=_SIDE[self.standing], statement=self.reason, quoted=self.quoted)

@@ -1,4 +1,4 @@
-"""Evidence of a paper as prompts show it: abstract, matching passages, and sections on methods and results."""
+"""Evidence from a paper as prompts show it: abstract, matching passages, and sections on methods and results."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from assayer.text.sanitise import sanitise
 from assayer.text.section_titles import tells_methods_or_results
 
 _LONGEST_TITLE = 300
-"""Characters."""
+"""Maximum number of characters of a title."""
 _SHORTEST_EXCERPT = 80
 """Minimum characters of an excerpt beyond the abstract; a shorter one is usually only a heading."""
 
@@ -76,12 +76,12 @@ def passages_by_paper(passages: Iterable[Passage]) -> dict[PaperId, list[Passage
 
 
 class _Block(NamedTuple):
-    """Span of a paper's text as the prompt shows it."""
+    """Span of a paper's text as shown in the prompt."""
 
     place: str
     text: str
     headed: bool = False
-    """Whether the place is the block's heading and is shown."""
+    """True if the place is the block's heading and is shown."""
 
 
 def _sanitised(blocks: Iterable[_Block], most: int) -> tuple[str, tuple[ShownPlace, ...], list[TextFlag]]:
@@ -118,8 +118,8 @@ def _text_blocks(paper: Paper, passages: Iterable[Passage], full_text: FullText 
 
 
 def methods_and_results(sections: Iterable[Section]) -> list[Section]:
-    """Return the sections on methods or results in reading order, whether or not they are numbered. If no section
-    matches, all are returned."""
+    """Return the sections on methods or results in reading order, with or without section numbers. If no section
+    matches, all sections are returned."""
     everything = [section for section in sections if section.text.strip()]
     wanted = [section for section in everything if tells_methods_or_results(section.title)]
     return wanted or everything

@@ -1,7 +1,6 @@
-"""ScholarEval: soundness and contribution of an idea, side by side, grounded in literature.
+"""ScholarEval: soundness and contribution of an idea, assessed in parallel and grounded in literature.
 
-After "ScholarEval: Research Idea Evaluation Grounded in Literature" (2025), sections 2.1 and 2.2.
-"""
+It follows "ScholarEval: Research Idea Evaluation Grounded in Literature" (2025), sections 2.1 and 2.2."""
 
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.scholareval.aggregation import report_summary
@@ -17,8 +16,8 @@ from assayer.run.run import Run
 
 
 async def evaluate(context: EvaluationContext[ScholarEvalOptions]) -> EvaluationResult:
-    """Evaluate an idea. Raises LiteratureError, LlmRejected or LlmUnavailable; another LlmError only if both modules
-    failed."""
+    """Evaluate an idea. Raises LiteratureError, LlmRejected or LlmUnavailable; raises another LlmError only if both
+    modules failed."""
     fit = await context.library.fit(context.idea.text)
     readings = SoundnessReadings()
     soundness = SoundnessModule(context, fit.level, readings)

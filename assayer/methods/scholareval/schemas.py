@@ -1,8 +1,7 @@
 """Questions and answers of the ScholarEval tasks.
 
-Questions are what the prompt files render; answers are closed schemas, evidence before verdict. Labels are
-local to one prompt (see `assayer.citing.evidence`).
-"""
+Prompt files render the questions. Answers are closed schemas that give evidence before the verdict. Labels are local to
+one prompt (see `assayer.citing.evidence`)."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -14,10 +13,10 @@ from assayer.citing.evidence import Evidence
 from assayer.models import FitLevel, Frozen, ScoreCertainty
 
 Stance = Literal["supports", "neutral", "contradicts", "background"]
-"""Stance of a note. `background`: it tells of the setting or a shared component, and no outcome."""
+"""Stance of a note. `background`: the note describes the setting or a shared component, but no outcome."""
 NoveltyStanding = Literal["paper_has_it", "paper_has_part", "idea_goes_further"]
-"""Standing of the idea beside one paper, along one dimension that the paper touches. A paper that does not touch the
-dimension gets no verdict."""
+"""Standing of the idea relative to one paper, along one dimension that the paper touches. A paper that does not touch
+the dimension gets no verdict."""
 Purpose = Literal["soundness", "contribution"]
 Restated = Annotated[str, TextRole.RESTATES]
 
@@ -96,7 +95,7 @@ class TitleShown(Frozen):
     """Title on one line."""
     year: int | None
     similarity: float | None = None
-    """Highest cosine with the texts that it was found for; never shown to a model."""
+    """Highest cosine with the texts for which the paper was found; never shown to a model."""
 
 
 class FirstLookQuestion(Frozen):
@@ -105,7 +104,7 @@ class FirstLookQuestion(Frozen):
     idea: str
     purpose: Purpose
     parts: tuple[LabelledText, ...]
-    """Methods `M1` … or dimensions `D1` …"""
+    """Methods (`M1` …) or dimensions (`D1` …)."""
     shown: tuple[TitleShown, ...]
     most: int
 
@@ -119,7 +118,7 @@ class FirstLook(Frozen):
 class ReadingQuestion(Frozen):
     idea: str
     parts: tuple[LabelledText, ...]
-    """The methods, `M1` …"""
+    """Methods, labelled `M1` …"""
     evidence: tuple[Evidence, ...]
 
 
@@ -163,7 +162,7 @@ class PaperNote(Frozen):
     results: str
     context: str
     quote: str
-    """Empty when no quote of this paper could be verified."""
+    """Quote from the paper; empty if no quote could be verified."""
     similarity: float | None
 
 
@@ -173,7 +172,7 @@ class ReviewQuestion(Frozen):
     notes: tuple[PaperNote, ...]
     fit: FitLevel
     day: dt.date | None = None
-    """Day by which the idea is judged; None means today."""
+    """Date as of which the idea is judged; None means today."""
 
 
 class MethodReview(Frozen):
@@ -202,7 +201,7 @@ class SummaryQuestion(Frozen):
     papers: tuple[TitleShown, ...]
     labels: tuple[str, ...]
     unreviewed: tuple[str, ...]
-    """Names of methods."""
+    """Names of methods that were not reviewed."""
 
 
 class SoundnessSummary(Frozen):
@@ -236,7 +235,7 @@ class Dimensions(Frozen):
 class ComparisonQuestion(Frozen):
     idea: str
     parts: tuple[LabelledText, ...]
-    """The dimensions, `D1` …"""
+    """Dimensions, labelled `D1` …"""
     evidence: tuple[Evidence, ...]
 
 
@@ -277,10 +276,10 @@ class SynthesisQuestion(Frozen):
     compared: tuple[ComparedPaper, ...]
     """Papers that touch the dimension."""
     untouching: int
-    """Number of relevant papers that were compared and do not touch the dimension."""
+    """Number of relevant papers that were compared but do not touch the dimension."""
     fit: FitLevel
     day: dt.date | None = None
-    """Day by which the idea is judged, as in the review of a method."""
+    """Date as of which the idea is judged, as in the review of a method."""
 
 
 class DimensionReview(Frozen):

@@ -7,7 +7,7 @@ from assayer.literature.work_versions import one_paper_per_work
 from assayer.models import Paper
 
 MOST_COMPARED = 8
-"""Maximum papers of this kind that are compared: one request."""
+"""Maximum number of papers from the soundness module that are compared; they fit in one request."""
 
 
 class SoundnessReadings:
@@ -18,13 +18,13 @@ class SoundnessReadings:
         self._papers: tuple[Paper, ...] = ()
 
     def publish(self, papers: Sequence[Paper] = ()) -> None:
-        """Add papers that bear on a method, nearest first, and wake waiting tasks. Called without papers if the module
-        fails."""
+        """Add papers that are relevant to a method, nearest first, and wake waiting tasks. Called without papers if the
+        module fails."""
         self._papers = self._papers or tuple(papers)
         self._published.set()
 
     async def excluding(self, compared: Sequence[Paper]) -> list[Paper]:
-        """Return the papers nearest to their methods that are not compared anyway, each work once."""
+        """Return the papers nearest to their methods that are not among those already compared, each work once."""
         await self._published.wait()
         ids = {paper.id for paper in compared}
         others = [paper for paper in self._papers if paper.id not in ids]

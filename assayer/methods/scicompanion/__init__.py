@@ -1,7 +1,6 @@
-"""SciCompanion: an idea held against a graph of the literature that grows step by step beside a notebook.
+"""SciCompanion: an idea is compared with a graph of the literature that grows step by step together with a notebook.
 
-Only the options are exported here, so that reading the settings loads nothing that does the work.
-"""
+Only the options are exported here, so that reading the settings loads none of the implementation."""
 
 from assayer.methods.scicompanion.options import METHOD, SciCompanionOptions
 

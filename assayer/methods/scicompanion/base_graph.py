@@ -1,7 +1,7 @@
-"""Knowledge of the corpus graph about the papers of a state graph.
+"""Knowledge from the corpus graph about the papers of a state graph.
 
-It adds shared methods and concepts, what builds on what, and claims, each in the paper's own words. No model is asked.
-"""
+It adds shared methods and concepts, which work builds on which, and claims, each in the paper's own words. No model is
+used."""
 
 from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
@@ -19,13 +19,14 @@ _KINDS: Mapping[str, EdgeKind] = {"method": "uses", "concept": "concerns"}
 
 
 class _NameOfPapers(NamedTuple):
-    """Name, with the papers of the graph that contain it."""
+    """Name, with the papers in the graph that contain it."""
 
     first: NamedContent
     papers: Mapping[PaperId, NamedContent]
 
     def weight(self) -> tuple[int, int]:
-        """Sort key for how much a name connects: names that one paper introduces and another builds on come first."""
+        """Sort key for how strongly a name connects papers: names that one paper introduces and another builds on come
+        first."""
         introduced = any(paper.introduced for paper in self.papers.values())
         built_on = any(paper.built_on for paper in self.papers.values())
         return -(introduced and built_on), -len(self.papers)
@@ -80,7 +81,7 @@ def _with_claim(graph: StateGraph, paper: PaperId, claim: str, step: int) -> Sta
 
 
 def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -> Iterator[NewEdge]:
-    """Yield an edge where a paper cites another and states that it builds on what the other introduces."""
+    """Yield an edge if a paper cites another paper and states that it builds on something that the other introduces."""
     cites = {(edge.source, edge.target) for edge in graph.edges.values() if edge.kind == "cites"}
     for name in _names(contents):
         for paper, named in name.papers.items():

@@ -30,9 +30,9 @@ async def apply_edits(
     most: int,
     step: int,
 ) -> Edited:
-    """Apply additions, revisions and deletions; additions and revisions beyond the first `most` are refused. An
-    edge that is deleted and re-added, for example with another quote, is deleted first. `papers` are those shown
-    for the answer, against which quotes are checked."""
+    """Apply additions, revisions and deletions; additions and revisions beyond the first `most` are refused. An edge
+    that is deleted and re-added, for example with another quote, is deleted first. Quotes are checked against `papers`,
+    which were shown for this answer."""
     same = await _same_nodes(graph, answer.nodes, embedder, same_meaning)
     editing = _Editing(graph, {paper.label: paper for paper in papers}, most, step)
     for number, node in enumerate(answer.nodes):
@@ -50,8 +50,8 @@ async def apply_edits(
 async def _same_nodes(
     graph: StateGraph, added: Sequence[AddedNode], embedder: Embedder, least: float
 ) -> Mapping[int, NodeKey]:
-    """Return, for each added node, the existing node of the same kind with the nearest name in meaning, if it is
-    near enough."""
+    """Return, for each added node, the existing node of the same kind with the name nearest in meaning, if it is near
+    enough."""
     known = [item for item in graph.nodes.values() if item.kind in ("concept", "method", "claim")]
     if not known or not added:
         return {}
@@ -68,7 +68,7 @@ async def _same_nodes(
 
 
 class _Editing:
-    """Application of one answer. Labels of added nodes (`A1`) are valid until it is complete."""
+    """Application of one answer. Labels of added nodes (`A1`) are valid until the application is complete."""
 
     def __init__(self, graph: StateGraph, papers: Mapping[str, GraphPaper], most: int, step: int) -> None:
         self.graph = graph

@@ -33,7 +33,7 @@ async def judge_dimensions(
     context: EvaluationContext[SciCompanionOptions], state: CompanionState, dimensions: Sequence[RubricDimension]
 ) -> Evaluated:
     """Judge the dimensions; papers are cited by markers. A dimension whose call fails has an absent score with the
-    reason. Errors that make continuing pointless for all dimensions are raised."""
+    reason. Raises errors that make it pointless to continue with any dimension."""
     question = state_question(state, context.run, context.options, step=context.options.steps)
     shown = {name: getattr(question, name) for name in type(question).model_fields}
 
@@ -105,8 +105,8 @@ def _without_score(dimension: RubricDimension, reason: str) -> Assessment:
 
 
 def _points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -> tuple[Point, ...]:
-    """Convert the answer to points. A point carries the quotes of edges that make the same statement about the
-    papers it cites."""
+    """Convert the answer to points. A point gets the quotes of edges that make the same statement about the papers it
+    cites."""
     papers = {paper.label: paper.paper_id for paper in question.papers}
     given = [quote for edge in graph.edges.values() for quote in _given_quotes(edge, graph)]
     numbers = numbers_in(f"{question.title}\n\n{question.idea}")
@@ -114,8 +114,8 @@ def _points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -
 
 
 def _given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQuote]:
-    """Return the quotes of an edge. Evidence on a claim of the idea takes the side that it supports; other quotes
-    may support points on either side."""
+    """Return the quotes of an edge. A quote for evidence on a claim of the idea counts for the side that the evidence
+    supports; other quotes can support points on either side."""
     paper = graph.evidence.get(edge.key)
     if paper is None or edge.basis not in ("quoted", "unverified"):
         return []

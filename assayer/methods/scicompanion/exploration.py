@@ -38,8 +38,8 @@ class Exploration:
         self._context, self._library, self._run, self._options = context, context.library, context.run, context.options
 
     async def explore(self, state: CompanionState) -> CompanionState:
-        """Run the exploration. Without a language model, run a single search with the idea's own words. A step
-        whose calls fail is the last. Raises LiteratureError and errors that make continuing pointless."""
+        """Run the exploration. Without a language model, run a single search with the idea's own words. If the calls of
+        a step fail, that step is the last. Raises LiteratureError and errors that make it pointless to continue."""
         queries = await self._first_queries(state)
         for step in range(1, self._options.steps + 1):
             queries = _new_queries(queries, state.asked, self._options.queries)
@@ -72,7 +72,7 @@ class Exploration:
         return _after(thought.state, queries, step, retrieved, thought.edits, None), thought.queries
 
     async def _with_contents(self, retrieved: Retrieved, step: int) -> StateGraph:
-        """Return the graph with the contents that the corpus's own graph has for the papers."""
+        """Return the graph with the contents that the corpus graph holds for the papers."""
         contents = await self._library.contents(list(retrieved.graph.papers))
         return with_contents(retrieved.graph, contents, retrieved.new, self._options, step)
 

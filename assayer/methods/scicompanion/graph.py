@@ -1,8 +1,7 @@
-"""State graph: merges nodes and edges, and applies or refuses edits, with the reason. Pure.
+"""State graph: merges nodes and edges, and applies edits or refuses them with a reason. All functions are pure.
 
-A graph is a value: every change gives a new one. Order of nodes and edges is order of arrival, so the same changes give
-the same graph. Papers come from searches only; naming one does not add it.
-"""
+A graph is a value: every change returns a new one. Nodes and edges are ordered by arrival, so the same changes give the
+same graph. Papers come only from searches; naming a paper does not add it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,7 +34,7 @@ KINDS_JOINED: Mapping[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]]
 
 @dataclass(frozen=True)
 class NewEdge:
-    """An edge without its key."""
+    """Edge without its key."""
 
     source: NodeKey
     target: NodeKey
@@ -44,7 +43,7 @@ class NewEdge:
     statement: str = ""
     quote: str = ""
     evidence: PaperId | None = None
-    """Paper that the quoted words come from."""
+    """Paper from which the quoted words come."""
 
 
 class Changed(NamedTuple):
@@ -61,9 +60,9 @@ class StateGraph:
     nodes: Mapping[NodeKey, EvidenceNode]
     edges: Mapping[EdgeKey, EvidenceEdge]
     papers: dict[PaperId, NodeKey]
-    """Node of each paper in the graph."""
+    """Node of each paper in the graph, keyed by the paper."""
     evidence: Mapping[EdgeKey, PaperId]
-    """Paper that the words of each edge come from."""
+    """Paper from which the words of each edge come."""
     pruned: frozenset[PaperId] = frozenset()
     """Deleted papers, which are not added again."""
     deleted_names: frozenset[tuple[NodeKind, str]] = frozenset()
@@ -112,8 +111,8 @@ class StateGraph:
     # What is proposed
 
     def with_node(self, kind: NodeKind, name: str, note: str, step: int, same: NodeKey | None = None) -> Changed:
-        """Add a node, or merge it into the node of the same kind and normalised name, or into `same`, a node
-        judged to have the same meaning."""
+        """Add a node, or merge it into an existing node: the node of the same kind and normalised name, or `same`, a
+        node judged to have the same meaning."""
         if kind not in _CONTENTS:
             return Changed(self, "papers come from searches only" if kind == "paper" else "there is one idea only")
         if not normalised_name(name):

@@ -1,4 +1,4 @@
-"""History of everything that was in the graph of one run, and its record for the report."""
+"""History of everything that was ever in the graph of one run, and its record for the report."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class GraphHistory(NamedTuple):
     evidence: Mapping[EdgeKey, PaperId] = {}
 
     def with_graph(self, graph: StateGraph) -> "GraphHistory":
-        """Return the history with this graph's nodes and edges replacing earlier versions of the same ones."""
+        """Return the history in which this graph's nodes and edges replace their earlier versions."""
         return GraphHistory(
             {**self.nodes, **graph.nodes},
             {**self.edges, **graph.edges},

@@ -22,7 +22,7 @@ class WayFound(NamedTuple):
 
     kind: StepKind
     from_paper: Paper | None
-    """Paper from which the path came, or None if the idea's words led to the result."""
+    """Paper from which the path came, or None if the search for the idea's words found the result."""
 
 
 class MissedReference(NamedTuple):

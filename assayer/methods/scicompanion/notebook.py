@@ -12,7 +12,7 @@ _DELETED = "(a paper since deleted)"
 class NotebookEntry(NamedTuple):
     step: int
     text: str
-    """Cites papers by markers."""
+    """Text of the entry, which cites papers by markers."""
 
 
 class Notebook(NamedTuple):

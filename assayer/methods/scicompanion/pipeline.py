@@ -1,8 +1,7 @@
-"""SciCompanion: an idea held against a graph of the literature that grows step by step beside a notebook.
+"""SciCompanion: an idea is compared with a graph of the literature that grows step by step together with a notebook.
 
-After "SciCompanion: Graph-Grounded Reasoning for Structured Evaluation of Scientific Arguments", sections 2.2 to 2.4
-and Algorithm 1. What the paper leaves open, and what stands in its place here: docs/evidence/scicompanion.md.
-"""
+It follows "SciCompanion: Graph-Grounded Reasoning for Structured Evaluation of Scientific Arguments", sections 2.2 to
+2.4 and Algorithm 1. Points that the paper leaves open, and our choices for them: docs/evidence/scicompanion.md."""
 
 from assayer.citing.labels import paper_of
 from assayer.evaluation_context import EvaluationContext
@@ -18,9 +17,9 @@ from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
 
 async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> EvaluationResult:
-    """Evaluate an idea; without a language model, return the graph of one search, its recommendations and no score.
-    Raises InputError for an unusable file of dimensions, LiteratureError, and errors that make continuing
-    pointless."""
+    """Evaluate an idea. Without a language model, return the graph of one search, its recommendations and no score.
+    Raises InputError for an unusable file of dimensions, LiteratureError, and errors that make it pointless to
+    continue."""
     idea, library, run, options = context.idea, context.library, context.run, context.options
     dimensions = options.rubric()
     run.report_progress(METHOD, 0, options.steps + 1)
@@ -44,8 +43,8 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
 
 
 async def explored(context: EvaluationContext[SciCompanionOptions], fit: FitLevel) -> CompanionState:
-    """Return the graph and notebook after the last step. Raises LiteratureError and errors that make continuing
-    pointless."""
+    """Return the graph and notebook after the last step. Raises LiteratureError and errors that make it pointless to
+    continue."""
     options = context.options
     graph = empty_graph(context.idea.title, options.nodes, options.edges)
     state = CompanionState(context.idea, context.text, fit, graph, history=GraphHistory().with_graph(graph))

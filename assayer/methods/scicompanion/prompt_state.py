@@ -111,8 +111,8 @@ def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[Pa
 
 
 def _room(abstract: str, chars: int) -> int:
-    """Return how many characters of an abstract to show: all of them if it is only slightly longer than `chars`.
-    Cutting to save a few words would drop the abstract's findings."""
+    """Return the number of characters of an abstract to show: all of them if it is only slightly longer than `chars`,
+    because cutting to save a few words would drop the abstract's findings."""
     return len(abstract) if len(abstract) <= _LITTLE_LONGER * chars else chars
 
 

@@ -1,5 +1,5 @@
-"""Retrieval for one step, and the choice of recommended references among all papers found. Finds papers along citations
-for the step's queries and merges them into the graph with the records that link them."""
+"""Retrieval for one step, and the choice of recommended references from all papers found. It finds papers along
+citations for the step's queries, and merges them into the graph with the records that link them."""
 
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -16,12 +16,13 @@ from assayer.text.names import normalised_name
 _REFERENCES = 200
 """Maximum references read per paper when linking the papers of the graph."""
 _RANKS_EVEN = 60
-"""Constant k of reciprocal rank fusion, at its usual value. A higher k makes first ranks outweigh later ones less when
+"""Constant k of reciprocal rank fusion, at its usual value. With a higher k, first ranks outweigh later ranks less when
 several steps find the same paper."""
 _REPRINTED = 2
 """Maximum years between a work and the later issue under which it is recorded."""
 _SHORTEST_TITLE = 4
-"""Minimum words in a title to match it against the idea; a shorter title may appear in the idea by chance."""
+"""Minimum number of words for a title to be matched against the idea; a shorter title could occur in the idea by
+chance."""
 
 
 class FoundPapers(NamedTuple):
@@ -75,7 +76,7 @@ async def retrieve(
 async def _joined(
     graph: StateGraph, found: FoundPapers, brought: Sequence[Found], library: Library, step: int
 ) -> StateGraph:
-    """Return the graph with edges from reference lists of its papers, then with the walk's steps between them."""
+    """Return the graph with edges from the reference lists of its papers, then with the walk's steps between them."""
     cited = await library.references(list(graph.papers), _REFERENCES) if graph.papers else {}
     edges = [_recorded(graph, item, "cites", paper.id) for item, papers in cited.items() for paper in papers]
     edges += [_walked(graph, item.paper.id, why) for item in brought for why in item.why]
@@ -112,8 +113,8 @@ def publication_years(graph: StateGraph, found: FoundPapers) -> dict[NodeKey, in
 
 
 def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
-    """Return whether a citation edge points to a paper published more than `_REPRINTED` years after the citing
-    paper. Such a record is mixed up; a smaller gap may be due to a reprint."""
+    """Return whether a citation edge points to a paper published more than `_REPRINTED` years after the citing paper.
+    Such a record is wrong; a smaller gap may be due to a reprint."""
     source, target = years.get(edge.source), years.get(edge.target)
     return edge.kind == "cites" and source is not None and target is not None and target > source + _REPRINTED
 
@@ -126,10 +127,10 @@ def _reason(why: Step, step: int) -> ReasonFound:
 def recommended_references(
     idea: Idea, graph: StateGraph, found: FoundPapers, limit: int, known: Collection[PaperId] = ()
 ) -> tuple[RecommendedReference, ...]:
-    """Return the recommended references, best first. Papers that texts link to the idea or to its claims, methods
-    and concepts come first, then papers that were shown, then the others; within each group, papers found by
-    several searches come first. Leaves out deleted papers, papers in `known`, papers whose title the idea already
-    contains, and duplicate records."""
+    """Return the recommended references, best first. Papers that texts link to the idea or to its claims, methods and
+    concepts come first, then papers that were shown, then all others. Within each group, papers found by several
+    searches come first. Deleted papers, papers in `known`, papers whose title already occurs in the idea, and duplicate
+    records are left out."""
     text = f" {normalised_name(idea.own_words.text)} "
     titles: dict[str, PaperId] = {}
     left_out = graph.pruned | set(known)
@@ -155,9 +156,8 @@ def recommended_references(
 
 
 def _joined_papers(graph: StateGraph) -> set[PaperId]:
-    """Return the papers linked to the idea by at most two edges, excluding edges from records. A paper is linked to
-    the idea directly, or to a node that the idea is linked to. Edges from the corpus graph do not count, because
-    patterns found them."""
+    """Return the papers linked to the idea by at most two edges, excluding edges from records: directly, or through a
+    node that the idea is linked to. Edges from the corpus graph do not count, because they were found by patterns."""
     said = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
     near = {IDEA_NODE}
     near |= {end for item in said if IDEA_NODE in (item.source, item.target) for end in (item.source, item.target)}

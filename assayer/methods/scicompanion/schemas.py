@@ -1,9 +1,8 @@
-"""Questions and answers of SciCompanion: queries, edits of the graph, a notebook entry, and the verdicts at the end.
+"""Questions and answers of SciCompanion: queries, edits of the graph, a notebook entry, and the final verdicts.
 
-Labels hold for the whole of one evaluation: `N3` a node, `N0` the idea, `P3` the paper at node N3, `E5` an edge, `A1` a
-node that an answer adds. An answer may name what is not there: such an edit is refused, with its reason, not asked
-again.
-"""
+Labels are valid throughout one evaluation: `N3` is a node, `N0` the idea, `P3` the paper at node N3, `E5` an edge, `A1`
+a node that an answer adds. If an answer refers to something that does not exist, the edit is refused with a reason, and
+the question is not asked again."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -30,7 +29,7 @@ class GraphPaper(Evidence):
     """A paper of the graph as prompts show it; `P3` is the paper at node `N3`."""
 
     new: bool
-    """Whether it was added to the graph in this step."""
+    """True if the paper was added to the graph in this step."""
 
 
 class ShownNode(Frozen):
@@ -47,7 +46,7 @@ class ShownEdge(Frozen):
     kind: EdgeKind
     basis: EdgeBasis
     paper: str
-    """Label of the paper that its words are from; empty without any."""
+    """Label of the paper from which the edge's words come; empty if it has no words."""
     statement: str
     quote: str
 
@@ -70,19 +69,19 @@ class StateQuestion(Frozen):
     idea: str
     papers: tuple[GraphPaper, ...]
     nodes: tuple[ShownNode, ...]
-    """Other than papers; the idea's first."""
+    """Nodes other than papers; the idea's node comes first."""
     edges: tuple[ShownEdge, ...]
     notebook: tuple[NotedEntry, ...]
     refused: tuple[str, ...]
-    """Edits of the step before that came to nothing, with the reason."""
+    """Edits from the previous step that were refused, with the reason."""
     asked: tuple[AskedQuery, ...]
     """All queries so far."""
     step: int
     steps: int
     limit: int
-    """Queries of one step, at most."""
+    """Maximum number of queries per step."""
     edits: int
-    """Additions and revisions of one step, at most."""
+    """Maximum number of additions and revisions per step."""
     fit: FitLevel
     day: dt.date | None
 

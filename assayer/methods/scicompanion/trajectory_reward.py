@@ -1,8 +1,9 @@
-"""Reward of one trajectory of the loop: how close its scores are to known ones, and how its final graph is built.
+"""Reward of one trajectory of the loop: how close its scores are to known scores, and how its final graph is
+structured.
 
-The paper (section 2.5) names both and leaves open how they are combined and what its "attribute ratio" is. Here the
+The paper (section 2.5) names both, but leaves open how they are combined and what its "attribute ratio" is. Here the
 reward for structure is the mean of three shares: edges that carry a quote found in its paper (informativeness),
-components of the idea that papers were compared with (coverage), and nodes that are connected to the idea (coherence).
+components of the idea with which papers were compared (coverage), and nodes that are connected to the idea (coherence).
 None can be raised by words alone: a quote counts only if it occurs in its paper."""
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,12 +25,12 @@ class RewardWeights(Frozen):
     structure: float = Field(default=0.25, ge=0)
     """Weight of the graph structure. Small, because a well-built graph with a wrong score is worth little."""
     enough_quotes: int = Field(default=6, ge=1)
-    """Minimum divisor of the number of verified quotes, used when there are fewer proposed edges. This keeps a
-    graph with a single edge from being perfect."""
+    """Minimum divisor of the number of verified quotes, used if there are fewer proposed edges. It prevents a graph
+    with a single edge from being perfect."""
 
     unusable: float | None = None
-    """Reward of a finished trajectory whose policy wrote no usable score. None means no reward: the policy learns
-    nothing from it and is not discouraged from writing more like it."""
+    """Reward of a finished trajectory whose policy produced no usable score. None means no reward: the policy learns
+    nothing from the trajectory and is not discouraged from producing more like it."""
 
     @model_validator(mode="after")
     def _rewards_something(self) -> Self:
@@ -39,13 +40,13 @@ class RewardWeights(Frozen):
 
 
 class GraphStructure(NamedTuple):
-    """Structure measures of a graph, each from 0 to 1. Edges of the corpus graph do not count, because they exist
-    whatever a policy does."""
+    """Structure measures of a graph, each from 0 to 1. Edges from the corpus graph do not count, because they exist
+    regardless of the policy."""
 
     informativeness: float
     """Share of proposed edges whose quote appears in its paper."""
     coverage: float
-    """Share of the idea's claims, methods and concepts that an edge other than a record links to a paper."""
+    """Share of the idea's claims, methods and concepts that are linked to a paper by an edge other than a record."""
     coherence: float
     """Share of nodes, excluding the idea, that are connected to the idea by edges in either direction."""
 
@@ -58,10 +59,10 @@ class TrajectoryReward(Frozen):
     value: float
     """Weighted sum of accuracy and structure, or `RewardWeights.unusable` for an unusable score."""
     accuracy: float | None
-    """1 minus the root mean square error of the known scores, each in units of its scale's width; 1 is best. None
-    without a score."""
+    """Accuracy: 1 minus the root mean square error of the known scores, each in units of its scale's width; 1 is best.
+    None if there is no score."""
     structure: float
-    """From 0 to 1."""
+    """Structure of the graph, from 0 to 1."""
 
 
 def trajectory_reward(
@@ -71,8 +72,8 @@ def trajectory_reward(
     known: Mapping[str, float],
     weights: RewardWeights,
 ) -> TrajectoryReward | Absent:
-    """Return the reward of a trajectory, or Absent if a dimension was not scored and the weights set no reward for
-    that. `known` holds at least one score by dimension name; `assessments` is in the order of the dimensions. An
+    """Return the reward of a trajectory, or Absent if a dimension was not scored and the weights define no reward for
+    that case. `known` holds at least one score by dimension name; `assessments` is in the order of the dimensions. An
     unscored trajectory has no reward rather than a low one."""
     accuracy = score_accuracy(assessments, dimensions, known)
     structure = graph_structure(graph, weights.enough_quotes).mean

@@ -1,8 +1,7 @@
-"""From queries to papers along citations: what a search finds, what that cites, what cites that, and why each paper was
-reached.
+"""Walk from queries to papers along citations: the papers that a search finds, the papers that these cite, the papers
+that cite these, and the reasons why each was reached.
 
-Without citations it is the search alone: mass that cannot move adds nothing to the cosines.
-"""
+Without citations, the walk equals the search alone: mass that cannot move adds nothing to the cosines."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,13 +26,13 @@ from assayer.run.concurrency import gather_all
 
 StepKind = Literal["dense", "reference", "citing", "co-cited"]
 _REASONS = 5
-"""Maximum reasons kept per paper; the most widely cited works would have hundreds."""
+"""Maximum number of reasons kept per paper; the most widely cited works would otherwise have hundreds."""
 _FRONTIER = 100
 """Number of papers from which each hop continues: those with the greatest mass."""
 _CITATIONS = 100
 """Maximum citations of one paper in each direction."""
 _COMPARED = 500
-"""Maximum papers reached along citations whose cosine similarity to the queries is requested."""
+"""Maximum number of papers reached along citations for which the cosine similarity to the queries is requested."""
 
 
 class Step(NamedTuple):
@@ -69,7 +68,7 @@ class _Neighbourhood:
         return [paper.id for paper in admitted]
 
     async def read(self, papers: Iterable[PaperId]) -> list[PaperId]:
-        """Read the records that were not read yet, and return the papers that the walk may use."""
+        """Read the records of the papers that were not read yet, and return the papers that the walk can use."""
         asked = list(papers)
         unread = [item for item in asked if item not in self.papers and item not in self.refused]
         if unread:
@@ -108,8 +107,8 @@ async def walk(
     options: SciCompanionOptions,
     exclude: Collection[PaperId] = (),
 ) -> list[Found]:
-    """Return the papers found by the walk, best first, at most `options.found`. Excluded papers are not used as steps
-    either. Raises LiteratureError."""
+    """Return the papers found by the walk, best first, at most `options.found`. Excluded papers are not used as
+    intermediate steps either. Raises LiteratureError."""
     seen = _Neighbourhood(literature, frozenset(exclude))
     cosines: list[dict[PaperId, float]] = []
     hits_of_queries = await literature.search(queries, options.seeds + len(seen.exclude))

@@ -1,4 +1,4 @@
-"""Reward sources of trainers: a judge behind the service, or any object with the same interface."""
+"""Reward sources for trainers: a judge behind the service, or any object with the same interface."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,7 +18,7 @@ __all__ = ["GatheredRewards", "RewardQuery", "RewardSource", "ServiceRewards", "
 
 
 class RewardQuery(NamedTuple):
-    """Item to be judged: an idea for a research question, against the abstract of a reference."""
+    """Item to judge: an idea for a research question, with the abstract of the reference that it is compared with."""
 
     question: str
     idea: str
@@ -33,15 +33,15 @@ class RewardSource(Protocol):
 
 
 class Unjudged(ClientError):
-    """Error for a missing verdict, raised for a trainer that does not support missing rewards."""
+    """Error for a missing verdict, raised to trainers that do not support missing rewards."""
 
     reason = "there is no reward"
 
 
 class ServiceRewards:
-    """Reward source backed by an assayer service. Requests are retried under the client's retry policy; when
-    retries are exhausted or the service refuses, the error reaches the trainer, because training steps without a
-    judge would teach nothing."""
+    """Reward source backed by an assayer service. Requests are retried under the client's retry policy; if retries are
+    exhausted or the service refuses, the error is passed on to the trainer, because training steps without a judge
+    would teach nothing."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class ServiceRewards:
         transport: httpx2.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Create a source; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. `seconds` limits the
-        wait for a group; items without a verdict by then are no longer judged. Raises ConfigurationError."""
+        """Create a source; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. `seconds` limits the wait
+        for a group of items; those without a verdict by then are no longer judged. Raises ConfigurationError."""
         RequestBuilder.of(url, key, timeouts or Timeouts())  # now, and not in the trainer's first step
         self._client = partial(
             AsyncClient, url, key, retries=retries, timeouts=timeouts, transport=transport, sleep=sleep
@@ -63,8 +63,8 @@ class ServiceRewards:
         self._seconds = seconds
 
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
-        """Return the rewards of the items. Raises ApiProblem and ServiceUnreachable. A connection is opened for
-        every call, because trainers use their own event loops."""
+        """Return the rewards of the items. Raises ApiProblem and ServiceUnreachable. A connection is opened for every
+        call, because trainers use event loops of their own."""
         values: list[float | None] = []
         async with self._client() as client:
             for start in range(0, len(items), MOST_ITEMS):
@@ -85,8 +85,8 @@ class GatheredRewards:
     one."""
 
     def __init__(self, source: RewardSource, *, pause: float = 0.05) -> None:
-        """Combine queries for a source; `pause` is the number of seconds that the first query of a group waits
-        for others."""
+        """Combine queries to a source; `pause` is the time in seconds that the first query of a group waits for
+        others."""
         self._source, self._pause = source, pause
         self._open: dict[tuple[asyncio.AbstractEventLoop, str | None], _Gathering] = {}
 
@@ -121,6 +121,6 @@ class _Gathering:
 
 @cache
 def rewards_of_environment() -> RewardSource:
-    """Return the reward source for the service at ASSAYER_API_URL, for trainers that load a function by its path.
-    Raises ConfigurationError."""
+    """Return the reward source for the service at ASSAYER_API_URL, for trainers that load a function by its import
+    path. Raises ConfigurationError."""
     return GatheredRewards(ServiceRewards())

@@ -1,7 +1,6 @@
-"""A reward for verifiers (v1), plugged in by its path or used in a task of one's own:
+"""Reward for verifiers (v1), referenced by its import path or used in a task of your own:
 
-rewards: {methodology: {fn: "assayer_client.trainers.verifiers:methodology"}}
-"""
+rewards: {methodology: {fn: "assayer_client.trainers.verifiers:methodology"}}"""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -21,7 +20,7 @@ class JudgedTask(Protocol):
 
 
 class JudgedTrace(Protocol):
-    """A `vf.Trace`."""
+    """Trace of a rollout, such as a `vf.Trace`."""
 
     @property
     def last_reply(self) -> str: ...
@@ -31,7 +30,7 @@ def verifiers_reward(
     source: RewardSource, *, judge: str | None = None
 ) -> Callable[[JudgedTask, JudgedTrace], Awaitable[float]]:
     """Return a reward function for verifiers. It raises Unjudged if the judge reached no verdict: verifiers records
-    this on the rollout, which then has no reward, and continues with the others."""
+    this error on the rollout, which then has no reward, and continues with the other rollouts."""
 
     async def methodology(task: JudgedTask, trace: JudgedTrace) -> float:
         asked = RewardQuery(task.question, trace.last_reply, task.abstract)

@@ -17,7 +17,7 @@ __all__ = ["VerlScore", "compute_score"]
 class VerlScore(TypedDict):
     score: float
     judged: float
-    """Whether the judge reached a verdict: 1, or 0 if `score` is a substitute for a missing verdict."""
+    """Mark for metrics: 1 if the judge reached a verdict, 0 if `score` is a substitute for a missing verdict."""
 
 
 async def compute_score(

@@ -37,17 +37,17 @@ class OfReviewer(UrlQuery):
 
 class ClearQuery(OfReviewer):
     reason: ConflictReason
-    """Reason why it is not a conflict after all."""
+    """Reason why there is no conflict after all."""
 
 
 @router.post("/v1/batches/{id}/assignments")
 async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> AssignmentOutcome:
-    """Assign reviewers to all proposals of a batch with about equal load, and no reviewer with a conflict of
-    interest. Conflicts are also detected by names and affiliations. Existing assignments stay unless they have no
-    opinion and a conflict bars them or the reviewer no longer reviews; the proposal then goes to another reviewer.
-    An opinion barred by a conflict does not count. First opinions are blind: proposals sent before the end of
-    another role in which the reviewer could read their reports are not assigned to that reviewer (`not_blind`; 422
-    if such a reviewer is named)."""
+    """Assign reviewers to all proposals of a batch, with about equal load and without conflicts of interest. Conflicts
+    are also detected by names and affiliations. Existing assignments stay unless they have no opinion and either a
+    conflict bars them or the reviewer no longer reviews; the proposal then goes to another reviewer. An opinion barred
+    by a conflict does not count. First opinions are blind: if a reviewer could read a proposal's report in another
+    role, and the proposal was sent before that role ended, it is not assigned to that reviewer (`not_blind`; 422 if
+    such a reviewer is named)."""
     batch = (await context.find_batch(id)).id
     draft = await context.services.assignment_planner.draft(context.tenant, batch, body)
     loads, short, assigned = Counter(draft.loads), Counter(draft.plan.short), len(draft.plan.pairs)
@@ -74,7 +74,7 @@ async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> A
 
 @router.get("/v1/assignments")
 async def list_assignments(query: Annotated[AssignmentsQuery, Query()], context: AssignmentReader) -> Page[Assignment]:
-    """List a reviewer's own queue, first the proposals that wait for an opinion, with masked titles where proposals
+    """List a reviewer's own queue, starting with proposals that wait for an opinion, with masked titles if proposals
     are judged blind. Other roles see all assignments."""
     batch = None if query.batch is None else BatchId(query.batch)
     is_reviewer = context.caller.role == "reviewer"

@@ -1,4 +1,5 @@
-"""Routes `/v1/audit-log`: who did what about decisions, as a chain of hashes that any reader can verify."""
+"""Routes `/v1/audit-log`: acts that concern decisions and who performed them, as a chain of hashes that any reader can
+verify."""
 
 from typing import Annotated
 
@@ -22,8 +23,8 @@ router = APIRouter(prefix="/v1/audit-log", tags=["audit_log"])
 
 @router.get("")
 async def list_audit_entries(query: Annotated[AuditQuery, Query()], context: AuditReader) -> AuditLogPage:
-    """List the tenant's audit log in the order in which it was written. A machine key sees who did what, and the
-    hashes to verify it, but not people's judgements."""
+    """List the tenant's audit log in the order in which it was written. A machine key sees the acts, who performed
+    them, and the hashes to verify the log, but not people's judgements."""
     entries = await context.services.audit_log.entries(context.tenant, after=query.after, limit=query.limit + 1)
     page = entries[: query.limit]
     if context.caller.role == "machine":
@@ -35,6 +36,6 @@ async def list_audit_entries(query: Annotated[AuditQuery, Query()], context: Aud
 
 @router.get("/tip")
 async def get_audit_tip(context: AuditReader) -> AuditTip:
-    """Return the length of the log and the hash of its newest entry. Write both down to detect if entries are cut
-    off later."""
+    """Return the length of the log and the hash of its newest entry. Record both to be able to detect later that
+    entries were cut off."""
     return await context.services.audit_log.tip(context.tenant)

@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 @router.post("/estimate", openapi_extra=BATCH_BODY)
 async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[BatchBody, Depends()]) -> BatchEstimate:
-    """Estimate the cost of a batch, read as a submission would be. Nothing is stored or evaluated."""
+    """Estimate the cost of a batch; the rows are read as in a submission. Nothing is stored or evaluated."""
     intake, services, tenant = await body.read(query, 1), body.context.services, body.context.tenant
     if not intake.accepted:
         raise no_usable_row(intake)

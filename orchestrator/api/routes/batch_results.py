@@ -76,15 +76,15 @@ class ResultsQuery(UrlQuery):
     reference: Reference | None = None
     """Return only rows with this sender's reference, including rejected rows."""
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
-    """Id of a finished ranking of these proposals whose ranks are included; without it the newest."""
+    """Id of a finished ranking of these proposals whose ranks are included; by default, the newest ranking."""
 
 
 @router.get("/{id}/results", response_class=Response, responses={200: _RESULTS})
 async def get_batch_results(
     id: PathId, query: Annotated[ResultsQuery, Query()], context: Reader, accept: Annotated[str | None, Header()] = None
 ) -> Response:
-    """Return the results so far, with scores, ranks and, for people who may see them, reviewers' opinions. Formats
-    are whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
+    """Return the results so far, with scores, ranks and, for people who are allowed to see them, reviewers' opinions.
+    Formats are whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
     media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
     batch = await context.find_batch(id)

@@ -86,7 +86,7 @@ class BatchBody:
         loop = asyncio.get_running_loop()
 
         def read_table(data: bytes, name: str) -> IdeaTable:
-            """Read a table from the thread that reads the body."""
+            """Read a table on the event loop; called in the thread that reads the body."""
             return asyncio.run_coroutine_threadsafe(services.read_table(data, name), loop).result()
 
         async with self.uploads.receive(self.request) as file:
@@ -156,7 +156,7 @@ async def add_batch_rows(
 
 
 def _criteria(text: str) -> tuple[Criterion, ...]:
-    """Raises HttpProblem."""
+    """Parse the criteria. Raises HttpProblem."""
     try:
         return criteria_of(text, "The text") if text.strip() else ()
     except InputError as error:

@@ -78,7 +78,7 @@ async def get_batch(id: PathId, context: Reader) -> BatchResource:
 
 @router.patch("/{id}")
 async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> BatchResource:
-    """Change a batch's name, its tags, or the due date of opinions; rejected once it is signed off."""
+    """Change a batch's name, its tags, or the due date of opinions; rejected once the batch is signed off."""
     details = body.model_dump(exclude_unset=True)
     if details and not await context.services.call_details.change(context.tenant, BatchId(id), details, context.by):
         raise not_there("batch", id)
@@ -96,8 +96,8 @@ async def cancel_batch(id: PathId, context: Submitter) -> BatchResource:
 
 @router.post("/{id}/retry", status_code=202)
 async def retry_batch(id: PathId, context: Submitter) -> RetriedBatch:
-    """Evaluate failed or cancelled rows of a batch again. They keep their ids and each its budget, and stored
-    answers are not paid for again. Rejected once the batch is signed off."""
+    """Evaluate failed or cancelled rows of a batch again. Each row keeps its id and its budget, and stored responses
+    are not paid for again. Rejected once the batch is signed off."""
     batch = await context.find_batch(id)
     retried = await context.services.jobs.retry_batch(context.tenant, batch.id, context.by)
     summary = batch_summary(await context.find_batch(id), context.now)

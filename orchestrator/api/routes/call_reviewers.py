@@ -25,7 +25,7 @@ async def get_reviewers(id: PathId, context: PeopleReader) -> CallReviewers:
 
 @router.put("")
 async def choose_reviewers(id: PathId, body: CallReviewersBody, context: Assigner) -> ChosenOutcome:
-    """Choose the only reviewers of a batch, to whom proposals are then assigned. Assignments of other reviewers end
+    """Choose the reviewers of a batch; proposals are then assigned only to them. Assignments of other reviewers end
     unless they gave an opinion, which stays."""
     batch = (await context.find_batch(id)).id
     return await call_reviewers.choose_reviewers(
@@ -35,10 +35,10 @@ async def choose_reviewers(id: PathId, body: CallReviewersBody, context: Assigne
 
 @router.post("", status_code=201)
 async def invite_reviewer(id: PathId, body: CallInvitationBody, context: Inviter) -> Member:
-    """Invite a person to review a batch as a new member who is a reviewer, notified of the call by mail. They join
-    the reviewers already chosen, or, if none were, only the reviewers who have proposals of it. A reviewer with
-    this address is chosen and otherwise unchanged. A person who could read the reports in another role is rejected,
-    as their first opinion would not be blind."""
+    """Invite a person to review a batch as a new member with the reviewer role, notified of the call by mail. They join
+    the reviewers already chosen or, if none were chosen, only the reviewers who have proposals of the batch. An
+    existing reviewer with this address is chosen and otherwise unchanged. A person who could read the reports in
+    another role is rejected, because their first opinion would not be blind."""
     batch = (await context.find_batch(id)).id
     member = MemberId(context.services.new_id("mb"))
     new = NewMember(**body.model_dump(), role="reviewer")

@@ -46,7 +46,7 @@ async def create_comparison(body: ComparisonBody, submission: SubmissionDependen
 async def _idea(
     services: Services, tenant: TenantId, words: IdeaBody | None, evaluation: str | None, name: str
 ) -> Idea:
-    """Raises HttpProblem."""
+    """Return the idea in the body, or that of the evaluation. Raises HttpProblem."""
     if evaluation is not None:
         if words is not None:
             raise HttpProblem.invalid(f"Give either `{name}` or `{name}_evaluation`.", f"/{name}_evaluation")

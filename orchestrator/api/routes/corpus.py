@@ -29,7 +29,7 @@ class CorpusQuery(CorpusOptions):
 
     q: Words
     venue: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
-    """Venues to which papers are limited, as whole names in upper or lower case."""
+    """Venues to which papers are limited, as full names; case is ignored."""
     field: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
     """Fields of study to which papers are limited."""
     without: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
@@ -41,7 +41,7 @@ router = APIRouter(prefix="/v1/corpus", tags=["corpus"])
 
 @router.get("/search")
 async def search_corpus(query: Annotated[CorpusQuery, Query()], context: Reader) -> CorpusSearch:
-    """Search the corpus with a single query and optional filters. `venue`, `field` and `without` may be repeated."""
+    """Search the corpus with a single query and optional filters. `venue`, `field` and `without` can be repeated."""
     return await answered_by_corpus(context.services, lambda corpus: _found(corpus, (query.q,), query))
 
 

@@ -48,7 +48,7 @@ async def create_curation(
 
 
 def _paper(most: int, place: int, body: CuratedPaperBody) -> SourcePaper:
-    """Raises HttpProblem."""
+    """Convert a paper of the request. Raises HttpProblem."""
     try:
         return paper_of_record(body.model_dump(), f"Paper {place}", most)
     except InputError as error:

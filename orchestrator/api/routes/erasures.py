@@ -32,8 +32,8 @@ async def create_erasure(body: ErasureBody, context: Manager) -> Erasure:
 async def get_erasure_proof(
     number: EntryNumber, query: Annotated[DocumentQuery, Query()], context: Manager
 ) -> Response:
-    """Return the proof of an erasure: the audit log entry, and what of the erased data is still stored now, which
-    should be nothing. It names no applicant."""
+    """Return the proof of an erasure: the audit log entry, and any of the erased data that is still stored now, which
+    should be nothing. The proof names no applicant."""
     proof = await proof_of(context.services.audit_log, context.services.erasures, context.tenant, number, context.now)
     if query.format == "json":
         return Response(proof.model_dump_json(), 200, {"Cache-Control": "no-store"}, "application/json")

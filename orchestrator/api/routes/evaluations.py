@@ -106,7 +106,7 @@ async def list_evaluations(query: Annotated[EvaluationQuery, Query()], context: 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
 async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | None, Header()] = None) -> Response:
     """Return the report as JSON, Markdown or HTML; for a reviewer of a blind proposal, without the applicant's
-    identity. Without a report: 409 with the reason, or 410 if it has been deleted."""
+    identity. If there is no report: 409 with the reason, or 410 if it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     stored = await report_for(context, id)
     # In a thread: reports are large, and the event loop serves other requests meanwhile.
@@ -125,7 +125,7 @@ async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: 
 
 
 async def report_for(context: RouteContext, id: str) -> Report:
-    """Return the report as the caller may read it. Raises HttpProblem."""
+    """Return the report in the form that the caller is allowed to read. Raises HttpProblem."""
     if context.caller.role != "reviewer":
         return await stored_report(context.services.jobs, context.tenant, id)
     report = await report_of_reviewer(context.services.jobs, context.tenant, id)
@@ -153,7 +153,7 @@ async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
 
 
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
-    """Raises HttpProblem."""
+    """Convert the body to an evaluation request. Raises HttpProblem."""
     if wrong_method := services.options.method_problem(body.method):
         raise HttpProblem.invalid(wrong_method, "/method")
     if lies_ahead(body.cutoff, services):
@@ -175,7 +175,7 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
 
 
 def _criteria(bodies: Sequence[CriterionBody]) -> tuple[Criterion, ...]:
-    """Raises HttpProblem."""
+    """Convert the criteria of a body. Raises HttpProblem."""
     names = [body.name.casefold() for body in bodies]
     criteria = []
     for number, body in enumerate(bodies):

@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 router = APIRouter()
 
 _PAGE = 200
-"""Events read at once."""
+"""Number of events read at a time."""
 _STREAM_DESCRIPTION = (
     "Server-sent events: `id` is the number, `event` the kind, `data` an Event. The stream ends after the verdict"
 )

@@ -1,4 +1,4 @@
-"""Routes `/healthz`, `/readyz` and `/metrics`, for probes and Prometheus and not for tenants."""
+"""Routes `/healthz`, `/readyz` and `/metrics`, for probes and Prometheus, not for tenants."""
 
 import logging
 from typing import Any
@@ -51,7 +51,7 @@ async def check_readiness(services: ServicesDependency, readiness: ReadinessDepe
 @router.get("/metrics", response_class=Response, responses=_TEXT, openapi_extra={"security": [{"apiKey": ["metrics"]}]})
 async def get_metrics(request: Request, services: ServicesDependency) -> Response:
     """Return metrics of the whole cluster, from the database, and of this process. Requires the scope `metrics` or
-    `admin`, as they name every tenant, unless the settings open them to everyone."""
+    `admin`, because the metrics name every tenant, unless the settings open them to everyone."""
     if not services.settings.open_metrics:
         require_scope(request.scope["assayer.caller"], "metrics")
     try:

@@ -1,10 +1,9 @@
-"""`/v1/keys`: a tenant's API keys.
+"""Routes `/v1/keys`: a tenant's API keys.
 
-The secret of a new key can be answered a second time though nobody stores it: it is an HMAC of a nonce under the key
-of the caller. The nonce is stored with the request when that has an Idempotency-Key, the caller's key never is: its
-holder can be answered the same again, and a reader of the database learns nothing. Another key of the tenant that
-repeats the request is refused.
-"""
+The secret of a new key can be returned a second time although it is not stored: it is an HMAC of a nonce under the
+caller's key. The nonce is stored with the request if it has an Idempotency-Key; the caller's key is never stored. The
+caller can therefore get the same response again, and a reader of the database learns nothing. If the request is
+repeated with another key of the tenant, it is refused."""
 
 import hmac
 import secrets
@@ -76,7 +75,7 @@ async def get_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Man
 
 @router.delete("/{id}")
 async def revoke_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
-    """Revoke a key permanently, from the next request on. A key may revoke itself."""
+    """Revoke a key permanently, from the next request on. A key can revoke itself."""
     revoked = await context.services.keys.revoke(tenant_for(context.caller, query.tenant), KeyId(id), context.by)
     return _resource(required(revoked, not_found("key", id)))
 

@@ -18,8 +18,8 @@ router = APIRouter(prefix="/v1/members", tags=["members"])
 
 @router.post("", status_code=201)
 async def invite_member(body: MemberBody, context: Inviter) -> Member:
-    """Invite a person as a member. They sign in through an identity provider, by this address, or with their own
-    key. Repeating the request creates no second member."""
+    """Invite a person as a member. They sign in through an identity provider with this address, or with their own key.
+    Repeating the request creates no second member."""
     id = MemberId(context.services.new_id("mb"))
     return await members.invite_member(context.services.members, context.tenant, id, body, context.by)
 
@@ -38,29 +38,29 @@ async def get_member(id: PathId, context: PeopleReader) -> Member:
 
 @router.get("/{id}/mails")
 async def list_member_mails(id: PathId, context: PeopleReader) -> Page[Mail]:
-    """List mails to a member, newest first: whether the mail server accepted them, and why delivery was abandoned.
-    Kept for a week."""
+    """List mails to a member, newest first, with whether the mail server accepted them, and why delivery was abandoned.
+    Mails are listed for a week."""
     member = await members.get_member(context.services.members, context.tenant, id)
     return Page(items=tuple(await context.services.mails.of_member(context.tenant, member.id)), next=None)
 
 
 @router.patch("/{id}")
 async def update_member(id: PathId, body: MemberPatch, context: Inviter) -> Member:
-    """Change the fields in the body. A new role applies from the next request, also in open sessions. Only owners
-    change an address, because the first person to sign in by it is taken for this member."""
+    """Change the fields in the body. A new role applies from the next request, also in open sessions. Only owners can
+    change an address, because the first person to sign in with it is taken for this member."""
     fields = body.model_dump(exclude_unset=True)
     return await members.change_member(context.services.members, context.tenant, id, fields, context.by)
 
 
 @router.delete("/{id}")
 async def remove_member(id: PathId, context: Inviter) -> Member:
-    """Remove a member. Their keys and sessions end at once; their opinions stay, with their name on them."""
+    """Remove a member. The member's keys and sessions end immediately; their opinions stay, under their name."""
     return await members.remove_member(context.services.members, context.tenant, id, context.by)
 
 
 @router.post("/{id}/key", status_code=201, response_model=NewKey)
 async def create_member_key(id: PathId, context: KeyGiver) -> Response:
-    """Create a key with which a member signs in and acts in their role; hand it only to them. It replaces any
-    earlier key. The audit log records who issued it, and could have read it."""
+    """Create a key with which a member signs in and acts in their role; hand it only to them. It replaces any earlier
+    key. The audit log records who issued the key and thus could have read it."""
     key = await members.give_key(context.services.members, context.tenant, id, context.by)
     return Response(key.model_dump_json(), 201, {"Cache-Control": "no-store"}, "application/json")

@@ -23,7 +23,7 @@ async def list_model_calls(id: PathId, context: Reader) -> Page[ModelCall]:
 
 @router.get("/{number}")
 async def get_model_call(id: PathId, number: CallNumber, context: Reader) -> ModelCallContents:
-    """Return a model call with the messages sent and the answer used."""
+    """Return a model call with the messages sent and the response used."""
     job = await context.find_job(id, "evaluation")
     return await call_contents(context.services.call_contents, job, await _calls(context.services, job), number)
 

@@ -26,8 +26,8 @@ async def get_proposal_text(id: PathId, context: ProposalReader) -> ProposalToRe
 
 @router.post("/opinions")
 async def give_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -> Opinion:
-    """Submit a reviewer's first opinion, formed before seeing the program's. It is final; then the report opens.
-    Repeating the request changes nothing."""
+    """Submit a reviewer's first opinion, formed before seeing the program's. It is final; after that, the report
+    becomes available. Repeating the request changes nothing."""
     opinion = await context.reviewing.opinions.give(context.tenant, JobId(id), body.score, body.note, context.by)
     return required(opinion, not_there("evaluation", id))
 
@@ -53,8 +53,8 @@ async def list_opinions(id: PathId, context: OpinionReader) -> Page[Opinion]:
 async def create_judgement(
     id: PathId, body: JudgementBody, context: ReviewerCaller, _: ReportReader
 ) -> Page[PointJudgement]:
-    """Agree or disagree with a point of the report, with a reason. The last judgement of a point counts. Returns
-    all of the caller's judgements."""
+    """Agree or disagree with a point of the report, with a reason. The latest judgement on a point counts. Returns all
+    of the caller's judgements."""
     await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
     own = await context.reviewing.opinions.judgements(context.tenant, JobId(id), context.caller.member)
     return Page(items=tuple(own), next=None)

@@ -28,8 +28,8 @@ class PanelQuery(UrlQuery):
 
 @router.get("/v1/batches/{id}/panel")
 async def get_panel(id: PathId, query: Annotated[PanelQuery, Query()], context: PanelReader) -> Panel:
-    """Return the opinions on a batch, per proposal, and how far reviewers agree, before and after seeing the
-    program's report. With a limit, results are paged; figures and agreement on each page are of the whole batch."""
+    """Return the opinions on a batch, per proposal, and the agreement of reviewers before and after seeing the
+    program's report. With a limit, results are paged; figures and agreement on every page are for the whole batch."""
     batch = await context.find_batch(id)
     after = decode_panel_cursor(query.after)
     panel, following = await panel_page(context.reviewing, context.tenant, batch.id, after=after, limit=query.limit)
@@ -45,8 +45,8 @@ async def override_score(id: PathId, body: OverrideBody, context: Overrider) -> 
 
 @router.post("/v1/batches/{id}/sign-off")
 async def sign_off_batch(id: PathId, body: SignOffBody, context: Signer) -> SignOff:
-    """Sign off the call, unless opinions are missing or evaluations have not ended. From then on it accepts no
-    rows, none of its evaluations is cancelled or repeated, and no opinion, assignment, remark or score changes. An
+    """Sign off the call, unless opinions are missing or evaluations have not ended. After that, it accepts no rows, its
+    evaluations cannot be cancelled or repeated, and opinions, assignments, remarks and scores cannot change. An
     applicant can still be erased."""
     despite = SignedDespite(body.despite_missing, body.despite_unfinished)
     signed = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, despite, context.by)

@@ -42,8 +42,8 @@ class DossierQuery(UrlQuery):
 
 @router.get("/v1/evaluations/{id}/brief", response_class=Response, responses=PDF, tags=["printed"])
 async def get_brief(id: PathId, context: ReportReader) -> Response:
-    """Return the report as a two-page PDF: scores, strengths and weaknesses with quotes, unknowns, and room for
-    notes. Without a report: 409 with the reason, or 410 if it has been deleted."""
+    """Return the report as a two-page PDF: scores, strengths and weaknesses with quotes, unknowns, and room for notes.
+    If there is no report: 409 with the reason, or 410 if it has been deleted."""
     stored = await report_for(context, id)
     pdf = await asyncio.to_thread(brief_pdf, stored, context.services.settings.fonts)
     await _note_export(context, id, "brief")
@@ -52,8 +52,8 @@ async def get_brief(id: PathId, context: ReportReader) -> Response:
 
 @router.get("/v1/batches/{id}/dossier", response_class=Response, responses=PDF, tags=["printed"])
 async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], context: CallReader) -> Response:
-    """Return the record of a batch as a PDF: every proposal with score, certainty, corpus fit and flags, and
-    refused rows with reasons. For roles that may see the panel, it also contains the opinions of reviewers."""
+    """Return the record of a batch as a PDF: every proposal with score, certainty, corpus fit and flags, and refused
+    rows with reasons. For roles that are allowed to see the panel, it also contains the opinions of reviewers."""
     batch, tenant = BatchId(id), context.tenant
     call = await context.find_batch(id)
     rows = await context.services.tables.all(tenant, batch, query.ranking)
@@ -67,9 +67,9 @@ async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], conte
 
 @router.get("/v1/evaluations/{id}/contestation", response_model=Contestation, responses=PDF, tags=["evaluations"])
 async def get_contestation(id: PathId, query: Annotated[DocumentQuery, Query()], context: CallReader) -> Response:
-    """Return what was judged and what was masked, with the models, prompts with versions and digests, corpus and
-    papers used. The document can be shared with the applicant: it contains nothing about other proposals or
-    reviewers."""
+    """Return a document that states what was judged and what was masked, with the models, the prompts (including
+    versions and digests), the corpus and the papers used. The document can be shared with the applicant: it contains
+    nothing about other proposals or reviewers."""
     record = contestation_of(await stored_report(context.services.jobs, context.tenant, id), id)
     await _note_export(context, id, "contestation")
     if query.format == "json":
@@ -83,12 +83,12 @@ async def _note_export(context: RouteContext, about: str, format: str) -> None:
 
 
 async def pdf_of(services: Services, template: str, page: BaseModel, name: str) -> Response:
-    """Return the page as a PDF, set by a template."""
+    """Return the page as a PDF, typeset with a template."""
     return _pdf_response(await asyncio.to_thread(render_pdf, template, page, services.settings.fonts), name)
 
 
 def _pdf_response(pdf: bytes, name: str) -> Response:
-    """Return a PDF response that browsers display and save under that name."""
+    """Return a PDF response that browsers display and save under this name."""
     headers = {
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'inline; filename="{name}"',

@@ -45,7 +45,7 @@ async def create_proposal(
 
 
 def _question(place: int, body: QuestionBody) -> ResearchQuestion:
-    """Raises HttpProblem."""
+    """Convert a question of the request. Raises HttpProblem."""
     try:
         return question_of_text(body.question, f"Question {place}", body.id)
     except InputError as error:

@@ -101,7 +101,7 @@ async def list_rankings(query: Annotated[RankingsQuery, Query()], context: Reade
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
 async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str | None, Header()] = None) -> Response:
-    """Return the ranking as JSON, Markdown, HTML or a table. Without a ranking: 409 with the reason, or 410 if it
+    """Return the ranking as JSON, Markdown, HTML or a table. If there is no ranking: 409 with the reason, or 410 if it
     has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "ranking")
@@ -116,7 +116,7 @@ async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str 
 
 @router.get("/{id}/comparisons", response_class=Response, responses={200: _COMPARISONS})
 async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
-    """List all comparisons on which the ranking is based, with the senders' references of their ideas."""
+    """List all comparisons on which the ranking is based, with the references that senders assigned to the ideas."""
     job = await context.find_job(id, "ranking")
     comparisons = await comparisons_of(context.services.rankings, job)
     names = await context.services.rankings.references(job.tenant, job.id)

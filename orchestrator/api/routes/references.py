@@ -27,14 +27,14 @@ router = APIRouter(prefix="/v1/references", tags=["references"])
 
 @router.post("")
 async def suggest_references(body: ReferencesBody, context: Reader) -> SuggestedReferences:
-    """Suggest papers of the corpus that an idea does not name and should, each with how it was found: near its
-    text, or along citations. Nothing is stored, so no idempotency key is needed."""
+    """Suggest papers of the corpus that an idea should cite but does not name, each with how it was found: near the
+    idea's text, or along citations. Nothing is stored, so no idempotency key is needed."""
     idea = await asyncio.to_thread(_checked_idea, body, context.services)
     return await answered_by_corpus(context.services, lambda corpus: _suggested(corpus, idea, body, context.services))
 
 
 def _checked_idea(body: ReferencesBody, services: Services) -> Idea:
-    """Raises HttpProblem."""
+    """Return the idea in the body after checking its length and the cutoff. Raises HttpProblem."""
     if lies_ahead(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
     idea = idea_of(body.idea, "", "/idea")

@@ -1,4 +1,4 @@
-"""Routes `/v1/evaluations/{id}/remarks`: what people add about a proposal and cannot change later."""
+"""Routes `/v1/evaluations/{id}/remarks`: permanent remarks that people add to a proposal."""
 
 from fastapi import APIRouter
 

@@ -1,10 +1,9 @@
-"""`/v1/rewards/verify` and `/v1/rewards/compare`: one rollout, one reward, in the shapes of NeMo Gym.
+"""Routes `/v1/rewards/verify` and `/v1/rewards/compare`: one rollout, one reward, in the formats of NeMo Gym.
 
-Where they differ: a judge that failed gives `null`, never 0 (NeMo Gym's own failsafe writes 0 beside
-`_ng_failure_class`, which is told here as well); a group is durable and named by its sender, where NeMo Gym buffers it
-in one process by its prompt; and a reward relative to the group is the difference from its mean, undivided, as
-unbiased GRPO takes it.
-"""
+Differences from NeMo Gym: a judge that failed returns `null`, never 0 (NeMo Gym's own failsafe writes 0 beside
+`_ng_failure_class`, which is also reported here); a group is durable and named by its sender, whereas NeMo Gym buffers
+it in one process by its prompt; and a reward relative to the group is the difference from the group's mean, undivided,
+as in unbiased GRPO."""
 
 import hashlib
 from collections.abc import Mapping
@@ -51,10 +50,10 @@ async def verify_rollout(body: VerifyBody, posting: PostingDependency) -> Respon
 
 @router.post("/compare", response_model=VerifiedRollout | ComparedRollouts)
 async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) -> Response:
-    """Judge a member of a group and respond, once all members have arrived and are judged, with its reward relative
-    to the group. A repeated member is not judged again. 409 names the missing members when the group's time is
-    over; once they arrive, earlier members are sent again to get their rewards. A whole group, in `response_objs`,
-    is judged and answered at once."""
+    """Judge a member of a group and respond, once all members have arrived and are judged, with its reward relative to
+    the group. A repeated member is not judged again. 409 names the missing members if the group's timeout expires; once
+    they have arrived, send the earlier members again to get their rewards. A whole group, in `response_objs`, is judged
+    and answered at once."""
     if isinstance(body, RolloutListBody):
         return await _compare_all(body, posting)
     services, tenant = posting.services, posting.context.tenant
@@ -137,8 +136,8 @@ def _work(services: Services, item: NamedRewardItem, body: VerifyBody) -> Reward
 
 
 def _check_room(posting: Posting) -> None:
-    """Check that the caller may hold a stream open, before paying for a judgement that no request could wait for.
-    Raises HttpProblem."""
+    """Check that the caller is allowed to hold a stream open, before paying for a judgement that no request could wait
+    for. Raises HttpProblem."""
     tenant = posting.context.tenant
     if not posting.streams.has_room(tenant):
         with posting.streams.hold(tenant, {}):

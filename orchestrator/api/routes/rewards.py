@@ -1,5 +1,5 @@
-"""Routes `/v1/rewards`: whether each idea matches the methodology of a reference, as rewards for trainers, item by
-item."""
+"""Routes `/v1/rewards`: rewards for trainers, item by item, for whether each idea matches the methodology of a
+reference."""
 
 import asyncio
 from typing import Annotated
@@ -54,8 +54,8 @@ async def create_rewards(body: RewardsBody, submission: SubmissionDependency) ->
 async def get_debate(
     id: PathId, item: ItemPlace, context: Reader, accept: Annotated[str | None, Header()] = None
 ) -> Response:
-    """Return an item and how it was judged, as Markdown or HTML: the statement of each judge, votes, and which
-    quotes were found. 409 with the reason if it has no reward."""
+    """Return an item and how it was judged, as Markdown or HTML: the statements and votes of the judges, and the quotes
+    that were found. 409 with the reason if the item has no reward."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "rewards")
     asked = required(await context.services.rewards.item(job.id, item), not_found("item", f"{item} of {id}"))

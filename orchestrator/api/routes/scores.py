@@ -28,7 +28,7 @@ async def create_score(body: ScoreBody, submission: SubmissionDependency, upload
 
 
 def _scored(place: int, body: ScoredIdeaBody) -> IdeaToScore:
-    """Raises HttpProblem."""
+    """Convert an idea of the request. Raises HttpProblem."""
     idea = idea_of(body.idea, body.id, f"/items/{place}/idea")
     if body.question is None:
         return IdeaToScore(id=body.id, idea=idea)

@@ -69,8 +69,8 @@ async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> Te
 
 @router.delete("/{id}", status_code=204)
 async def delete_tenant(id: PathTenant, context: Admin) -> None:
-    """Delete a tenant with its keys, jobs, reports, batches, webhooks, and the text of its audit log, whose hashes
-    stay. Its running jobs are stopped."""
+    """Delete a tenant with its keys, jobs, reports, batches, webhooks, and the text of its audit log; the log's hashes
+    stay. The tenant's running jobs are stopped."""
     if id == context.tenant:
         raise HttpProblem(
             "conflict",

@@ -1,4 +1,4 @@
-"""Route `/v1/usage`: what was done for a tenant, and what it cost."""
+"""Route `/v1/usage`: the work done for a tenant, and its cost."""
 
 from typing import Annotated, Self
 

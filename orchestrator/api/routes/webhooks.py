@@ -88,7 +88,8 @@ async def list_deliveries(
 
 @router.post("/{id}/ping", status_code=202)
 async def ping_webhook(id: PathId, context: Manager) -> DeliveryResource:
-    """Send a webhook a message of the type `ping`, signed like every message; its deliveries show the result."""
+    """Send a message of the type `ping` to a webhook, signed like every message; the webhook's deliveries show the
+    result."""
     sent = await context.services.webhooks.ping(context.tenant, WebhookId(id))
     return required(sent, not_found("webhook", id))
 

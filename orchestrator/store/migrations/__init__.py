@@ -1,1 +1,1 @@
-"""SQL scripts `vNNNN_what.sql`, one for each revision of the tables, run by `orchestrator.store.migrator`."""
+"""SQL scripts `vNNNN_what.sql`, one per schema revision, run by `orchestrator.store.migrator`."""

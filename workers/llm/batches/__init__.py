@@ -1,6 +1,6 @@
-"""Calls that may wait: gathered over many evaluations, sent as files at a lower price, found again after a crash.
+"""Calls that can wait: collected across many evaluations, sent as files at a lower price, and found again after a
+crash.
 
 complete ── known model, time left? ──> book: waiting ──> out ──> answered ──> collected, settled
                                          (rows)    │       │        returned ─> the live endpoint
-                             `BatchDispatcher`  gathers  watches
-"""
+                             `BatchDispatcher`  gathers  watches"""

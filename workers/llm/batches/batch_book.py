@@ -1,4 +1,4 @@
-"""Persistent record of waiting calls and sent batches, which survives a process that dies."""
+"""Persistent record of waiting calls and sent batches, which survives the death of a process."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -7,40 +7,42 @@ from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, Li
 
 
 class BatchBook(Protocol):
-    """Calls and batches of one endpoint. All methods raise StorageError when the store is unreachable, and all may
-    be repeated."""
+    """Calls and batches of one endpoint. All methods raise StorageError when the store is unreachable, and all can
+    safely be repeated."""
 
     async def enqueue(self, call: BatchCall) -> None:
-        """Queue the call, unless a call with this key is in the book and was not settled more than ten seconds ago."""
+        """Queue the call, unless a call with this key is already in the book and was not settled more than ten seconds
+        ago."""
         ...
 
     async def ended(self, keys: Collection[str]) -> list[str]:
-        """Return the keys that can be collected, and the keys that are not in the book, or no longer."""
+        """Return the keys that can be collected, and those that are not, or no longer, in the book."""
         ...
 
     async def collect(self, key: str) -> CollectedCall | None:
-        """Return a call's result, or None while it is queued or sent, or if it is not in the book. It can be
+        """Return a call's result; None while the call is queued or sent, or if it is not in the book. It can be
         collected repeatedly and by several callers."""
         ...
 
     async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
-        """Return the keys of the answers that the run pays for. Each answer is billed to the first run that
-        requests it, on every attempt until it is settled. Call this just before writing the ledger."""
+        """Return the keys of the answers that the run pays for. Each answer is billed to the first run that requests
+        it, and again to that run on every attempt until the answer is settled. Call this just before writing the
+        ledger."""
         ...
 
     async def settle(self, keys: Collection[str]) -> None:
-        """Mark the calls' results as recorded in the ledger. Requests after ten seconds start anew. Until
-        then the calls can still be collected, by callers that waited and by callers that looked for the answer
+        """Mark the calls' results as recorded in the ledger. Requests more than ten seconds later start anew. Until
+        then the calls can still be collected, both by callers that waited and by callers that looked for the answer
         just before it was stored."""
         ...
 
     async def give_up_overdue(self) -> None:
-        """Return calls that are still queued after their deadline to their callers."""
+        """Return calls to their callers if they are still queued after their deadline."""
         ...
 
     async def gather(self, rules: GatherRules) -> OutgoingBatch | None:
-        """Return the next due batch and mark its calls as sent; None if no batch is due. Call repeatedly until
-        it returns None."""
+        """Return the next due batch and mark its calls as sent; None if no batch is due. Call this repeatedly until it
+        returns None."""
         ...
 
     async def open_batches(self) -> list[OutgoingBatch]:
@@ -60,5 +62,6 @@ class BatchBook(Protocol):
         ...
 
     async def forget_older(self, seconds: float) -> int:
-        """Delete calls that ended more than `seconds` ago, and return how many had an answer that was never settled."""
+        """Delete calls that ended more than `seconds` ago, and return how many of them had an answer that was never
+        settled."""
         ...

@@ -1,9 +1,8 @@
-"""Sends batches that are due and watches those that are out, one process at a time for an endpoint.
+"""Dispatcher that sends due batches and monitors those in flight; one process at a time per endpoint.
 
-What costs money is a batch that is made at the endpoint. Its row is in the book before, with its calls; it carries the
-row's id. So whoever finds a row that knows no batch looks for one at the endpoint first, whether it was a reply that
-got lost or a process: it is found again, not sent again.
-"""
+Creating a batch at the endpoint costs money. Its row, with its calls, is stored in the book first, and the batch
+carries the row's id. A process that finds a row without a known batch therefore first looks for the batch at the
+endpoint: whether a response was lost or a process died, the batch is found again instead of being sent again."""
 
 import asyncio
 import datetime as dt
@@ -21,13 +20,13 @@ from workers.outbound.claims import Claims
 
 _LOG = logging.getLogger(__name__)
 _CLAIM_SECONDS = 45.0
-"""Seconds until another process takes over from a process that died while sending. Longer than the request that creates
-a batch may take."""
+"""Seconds until another process takes over from a process that died while sending; longer than a request that creates a
+batch can take."""
 _CLOCKS_DIFFER_SECONDS = 3_600.0
 """Tolerance for clock differences: a batch at the endpoint may appear this many seconds older than its row."""
 _FORGET_SECONDS = 2 * 86_400.0
 _MAY_CHANGE = frozenset({"wrong_key", "forbidden", "quota"})
-"""Reasons for a refusal that an operator may fix; the batch waits until then."""
+"""Reasons for a refusal that an operator can fix; the batch waits until then."""
 
 
 class BatchDispatcher:
@@ -45,7 +44,7 @@ class BatchDispatcher:
         )
 
     async def work(self) -> None:
-        """Process everything that is due now, unless another process is doing so. Raises StorageError."""
+        """Process everything that is due now, unless another process is already doing so. Raises StorageError."""
         if not await self._claim():
             return
         try:
@@ -66,7 +65,7 @@ class BatchDispatcher:
         return await self._claims.claim(_CLAIM, self._claimant, _CLAIM_SECONDS)
 
     async def _advance(self, batch: OutgoingBatch) -> None:
-        """Advance a batch by one step. A temporary failure leaves it to the next round, but not indefinitely
+        """Advance a batch by one step. A temporary failure leaves the batch to the next round, but not indefinitely
         after the deadline."""
         if not await self._claim():
             raise _ClaimLost
@@ -134,7 +133,7 @@ class BatchDispatcher:
                 _LOG.warning("file %s of batch %s stays with the endpoint: %s", file_id, batch.id, failure)
 
     async def _give_up_late(self, batch: OutgoingBatch) -> None:
-        """Give up a batch whose state cannot be determined once its calls have waited long enough."""
+        """Give up a batch whose state cannot be determined once its calls have waited too long."""
         if self._clock.now() - batch.until >= self._patience:
             _LOG.error("batch %s is out of reach after its deadline: some of its calls may be paid twice", batch.id)
             await self._give_up(batch)
@@ -148,4 +147,4 @@ _CLAIM = "batches of calls to the LLM"
 
 
 class _ClaimLost(Exception):
-    """Loss of the claim: the work took longer than the claim lasts, and another process has taken over."""
+    """Loss of the claim, because the work took longer than the claim lasts and another process has taken over."""

@@ -1,4 +1,4 @@
-"""Batch tier that the gateway uses instead of the live endpoint for requests that can wait: lower price, within a
+"""Batch tier, used by the gateway instead of the live endpoint for requests that can wait: lower price, within a
 deadline."""
 
 import asyncio
@@ -27,11 +27,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class BatchTier:
-    """Belongs to one event loop. While it is entered it sends and watches batches, also those of processes that died.
+    """Tier that belongs to one event loop. While its context is open, it sends and monitors batches, including those of
+    processes that died.
 
-    It asks in the dialect that the live endpoint has been found to understand, or the first one to try: lines that are
-    refused for their dialect come back, and the live endpoint learns by them.
-    """
+    Requests use the dialect that the live endpoint has been found to understand, or the first one to try. Lines refused
+    because of their dialect are returned to the live endpoint, which learns from them."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class BatchTier:
             await asyncio.gather(task, return_exceptions=True)
 
     async def complete(self, request: ChatRequest, requester: Requester, until: dt.datetime) -> ChatResult:
-        """Return the answer from a batch, or from the live endpoint after the deadline or when the batch had no
-        answer. If the caller is cancelled, the call stays in the book, unpaid, and the next identical call
-        collects it. Raises StorageError, TransientLlmFailure or PermanentLlmFailure."""
+        """Return the answer from a batch, or from the live endpoint after the deadline or if the batch had no answer.
+        If the caller is cancelled, the call stays in the book, unpaid, and the next identical call collects it. Raises
+        StorageError, TransientLlmFailure or PermanentLlmFailure."""
         if self._clock.now() >= until:
             return await self._live.complete(request, requester)
         body = to_json(request.body(self._live.dialect(request.model))).decode()
@@ -81,7 +81,7 @@ class BatchTier:
         return result._replace(waited=WaitedFor(key, self._settings.price_share))
 
     async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
-        """Return the keys of these batch answers that the run pays for. Raises StorageError."""
+        """Return the keys of those batch answers that the run pays for. Raises StorageError."""
         return await self._book.bill(keys, run_id)
 
     async def settle(self, keys: Collection[str]) -> None:
@@ -154,14 +154,15 @@ class BatchTier:
 
 
 def request_key(request: ChatRequest) -> str:
-    """Return the digest of a request's whole content, which identifies its answer. A repair is a different request."""
+    """Return the digest of a request's whole content, which identifies its answer. A repair counts as a different
+    request."""
     return hashlib.sha256(json.dumps(request).encode()).hexdigest()
 
 
 def make_batch_tier(
     settings: LlmSettings, live: LlmEndpoint, book: BatchBook, claims: Claims, clock: Clock
 ) -> BatchTier:
-    """Create a batch tier that shares the live endpoint's connections. Enter it as a context to have batches sent."""
+    """Create a batch tier that shares the live endpoint's connections. Batches are sent while its context is open."""
     batch = settings.batch
     remote = RemoteBatches(live, batch.window, batch.most_bytes)
     return BatchTier(batch, live, book, BatchDispatcher(batch, book, remote, claims, clock), clock)

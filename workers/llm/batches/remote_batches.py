@@ -13,9 +13,9 @@ from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import TransientLlmFailure, one_line
 
 _MARK = "assayer-batch"
-"""Metadata key under which a batch carries our id."""
+"""Metadata key under which a batch carries its id in this program."""
 _SECONDS = 20.0
-"""Timeout in seconds of a request without a file."""
+"""Timeout in seconds for a request without a file."""
 _TRANSFER_SECONDS = 600.0
 _MOST_PAGES = 50
 _PAGE = 100
@@ -55,7 +55,7 @@ class RemoteBatch(BaseModel):
 
     @property
     def problem(self) -> str:
-        """Reason for the failure, in one line."""
+        """Return the reason for the failure, on one line."""
         told = (self.errors.data or []) if self.errors else []
         return one_line("; ".join(item.message for item in told if item.message))
 
@@ -98,14 +98,14 @@ class RemoteBatches:
     """Client for batches at the endpoint. Every method raises TransientLlmFailure or PermanentLlmFailure."""
 
     def __init__(self, endpoint: LlmEndpoint, window: str, most_bytes: int) -> None:
-        """Create a client. `most_bytes` limits a file that is sent; result files may be four times as large."""
+        """Create a client. `most_bytes` limits a file that is sent; result files can be four times as large."""
         self._endpoint = endpoint
         self._window = window
         self._most_result_bytes = 4 * most_bytes
 
     async def find(self, batch_id: str, created_at: float) -> RemoteBatch | None:
-        """Return the batch that carries our id, if its creation was not confirmed, or None. `created_at` is the
-        earliest possible creation time in seconds since 1970."""
+        """Return the batch that carries the id `batch_id`, if its creation was not confirmed; None if there is none.
+        `created_at` is the earliest possible creation time in seconds since 1970."""
         after = ""
         for _ in range(_MOST_PAGES):
             page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE}{after}")
@@ -119,7 +119,7 @@ class RemoteBatches:
         return None
 
     async def upload(self, batch_id: str, lines: bytes) -> str:
-        """Upload the file and return its id. If a crash followed an earlier upload, return the id of the
+        """Upload the file and return its id. If the file was already uploaded before a crash, return the id of the
         existing file."""
         name = f"assayer-{batch_id}.jsonl"
         there = await self._find_file(name)
@@ -132,7 +132,8 @@ class RemoteBatches:
         return _parsed(_File, answer).id
 
     async def create(self, batch_id: str, file_id: str) -> RemoteBatch:
-        """Create the batch. This costs money, so the caller must check for an existing batch before calling again."""
+        """Create the batch. This costs money, so the caller must check for an existing batch before calling this
+        again."""
         wanted = {
             "input_file_id": file_id,
             "endpoint": "/v1/chat/completions",
@@ -142,7 +143,7 @@ class RemoteBatches:
         return await self._read(RemoteBatch, "POST", "/batches", json.dumps(wanted).encode())
 
     async def reach(self) -> None:
-        """Check that the endpoint supports batches at all."""
+        """Check that the endpoint supports batches."""
         await self._read(_Batches, "GET", "/batches?limit=1")
 
     async def look(self, remote_id: str) -> RemoteBatch:
@@ -175,8 +176,8 @@ class RemoteBatches:
 
 
 def written_lines(calls: Sequence[BatchCall]) -> bytes:
-    """Return the content of a batch file. Calls with similar beginnings are adjacent, for servers that cache prompt
-    prefixes."""
+    """Return the content of a batch file. Calls with similar beginnings are placed next to each other, for servers that
+    cache prompt prefixes."""
     return b"".join(
         b'{"custom_id":%s,"method":"POST","url":"/v1/chat/completions","body":%s}\n'
         % (json.dumps(call.key).encode(), call.body.encode())
@@ -185,8 +186,8 @@ def written_lines(calls: Sequence[BatchCall]) -> bytes:
 
 
 def _result(line: bytes) -> LineResult | None:
-    """Return the result in a line, or None if the line refers to no call; the batch then ends without a result for
-    that call."""
+    """Return the result in a line; None if the line refers to no call. That call then has no result when the batch
+    ends."""
     try:
         told = _ResultLine.model_validate_json(line)
     except ValidationError:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 Rows = NDArray[np.int32]
-"""Rows of ideas."""
+"""Row numbers of ideas."""
 INTRA, INTER = 0, 1
 """Kinds of edges: between viewpoints of the same idea, and between viewpoints of different ideas."""
 UNKNOWN = -1
@@ -26,7 +26,7 @@ class GraphEdges(NamedTuple):
     sources: NDArray[np.int32]
     targets: NDArray[np.int32]
     weights: NDArray[np.float32]
-    """Cosines, above 0."""
+    """Cosines of the edges, above 0."""
     kinds: NDArray[np.int8]
 
 
@@ -35,14 +35,15 @@ class GraphArrays:
     """Graph of n viewpoints of i ideas, connected by e directed edges. Raises ValueError if the shapes do not agree."""
 
     vectors: NDArray[np.float32]
-    """(n, d), unit rows."""
+    """Unit vector of each viewpoint, shape (n, d)."""
     idea_of: NDArray[np.int32]
-    """Row of each viewpoint's idea, shape (n,). Never descending, so that an idea's viewpoints are contiguous."""
+    """Row of each viewpoint's idea, shape (n,). Ascending, with repeats, so that an idea's viewpoints are contiguous.
+    """
     ideas: tuple[IdeaId, ...]
     labels: NDArray[np.int16]
-    """Row of each idea's label in `classes`, or UNKNOWN without a label; shape (i,)."""
+    """Row of each idea's label in `classes`, or UNKNOWN for an idea without a label; shape (i,)."""
     dates: NDArray[np.int32]
-    """Date of each idea in days since 1970-01-01, or UNKNOWN without a date; shape (i,)."""
+    """Date of each idea in days since 1970-01-01, or UNKNOWN for an idea without a date; shape (i,)."""
     classes: tuple[str, ...]
     """Names of the classes, from worst to best if they are ordered."""
     sources: NDArray[np.int32]
@@ -51,7 +52,7 @@ class GraphArrays:
     weights: NDArray[np.float32]
     """Cosine of each edge, shape (e,); edges with a cosine of 0 or less are left out."""
     kinds: NDArray[np.int8]
-    """(e,) INTRA or INTER."""
+    """Kind of each edge, INTRA or INTER; shape (e,)."""
 
     def __post_init__(self) -> None:
         nodes, ideas, edges = len(self.vectors), len(self.ideas), len(self.sources)
@@ -78,7 +79,7 @@ class GraphArrays:
         return sp.csr_array(entries, shape=(nodes, nodes))
 
     def with_unknown(self, rows: NDArray[np.int32]) -> "GraphArrays":
-        """Return the graph with the labels of these ideas hidden."""
+        """Return the graph with the labels of the ideas in `rows` hidden."""
         labels = self.labels.copy()
         labels[rows] = UNKNOWN
         return replace(self, labels=labels)

@@ -30,7 +30,7 @@ class IdeaFingerprint(NamedTuple):
 
 
 class GraphAdditions(NamedTuple):
-    """Changes to a graph when ideas are added."""
+    """Changes to a graph made by adding ideas."""
 
     new: tuple[PreparedIdea, ...]
     labels: tuple[tuple[IdeaId, str], ...]
@@ -65,7 +65,7 @@ def plan_additions(
 def check_for_contradictions(
     plan: GraphPlan, known: Mapping[IdeaId, IdeaFingerprint], ideas: Iterable[LabelledIdea]
 ) -> None:
-    """Raise InputError as `plan_additions` does, before extraction and embedding incur costs."""
+    """Raise the InputError that `plan_additions` would raise, before extraction and embedding incur costs."""
     fingerprints = dict(known)
     for idea in ideas:
         if idea.label is not None and idea.label not in plan.classes:
@@ -101,7 +101,7 @@ def _check_contradiction(idea: LabelledIdea, before: IdeaFingerprint) -> None:
 
 
 def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
-    """Raise InputError if the graph was built with settings other than those requested now."""
+    """Raise InputError if the graph was built with settings that differ from those requested now."""
     if present.embedder != wanted.embedder or present.dimensions != wanted.dimensions:
         raise InputError(
             f"The graph {present.name!r} was made with the embedding model {present.embedder}, not with "
@@ -132,8 +132,8 @@ def missing_graph_error(name: str) -> InputError:
 def edges_of_new_ideas(
     new: Sequence[PreparedIdea], neighbours: NeighbourIndex, first_row: int, plan: GraphPlan, idea_of: NDArray[np.int32]
 ) -> GraphEdges:
-    """Return the edges of new ideas, in both directions. Their vectors are the last rows of `neighbours`, from
-    `first_row` on; `idea_of` holds the idea of every row."""
+    """Return the edges of new ideas, in both directions. The new viewpoints' vectors are the last rows of `neighbours`,
+    starting at `first_row`; `idea_of` holds the idea of every row."""
     starts = first_row + np.cumsum([0, *(len(item.vectors) for item in new)])
     found = _edges_to_other_ideas(new, first_row, neighbours, plan.inter, idea_of)
     for item, start in zip(new, starts[:-1], strict=True):
@@ -151,7 +151,7 @@ def _edges_to_other_ideas(
     new: Sequence[PreparedIdea], first_row: int, neighbours: NeighbourIndex, inter: int, idea_of: NDArray[np.int32]
 ) -> list[EdgeEnds]:
     """Return edges to the nearest viewpoints of other ideas, queried in batches. The index also holds an idea's own
-    viewpoints, so correspondingly more neighbours are requested."""
+    viewpoints, so more neighbours are requested to allow for these."""
     vectors = np.concatenate([item.vectors for item in new])
     most = inter + max(len(item.vectors) for item in new)
     found: list[EdgeEnds] = []
@@ -165,7 +165,7 @@ def _edges_to_other_ideas(
 
 
 def edges_by_cosine(vectors: Vectors, intra: int) -> EdgeEnds:
-    """Return edges within an idea, from each viewpoint to its `intra` nearest."""
+    """Return edges within an idea, from each viewpoint to its `intra` nearest viewpoints."""
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -np.inf)
     most = min(intra, max(0, len(cosines) - 1))
@@ -181,7 +181,7 @@ def edges_by_relations(vectors: Vectors, relations: Sequence[tuple[int, int]]) -
 
 
 def label_rows(plan: GraphPlan, labels: Iterable[str | None]) -> NDArray[np.int16]:
-    """Return the row of each label in the plan's classes, or UNKNOWN without a label."""
+    """Return the row of each label in the plan's classes, or UNKNOWN for a missing label."""
     rows = {name: row for row, name in enumerate(plan.classes)}
     return np.array([UNKNOWN if label is None else rows[label] for label in labels], np.int16)
 

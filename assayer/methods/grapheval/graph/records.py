@@ -25,11 +25,12 @@ class Viewpoint(Frozen):
     words: str
     """Words of the idea on which the statement is based, verbatim, on one line."""
     self_contained: bool = True
-    """Whether the statement is readable alone; false if it begins with a word whose referent could not be supplied."""
+    """True if the statement can be understood alone; false if it begins with a word whose referent could not be
+    supplied."""
 
 
 class RefusedViewpoint(Frozen):
-    """Statement that is not used, with the reason."""
+    """Statement that was rejected, with the reason."""
 
     text: str
     reason: str
@@ -51,7 +52,7 @@ class LabelledIdea(Frozen):
     """Id of the idea in its source."""
     title: str
     text: str
-    """Without the title."""
+    """Text of the idea, without the title."""
     label: str | None
     date: dt.date | None
     """Date on which the idea became public, for cutoffs."""
@@ -64,7 +65,7 @@ class LabelledIdea(Frozen):
 
     @property
     def digest(self) -> str:
-        """Hash of the words. The same words are the same idea, regardless of layout."""
+        """Hash of the words. Texts with the same words are the same idea, regardless of layout."""
         return hashlib.sha256(" ".join(f"{self.title} {self.text}".split()).encode()).hexdigest()[:32]
 
 
@@ -78,11 +79,11 @@ class GraphPlan(Frozen):
     """Maker of the viewpoints: the splitter, or a task with its version and model."""
     classes: tuple[str, ...] = Field(min_length=2)
     ordered: bool
-    """Whether the classes are ordered from worst to best."""
+    """True if the classes are ordered from worst to best."""
     intra: int = Field(default=5, ge=1)
     inter: int = Field(default=10, ge=1)
     relations: bool = False
-    """Whether edges within an idea come from the language model's relations and not from cosines."""
+    """True if edges within an idea come from the language model's relations and not from cosines."""
 
     @model_validator(mode="after")
     def _distinct(self) -> "GraphPlan":
@@ -108,7 +109,7 @@ class AdditionSummary(NamedTuple):
     ideas: int
     viewpoints: int
     edges: int
-    """Undirected."""
+    """Number of undirected edges added."""
     known: int
     """Number of ideas that were already in the graph with the same words."""
     labelled: int
@@ -125,4 +126,4 @@ class GraphContents:
     arrays: GraphArrays
     ideas: tuple[LabelledIdea, ...]
     viewpoints: tuple[Viewpoint, ...]
-    """Viewpoints in the order of the arrays' rows."""
+    """Viewpoints, in the order of the rows in the arrays."""

@@ -30,7 +30,7 @@ class SubgraphExtractor:
     def nodes_within(
         self, nodes: NDArray[np.integer], hops: int, allowed: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int64]:
-        """Return the viewpoints at most `hops` edges away from `nodes`, including these, in ascending order.
+        """Return the viewpoints at most `hops` edges away from `nodes`, including `nodes`, in ascending order.
         `allowed`, shape (viewpoints,), restricts the search to some viewpoints."""
         reached = np.zeros(len(self.graph.vectors), np.bool_)
         reached[nodes] = True
@@ -44,8 +44,8 @@ class SubgraphExtractor:
         return np.flatnonzero(reached)
 
     def extract(self, nodes: NDArray[np.int64]) -> GraphArrays:
-        """Return the subgraph of some viewpoints, which must be ascending and unique, without ideas that have none of
-        them. The time does not grow with the graph."""
+        """Return the subgraph of the viewpoints in `nodes`, which must be ascending and unique. Ideas without any of
+        these viewpoints are left out. The time does not grow with the graph."""
         graph = self.graph
         edges = self._adjacency[nodes][:, nodes].tocoo()
         rows, idea_of = np.unique(graph.idea_of[nodes], return_inverse=True)
@@ -70,7 +70,7 @@ class IdeaSubgraph:
 
     graph: GraphArrays
     row: int
-    """Row of the idea."""
+    """Row of the inserted idea."""
 
     @classmethod
     def of(

@@ -33,7 +33,7 @@ class IdeaLogistic:
         return self.fitted(graph, rows).of_vectors(self._features(graph)[rows])
 
     def fitted(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
-        """Fit the regression on the labelled ideas other than these rows."""
+        """Fit the regression on the labelled ideas other than `rows`."""
         known = labelled_rows_of_two_classes(graph, rows)
         return fit_vectors(self._features(graph)[known], graph.labels[known], len(graph.classes))
 
@@ -50,8 +50,8 @@ class _TextLogistic:
         return self.fitted(graph, rows).of_texts(self._of(graph, rows))
 
     def fitted(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
-        """Fit the regression on the labelled ideas other than these rows. Raises InputError if the text of an
-        idea is missing."""
+        """Fit the regression on the labelled ideas other than `rows`. Raises InputError if the text of an idea is
+        missing."""
         known = labelled_rows_of_two_classes(graph, rows)
         return self._fit(self._of(graph, known), graph.labels[known], len(graph.classes))
 
@@ -73,15 +73,15 @@ class TfidfLogistic(_TextLogistic):
 
 
 class LengthLogistic(_TextLogistic):
-    """Logistic regression on the number of characters: the baseline that a verdict must beat before it can claim to
-    judge content."""
+    """Logistic regression on the number of characters: a baseline that a verdict must beat before it can claim to judge
+    content."""
 
     def __init__(self, texts: Mapping[IdeaId, str]) -> None:
         super().__init__(LENGTH, fit_length, texts)
 
 
 class Majority:
-    """Baseline that predicts the label rates of the known ideas, whatever the idea."""
+    """Baseline that predicts the label rates of the known ideas, regardless of the idea."""
 
     name = MAJORITY
 
@@ -92,7 +92,8 @@ class Majority:
 
 
 def idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:
-    """Return the mean of each idea's viewpoints scaled to length 1, shape (i, d); 0 for an idea without viewpoints."""
+    """Return the mean of each idea's viewpoints scaled to length 1, shape (i, d); the row is 0 for an idea without
+    viewpoints."""
     sums = np.zeros((len(graph.ideas), graph.vectors.shape[1]), np.float32)
     np.add.at(sums, graph.idea_of, graph.vectors)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
@@ -112,7 +113,7 @@ def labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
 
 
 def labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
-    """Return `labelled_rows`. Raises InputError if all of them have the same label."""
+    """Return `labelled_rows`. Raises InputError if all of these ideas have the same label."""
     known = labelled_rows(graph, rows)
     present = np.unique(graph.labels[known])
     if len(present) < 2:

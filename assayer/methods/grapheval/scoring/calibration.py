@@ -1,11 +1,10 @@
-"""From a scorer's numbers to calibrated probabilities with an interval, or to an abstention.
+"""Convert a scorer's numbers to calibrated probabilities with an interval, or to an abstention.
 
-Temperature and bias (bias-corrected temperature scaling, Alexandari et al. 2020): `softmax(log p / T + b)`, fitted on
-ideas that the scorer had not seen with their labels. It has as many parameters as there are classes, so some
-dozens of ideas are enough where isotonic regression needs a thousand; it never reverses the scorer's order of two
-classes' odds; and, unlike temperature alone, it shrinks a scorer that knows nothing to the label rates and not to
-equal chances.
-"""
+The scaling has a temperature and a bias (bias-corrected temperature scaling, Alexandari et al. 2020): `softmax(log p /
+T + b)`, fitted on ideas whose labels the scorer had not seen. It has as many parameters as there are classes, so a few
+dozen ideas are enough, whereas isotonic regression needs a thousand. It never reverses the scorer's order of two
+classes' odds. Unlike temperature alone, it shrinks the scores of an uninformative scorer to the label rates and not to
+equal probabilities."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -25,13 +24,13 @@ FEWEST_HELD_OUT = 30
 _REPLICATES = 200
 _INTERVAL = (0.05, 0.95)
 _FLOOR = 1e-6
-"""Minimum probability: a scorer's 0 and 1 become this value and its complement, because no training data justify more
-certainty."""
+"""Minimum probability: a scorer's 0 and 1 become this value and its complement, because no amount of training data
+justifies more certainty."""
 _RIDGE = 1e-3
-"""Ridge penalty that keeps the fit finite if the held-out ideas are separated without error."""
+"""Ridge penalty that keeps the fit finite if the held-out ideas are separated perfectly."""
 
 AbstentionReason = Literal["nothing known", "undecided", "unanswered"]
-"""Why no class is named: no probability differs from the label rates significantly; two classes are equally
+"""Reason why no class is named: no probability differs significantly from the label rates; two classes are equally
 probable; the scorer gave no answer."""
 
 
@@ -69,10 +68,10 @@ class CalibratedVerdict(NamedTuple):
     probabilities: Floats
     low: Floats
     high: Floats
-    """Upper end of the 90 % interval, as `low` is its lower end, shape (classes,). It reflects the uncertainty of
-    the calibration itself."""
+    """Upper end of the 90 % interval, shape (classes,); `low` is the lower end. The interval reflects the uncertainty
+    of the calibration itself."""
     best: int | None
-    """Row of the decided class, or None when abstaining."""
+    """Row of the decided class, or None if the verdict abstains."""
     abstention: AbstentionReason | None
 
 
@@ -176,8 +175,8 @@ def fit_calibration(
 def cross_fitted_probabilities(
     probabilities: Floats, truth: NDArray[np.int16], folds: int = 10, seed: int = 0
 ) -> Floats:
-    """Return cross-fitted probabilities, shape (n, classes). Each answer is calibrated by a scaling fitted on the
-    other folds, so that measurements hold for ideas outside the fit. NaN if the scorer gave no answer."""
+    """Return cross-fitted probabilities, shape (n, classes). Each answer is calibrated by a scaling fitted on the other
+    folds, so that measurements hold for ideas outside the fit. A row is NaN if the scorer gave no answer."""
     answered = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
     shuffled = np.random.default_rng(seed).permutation(answered)
     by_label = shuffled[np.argsort(truth[shuffled], kind="stable")]

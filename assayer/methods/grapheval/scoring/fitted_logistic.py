@@ -1,7 +1,6 @@
-"""Logistic regressions on an idea's words, on its mean viewpoint or on its length, kept as numbers.
+"""Logistic regressions on an idea's words, on its mean viewpoint or on its length, stored as numbers.
 
-A fitted one is read from JSON without running anything that the file brings along, and answers in milliseconds.
-"""
+A fitted regression is loaded from JSON without executing anything from the file, and answers in milliseconds."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -33,7 +32,7 @@ class FittedLogistic(Frozen):
     present: tuple[int, ...]
     """Rows of the outcomes that occurred in training; all others have probability 0."""
     coefficients: tuple[tuple[float, ...], ...]
-    """(present, features)"""
+    """Coefficients, shape (present, features)."""
     intercepts: tuple[float, ...]
     terms: tuple[str, ...] = ()
     """Vocabulary of a regression of kind `words`, in the order of the features."""
@@ -87,8 +86,8 @@ class FittedLogistic(Frozen):
 
 
 def fit_words(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogistic:
-    """Fit a logistic regression on TF-IDF weights. The vocabulary and its document frequencies are learned from
-    these texts too."""
+    """Fit a logistic regression on TF-IDF weights. The vocabulary and document frequencies are learned from the same
+    texts."""
     words = _vectorizer(max_features=_MOST_TERMS)
     features = words.fit_transform(texts)
     return _fitted("words", features, labels, classes).model_copy(
@@ -142,5 +141,5 @@ def _vectorizer(vocabulary: dict[str, int] | None = None, max_features: int | No
 
 
 def _log_lengths(texts: Sequence[str]) -> Floats:
-    """(texts, 1)"""
+    """Return the logarithms of the numbers of characters, shape (texts, 1)."""
     return np.log([[max(1, len(text))] for text in texts])

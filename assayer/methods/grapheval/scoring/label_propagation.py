@@ -1,9 +1,8 @@
 """GraphEval-LP: propagate labels from labelled viewpoints along weighted edges, without training.
 
-After "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), section 4, equation 2:
-d_i ← (d_i + Σ_j w_ij d_j) / Z_i with weights that sum to 1 around each viewpoint. All viewpoints move at once, from
-the state of the round before; Z_i makes d_i sum to 1. Round by round, on one CPU, in time linear in the edges.
-"""
+It follows "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), section 4, equation 2: d_i ←
+(d_i + Σ_j w_ij d_j) / Z_i with weights that sum to 1 around each viewpoint. All viewpoints are updated simultaneously
+from the state of the previous round; Z_i makes d_i sum to 1. Each round runs on one CPU in time linear in the edges."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -48,7 +47,7 @@ def _initial(graph: GraphArrays) -> Distributions:
 def _normalised_weights(
     weights: "sp.csr_array[np.float64, tuple[int, int]]",
 ) -> "sp.csr_array[np.float64, tuple[int, int]]":
-    """Divide each row by its sum, so that a viewpoint's weights sum to 1. The two directions of an edge may have
+    """Divide each row by its sum, so that a viewpoint's weights sum to 1. The two directions of an edge can have
     different weights."""
     sizes = np.diff(weights.indptr)
     sums: NDArray[np.float64] = np.asarray(weights @ np.ones(weights.shape[1]))
@@ -71,8 +70,9 @@ def _most_probable_classes(state: Distributions) -> NDArray[np.int64]:
 
 
 def strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
-    """Return the graph in which each viewpoint receives only from its `inter` nearest viewpoints of other ideas. Edges
-    within ideas stay. The graph itself has an edge where either end is among the other's nearest."""
+    """Return the graph in which each viewpoint receives labels only from its `inter` nearest viewpoints of other ideas.
+    Edges within ideas stay. The original graph has an edge if either end is among the nearest viewpoints of the other.
+    """
     order = np.lexsort((-graph.weights, graph.kinds != INTER, graph.targets))
     targets, between = graph.targets[order], graph.kinds[order] == INTER
     first = np.searchsorted(targets, targets, side="left")

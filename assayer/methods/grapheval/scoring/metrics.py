@@ -1,7 +1,7 @@
-"""Measure probabilities against known labels, with intervals by bootstrap over ideas.
+"""Measure probabilities against known labels, with bootstrap intervals over ideas.
 
-A row of NaN is a missing answer. It stays in the denominator: it is wrong for accuracy and F1, and loses every
-comparison for AUROC. The calibration error leaves it out, because it concerns answers only."""
+A row of NaN is a missing answer. It stays in the denominator: it counts as wrong for accuracy and F1, and loses every
+comparison for AUROC. The calibration error leaves it out, because that error concerns answers only."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -32,8 +32,8 @@ def accuracy(truth: Truth, probabilities: Probabilities) -> float:
 
 
 def auroc(truth: Truth, probabilities: Probabilities) -> float:
-    """Return the area under the ROC curve; ties count half. It is that of the better of two classes, or the mean of one
-    against the rest over the classes that occur."""
+    """Return the area under the ROC curve; ties count half. For two classes it is the AUROC of the better class;
+    otherwise it is the mean over the classes that occur, each against the rest."""
     classes = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
     values = [_auroc(truth == label, probabilities[:, label]) for label in classes]
     defined = [value for value in values if not np.isnan(value)]

@@ -1,4 +1,4 @@
-"""Verdict model that `assayer graph train` writes: the chosen scorer, its calibration and its card."""
+"""Verdict model written by `assayer graph train`: the chosen scorer, its calibration and its model card."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class VerdictModel(Frozen):
     choice: ScorerChoice
     earliest: dt.date | None
     latest: dt.date | None
-    """Latest date of the ideas learned from, as `earliest` is the first; None if none is dated."""
+    """Latest date of the ideas learned from; `earliest` is the first date. None if no idea is dated."""
     fitted: FittedLogistic | None
     """Fitted regression, or None if the chosen scorer reads labels from the graph and needs no fitting."""
 

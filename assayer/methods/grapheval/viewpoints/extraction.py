@@ -1,5 +1,5 @@
-"""Extraction of viewpoints, and preparation of many labelled ideas for a graph. The language model extracts if there is
-one, else the splitter; the result is checked in both cases."""
+"""Extraction of viewpoints, and preparation of many labelled ideas for a graph. The language model extracts the
+viewpoints, or the splitter if there is no model; the result is checked in both cases."""
 
 from collections.abc import Callable, Sequence
 
@@ -78,8 +78,8 @@ async def prepare_ideas(
     characters: int,
     progress: ProgressCallback = lambda done, total: None,
 ) -> list[PreparedIdea]:
-    """Prepare ideas in order, with at most `most` viewpoints of the first `characters` of each. Raises InputError
-    for an idea without a statement, and what `extract_viewpoints` raises."""
+    """Prepare ideas in order, with at most `most` viewpoints from the first `characters` characters of each. Raises
+    InputError for an idea without a statement, and the errors of `extract_viewpoints`."""
     prepared: list[PreparedIdea] = []
     for start in range(0, len(ideas), _IDEAS_AT_ONCE):
         batch = ideas[start : start + _IDEAS_AT_ONCE]

@@ -1,9 +1,8 @@
 """Faithfulness of a viewpoint to its idea: entity-level consistency, after Nan et al. (2021).
 
-Numbers, acronyms, names and compound terms of a viewpoint must stand in the idea, and so must most of its words,
-whatever their endings. That is a test of provenance, not of truth: a viewpoint that turns the idea's own words
-into their opposite passes it.
-"""
+Numbers, acronyms, names and compound terms in a viewpoint must occur in the idea, and so must most of its words,
+regardless of their endings. This tests provenance, not truth: a viewpoint that turns the idea's own words into their
+opposite passes."""
 
 import re
 from collections.abc import Sequence
@@ -15,10 +14,10 @@ from assayer.citing.quotes import stands_in
 from assayer.methods.grapheval.graph.records import RefusedViewpoint, Viewpoint
 
 MOST_FOREIGN = 0.4
-"""Maximum share of a viewpoint's content words that do not occur in the idea; a paraphrase needs some words of its own.
-"""
+"""Maximum share of a viewpoint's content words that do not occur in the idea. It is above 0 because a paraphrase needs
+some words of its own."""
 FEWEST_FOREIGN = 3
-"""Minimum number of foreign words for a refusal; fewer are always accepted."""
+"""Minimum number of foreign words for a rejection; fewer are always accepted."""
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\d,)(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?![\w])")
 _TERM = re.compile(
@@ -132,7 +131,7 @@ def unfaithful_because(viewpoint: Viewpoint, idea: IdeaWords) -> str:
 def check_faithfulness(
     viewpoints: Sequence[Viewpoint], idea: IdeaWords
 ) -> tuple[tuple[Viewpoint, ...], tuple[RefusedViewpoint, ...]]:
-    """Return the viewpoints that the idea supports, and the refused ones with the reason."""
+    """Return the viewpoints that the idea supports, and the rejected viewpoints with the reason."""
     judged = [(viewpoint, unfaithful_because(viewpoint, idea)) for viewpoint in viewpoints]
     kept = tuple(viewpoint for viewpoint, reason in judged if not reason)
     refused = tuple(RefusedViewpoint(text=viewpoint.text, reason=reason) for viewpoint, reason in judged if reason)

@@ -1,8 +1,7 @@
-"""Viewpoints without a language model: sentences and clauses, with what their pronouns stand for.
+"""Extraction of viewpoints without a language model: sentences and clauses, with their pronouns resolved.
 
-A sentence that begins with `It`, `This method`, `These results` … is prefixed by the term that the sentence before
-it is about, joined with that sentence where no term is found, or marked as not self-contained.
-"""
+A sentence that begins with `It`, `This method`, `These results` … is prefixed by the term that the previous sentence is
+about. If no such term is found, it is joined with that sentence or marked as not self-contained."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ SPLITTER = "splitter v1"
 
 _FEWEST_WORDS = 5
 _CLAUSE_WORDS = 6
-"""Minimum words on both sides of a clause boundary for the clause to be split off."""
+"""Minimum number of words on each side of a clause boundary for the clause to be split off."""
 _JOINED_WORDS = 60
 """Maximum length in words of two sentences joined into a single viewpoint."""
 
@@ -34,8 +33,8 @@ _POINTING = re.compile(
     r"the former|the latter|the same|doing so|here)\b",
     re.I,
 )
-"""Pattern for an opening whose referent is in an earlier sentence. `It is known that …` has no referent; `_EXPLETIVE`
-excludes it."""
+"""Pattern for an opening whose referent is in an earlier sentence. `It is known that …` has no referent and is excluded
+by `_EXPLETIVE`."""
 _EXPLETIVE = re.compile(r"^it\s+(?:is|was|has been|remains|seems)\s+\w+(?:\s+\w+)?\s+(?:that|whether|to|how)\b", re.I)
 _FORWARD = re.compile(
     r"^(?:(?:in|with|for|through|by)\s+)?(?:this|these)\s+(?:paper|work|article|study|proposal|project|research|thesis)\b",
@@ -86,7 +85,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _clauses(paragraph: str) -> list[str]:
-    """Return sentences, split further where a clause has its own subject."""
+    """Return sentences, split further at clauses with their own subject."""
     found: list[str] = []
     for sentence in sentences(paragraph, min_words=_FEWEST_WORDS):
         open_clause = ""
@@ -122,8 +121,8 @@ def _resolved(clauses: Sequence[str]) -> list[Viewpoint]:
 
 
 def _subject(sentence: str) -> str:
-    """Return the term that a sentence introduces, or else the only name in it, or an empty string. `method` alone
-    does not count as a term."""
+    """Return the term that a sentence introduces. If there is none, return the only name in the sentence, or an empty
+    string. `method` alone does not count as a term."""
     plain = _CITED.sub("", sentence)
     introduced = _INTRODUCED.search(plain)
     term = introduced["term"].strip() if introduced else ""

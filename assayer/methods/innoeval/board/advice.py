@@ -50,8 +50,8 @@ async def write_advice(
 
 
 def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
-    """Return the weightiest weaknesses, each review's most important first. Dimensions alternate, so that none
-    crowds out the others."""
+    """Return the most serious weaknesses, each review's most important first. Dimensions alternate, so that none crowds
+    out the others."""
     board = max(len(reviews) for _, reviews in reviews_by_dimension)
     weaknesses_by_label = [
         (dimension.title, _without_citations(text))

@@ -1,8 +1,7 @@
-"""Decision calibration: from a final score to the decision that ideas with such scores got, by fitted thresholds.
+"""Decision calibration: fitted thresholds map a final score to the decision that ideas with such scores received.
 
-A calibration is a file with a name, a date and the data it was fitted on; it holds for the reviewers, dimensions and
-models it was fitted with and for no others. Without one there is no decision.
-"""
+A calibration is a file with a name, a date and the data it was fitted on; it is valid only for the reviewers,
+dimensions and models it was fitted with. Without a calibration there is no decision."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -30,8 +29,8 @@ FEWEST_LABELLED_IDEAS = 30
 """Minimum number of labelled ideas, with at least two for each outcome."""
 _REPLICATES = 200
 _CHANCE_LEVEL = 0.05
-"""Maximum share of random shuffles of the outcomes that may perform as well as the scores; above it, the scores carry
-no information."""
+"""Maximum share of random shuffles of the outcomes that can perform as well as the scores; above it, the scores are
+taken to carry no information."""
 
 
 class ScoredIdea(NamedTuple):
@@ -42,7 +41,7 @@ class ScoredIdea(NamedTuple):
 
 
 class CalibrationConditions(Frozen):
-    """Conditions under which the scores were made. A calibration is valid only for scores made under the same
+    """Conditions under which the scores were produced. A calibration is valid only for scores produced under the same
     conditions."""
 
     models: tuple[str, ...]
@@ -77,7 +76,7 @@ class DecisionPerformance(Frozen):
     always_most_frequent: float
     """Accuracy of always predicting the most frequent outcome."""
     macro_f1_most_frequent: float
-    """Macro-F1 of the same."""
+    """Macro-F1 of always predicting the most frequent outcome."""
     chance: float
     """Balanced accuracy of predicting outcomes independently of the score."""
 
@@ -91,13 +90,13 @@ class DecisionCalibration(Frozen):
     """SHA-256 of the file of labelled ideas; empty if they came from no file."""
     conditions: CalibrationConditions
     outcomes: tuple[str, ...] = Field(min_length=2)
-    """From worst to best."""
+    """Outcomes, from worst to best."""
     counts: tuple[int, ...]
     """Number of labelled ideas for each outcome."""
     unscored: int = Field(ge=0)
     """Number of labelled ideas that the board could not score, which are excluded."""
     thresholds: tuple[float, ...]
-    """Final scores from which the next better outcome applies, 0 to 10, ascending."""
+    """Minimum final score for each next better outcome, 0 to 10, ascending."""
     replicates: tuple[tuple[float, ...], ...] = Field(min_length=1)
     """Thresholds fitted on bootstrap samples."""
     performance: DecisionPerformance
@@ -118,7 +117,7 @@ class DecisionCalibration(Frozen):
 
 
 def load_decision_calibration(path: Path) -> DecisionCalibration:
-    """Load a calibration. Raises InputError for a file that is none."""
+    """Load a calibration. Raises InputError if the file is not a calibration."""
     try:
         return DecisionCalibration.model_validate_json(read_text_file(path))
     except ValidationError as error:
@@ -159,7 +158,7 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
 
 
 def differing_conditions(fitted: CalibrationConditions, here: CalibrationConditions) -> list[str]:
-    """Names of the conditions that differ, for messages."""
+    """Return the names of the conditions that differ, for messages."""
     names = {
         "models": "models",
         "prompt_version": "prompts",
@@ -183,8 +182,8 @@ def fit_decision(
     seed: int,
     labels_sha256: str = "",
 ) -> DecisionCalibration:
-    """Fit thresholds that maximise the mean recall over outcomes, so that a frequent outcome does not dominate.
-    Raises InputError for too few ideas, unknown outcomes, and scores that do not separate the outcomes."""
+    """Fit thresholds that maximise the mean recall over outcomes, so that a frequent outcome does not dominate. Raises
+    InputError for too few ideas, for unknown outcomes, and for scores that do not separate the outcomes."""
     scores, labels = _checked(outcomes, scored)
     classes = len(outcomes)
     counts = np.bincount(labels, minlength=classes)

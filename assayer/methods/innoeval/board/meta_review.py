@@ -26,7 +26,7 @@ from assayer.run.run import Run
 _MOST_POINTS = 3
 """Maximum points of each kind in a summary."""
 _STATEMENT_CHARS = 300
-"""Maximum characters of a source without a grounding."""
+"""Maximum number of characters shown of a source without a grounding."""
 
 
 class MetaReviewResult(NamedTuple):

@@ -1,5 +1,5 @@
-"""Selection of a board's personas, and of the evidence that each reviewer may see. Deterministic: depends only on seed,
-idea and pool."""
+"""Selection of a board's personas, and of the evidence that each reviewer is allowed to see. Deterministic: depends
+only on seed, idea and pool."""
 
 import hashlib
 import math
@@ -15,7 +15,8 @@ from assayer.methods.innoeval.personas import Persona, PersonaPool
 from assayer.models import Familiarity, Idea, Masking, PaperId, Reviewer
 
 _NEAR_TOPICS = 2
-"""Minimum number of a persona's topics that an idea must name to count as its field; a single topic may be chance."""
+"""Minimum number of a persona's topics that an idea must name to belong to the persona's field; a single topic could be
+a coincidence."""
 _KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
 
 
@@ -26,7 +27,7 @@ class BoardSeat(NamedTuple):
 
 def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[BoardSeat, ...]:
     """Draw different personas for this idea. Up to the larger half of the seats goes to personas whose topics the idea
-    names: outsiders widen a board, but a board of outsiders knows nothing of the field."""
+    names: outsiders broaden a board, but a board of outsiders alone knows nothing about the field."""
     drawn = sorted(pool.personas, key=lambda persona: _stable_hash("seat", seed, idea, persona.name))
     near = [persona for persona in drawn if _names_topics_of(idea.text, persona)][: math.ceil(board / 2)]
     others = [persona for persona in drawn if persona not in near][: board - len(near)]
@@ -34,9 +35,9 @@ def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[Bo
 
 
 def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[ReadSource]) -> tuple[Masking, ...]:
-    """Return the evidence hidden from a persona, by kind. A level of 8 hides a fifth; a fraction of a source is the
-    chance that one more is hidden. Each source has its own hash, so other sources do not decide whether it is hidden.
-    """
+    """Return the evidence hidden from a persona, by kind. A level of 8 hides a fifth of the sources; a fractional
+    remainder is the probability that one more source is hidden. Each source has its own hash, so whether it is hidden
+    does not depend on other sources."""
     return tuple(
         _mask_kind(seed, idea, persona, kind, [source for source in sources if source.kind == kind]) for kind in _KINDS
     )
@@ -69,8 +70,8 @@ def at_this_idea(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
 
 
 def deal_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> tuple[str | None, ...]:
-    """Return the model of each seat, assigned in rotation from a start that depends on the idea, so that no model
-    always has the first seat."""
+    """Return the model for each seat. Models are assigned in rotation from a start that depends on the idea, so that no
+    model always has the first seat."""
     if not models:
         return (None,) * seats
     first = _stable_hash("models", seed, idea)
@@ -95,7 +96,7 @@ def reviewer_in_seat(key: str, seat: BoardSeat, masks: tuple[Masking, ...], mode
 
 
 def control_reviewer(model: str | None = None) -> Reviewer:
-    """Return a reviewer without a persona who sees everything: the control with which a board is compared."""
+    """Return a reviewer without a persona who sees everything. It is the control with which a board is compared."""
     return Reviewer(key="R1", persona=None, seat="control", model=model)
 
 

@@ -17,7 +17,7 @@ _INTERVAL_LEVEL = 0.9
 
 
 def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequence[Score | Absent]]) -> ScoreMatrix:
-    """Return the score matrix. `scores` has a row for each reviewer."""
+    """Return the score matrix. `scores` has one row per reviewer."""
     rows = [
         [
             np.nan if isinstance(score, Absent) else 10 * dimension.share(score.value)
@@ -29,8 +29,8 @@ def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequenc
 
 
 def mean_score(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> Score | Absent:
-    """Return the mean of the scores that reviewers gave, on the dimension's own scale; absent with the reasons if
-    none gave a score."""
+    """Return the mean of the reviewers' scores, on the dimension's own scale; absent with the reasons if no reviewer
+    gave a score."""
     given = [score.value for score in scores if isinstance(score, Score)]
     if not given:
         reasons = dict.fromkeys(score.reason for score in scores if isinstance(score, Absent))
@@ -64,9 +64,9 @@ _ONE_MODEL = (
 
 
 def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> ScoreInterval | Absent:
-    """Return the Student's t interval over the reviewers' mean deviations from the dimension means. For a full
-    matrix this equals the t interval of the reviewers' own means; deviations prevent a reviewer who skipped a hard
-    dimension from appearing generous."""
+    """Return the Student's t interval over the reviewers' mean deviations from the dimension means. For a full matrix
+    this equals the t interval of the reviewers' own means. Deviations are used so that a reviewer who skipped a hard
+    dimension does not appear generous."""
     means, weights = _dimension_means(dimensions, matrix)
     present = ~np.isnan(matrix)
     counted = present.any(axis=1)
@@ -119,7 +119,7 @@ def _interval_alpha(matrix: ScoreMatrix) -> float:
 
 
 def _dimension_means(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:
-    """Return the mean and weight of each dimension; NaN and weight 0 where no reviewer scored it."""
+    """Return the mean and weight of each dimension; NaN and weight 0 if no reviewer scored it."""
     present = ~np.isnan(matrix)
     counts = present.sum(axis=0)
     sums = np.where(present, matrix, 0.0).sum(axis=0)

@@ -33,9 +33,9 @@ def reads_by_section(idea: Idea, options: BoardOptions) -> bool:
 def sections_for(
     dimension: RubricDimension, judged: Sequence[RubricDimension], sections: Sequence[Section], limit: int
 ) -> DimensionSections:
-    """Return the sections to read for a dimension. If the limit is short, sections whose heading the dimension
-    names come first, then those that no dimension names, since their content is unknown. If there are neither, all
-    sections are read."""
+    """Return the sections to read for a dimension. If the limit is too small for all, sections whose headings the
+    dimension names come first, then sections that no dimension names, because their content is unknown. If there are no
+    such sections, all sections are read."""
     named = [place for place, section in enumerate(sections) if _is_named_by(dimension, section)]
     unclaimed = [
         place for place, section in enumerate(sections) if not any(_is_named_by(other, section) for other in judged)
@@ -60,7 +60,7 @@ def sections_for(
 
 
 def unread_characters(idea: Idea, opening: int, readings: Sequence[DimensionSections]) -> int:
-    """Return the number of characters beyond the idea's first `opening` characters that no reading shows."""
+    """Return the number of characters after the idea's first `opening` characters that no reading shows."""
     count = place = 0
     for number, section in enumerate(idea.sections):
         start = max(place, idea.text.find(section.text, place))

@@ -1,7 +1,6 @@
-"""A session of the board: draw and masks, then all reviews side by side, then meta-review, advice and decision.
+"""Session of the board: selection and masking, then all reviews in parallel, then meta-review, advice and decision.
 
-Two levels of LLM calls: the reviews, then meta-review and advice together.
-"""
+There are two levels of LLM calls: first the reviews, then meta-review and advice together."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -88,7 +87,7 @@ class BoardSession:
         )
 
     def _sections_by_dimension(self, pack: EvidencePack) -> dict[str, DimensionSections | None]:
-        """Return the sections that each dimension is judged on; None means the whole idea."""
+        """Return the sections on which each dimension is judged; None means the whole idea."""
         if not reads_by_section(pack.idea, self._options):
             return {dimension.name: None for dimension in self._dimensions}
         sections, room = pack.idea.sections, self._options.section_chars
@@ -103,8 +102,8 @@ class BoardSession:
     def _notices(
         self, pack: EvidencePack, sections_by_dimension: dict[str, DimensionSections | None]
     ) -> tuple[Notice, ...]:
-        """Return the notices for an idea judged by section, which replace the notice that counts characters
-        beyond its opening."""
+        """Return the notices for an idea judged by section. They replace the notice that counts the characters after
+        its opening."""
         sections_shown = [section for section in sections_by_dimension.values() if section is not None]
         if not sections_shown:
             return ()

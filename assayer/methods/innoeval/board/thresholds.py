@@ -39,7 +39,8 @@ def _between(values: Floats, place: int) -> float:
 
 
 def held_out_outcomes(scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
-    """Return the outcome of each idea by thresholds fitted without its fold. Folds are stratified by outcome."""
+    """Return the outcome of each idea according to thresholds fitted without its fold. Folds are stratified by
+    outcome."""
     fold = np.empty(len(labels), np.int64)
     for label in range(classes):
         rows = generator.permutation(np.flatnonzero(labels == label))

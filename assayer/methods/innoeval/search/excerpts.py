@@ -11,7 +11,8 @@ from assayer.text.cutting import first_words
 from assayer.text.sentences import sentence_spans
 
 _STRETCH_CHARS = 800
-"""Maximum characters of a span; longer paragraphs are split between sentences, and longer sentences at the limit."""
+"""Maximum characters of a span; longer paragraphs are split between sentences, and longer sentences are cut at the
+limit."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 

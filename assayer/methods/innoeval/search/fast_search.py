@@ -26,11 +26,11 @@ _OPERATIONS: Mapping[EvidenceKind, Operation] = {"web": "web", "code": "code", "
 """Operation under which the journal counts the results of each kind."""
 
 CutoffSide = Literal["before", "after"]
-"""Side of the cutoff; without a cutoff everything counts as before."""
+"""Side of the cutoff; without a cutoff, everything counts as before it."""
 
 
 class _Place(NamedTuple):
-    """Target of a query: one of several sources of its kind."""
+    """Target of a query: one of the sources of its kind."""
 
     query: SourceQuery
     source: str
@@ -76,8 +76,8 @@ class FastSearch:
     async def search(
         self, queries: Sequence[SourceQuery], side: CutoffSide = "before"
     ) -> dict[SourceQuery, list[SearchCandidate]]:
-        """Return the results of every query, best first. Raises LiteratureError if the corpus fails. A failed
-        query of web, code or data is counted as lost and missing from the result."""
+        """Return the results of every query, best first. Raises LiteratureError if the corpus fails. A failed query for
+        web, code or data is counted as lost and is missing from the result."""
         papers = [query for query in queries if query.kind == "literature"]
         others = [query for query in queries if query.kind != "literature"]
         answers = await gather_all([self._search_papers(papers, side), self._search_beyond_papers(others, side)])
@@ -153,7 +153,7 @@ class FastSearch:
         return search_candidate._replace(paper=search_candidate.paper.model_copy(update={"abstract": ""}))
 
     def admits(self, record: Paper, side: CutoffSide) -> bool:
-        """Return whether a page or repository may be used. It is checked again after reading, which may yield a
+        """Return whether a page or repository may be used. Check again after reading, because reading can yield a
         different date."""
         if not admits(self.window(side), record.publication_date):
             self._run.journal.record_dropped(_noun(record), "on the other side of the cutoff, or undated")
@@ -165,8 +165,8 @@ class FastSearch:
         return True
 
     def _is_own(self, record: Paper) -> bool:
-        """Return whether the record is the idea's own page, repository or paper: pages and repositories name
-        the title somewhere."""
+        """Return whether the record is the idea's own page, repository or paper. Pages and repositories count as its
+        own if they mention the title anywhere."""
         title = " ".join(self._title.casefold().split())
         record_text = " ".join(f"{record.title} {record.abstract}".casefold().split())
         names_title = len(title.split()) >= 4 and title in record_text

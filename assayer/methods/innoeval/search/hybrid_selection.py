@@ -1,7 +1,6 @@
-"""Hybrid selection: by embedding, by reranker where there is one, then by judged relevance and quality.
+"""Hybrid selection: by embedding, by reranker if there is one, then by judged relevance and quality.
 
-score = α·semantic + (1−α)·judge, both on 0 to 10 (the paper's equation 6).
-"""
+score = α·semantic + (1−α)·judge, both on a scale of 0 to 10 (the paper's equation 6)."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -22,12 +21,12 @@ class RankedCandidate(NamedTuple):
     candidate: SearchCandidate
     relevance: int
     score: float
-    """0 to 10."""
+    """Combined score, 0 to 10."""
 
 
 class HybridSelection:
-    """Hybrid selection that measures and judges each candidate of an evaluation once, in whichever round it was
-    found."""
+    """Hybrid selection that measures and judges each candidate of an evaluation only once, regardless of the round in
+    which it was found."""
 
     def __init__(self, context: EvaluationContext[InnoEvalOptions], digest: str, idea_summary: str) -> None:
         """Create the selection. `idea_summary` is a summary of the idea short enough for an embedding model to
@@ -39,7 +38,7 @@ class HybridSelection:
         self._reranker_scores: dict[PaperId, float] = {}
         self._relevance_by_paper: dict[PaperId, EvidenceRelevance] = {}
         self._sent_to_judge: set[PaperId] = set()
-        """Papers sent to the judge, whether they were judged or lost."""
+        """Papers sent to the judge, whether or not the answer was lost."""
 
     async def judge_candidates(self, candidates: Sequence[SearchCandidate]) -> None:
         """Judge all sufficiently near candidates that were not judged before, concurrently."""
@@ -66,8 +65,8 @@ class HybridSelection:
         return verdict is not None and verdict.relevance >= self._options.least_relevance
 
     def best_candidates(self, candidates: Sequence[SearchCandidate], most: int) -> list[RankedCandidate]:
-        """Return the relevant candidates, best first, at most `most` of each kind. The others are counted with
-        the reason."""
+        """Return the relevant candidates, best first, at most `most` of each kind. The remaining candidates are counted
+        with the reason."""
         chosen = []
         for kind in SOURCE_KINDS:
             of_kind = [candidate for candidate in candidates if candidate.kind == kind]
@@ -114,7 +113,7 @@ class HybridSelection:
         return RankedCandidate(candidate, verdict.relevance, round(score, 3))
 
     def _nearest(self, candidates: Iterable[SearchCandidate], kind: EvidenceKind) -> list[SearchCandidate]:
-        """Return the nearest candidates of a kind: twice as many as will be read."""
+        """Return the nearest candidates of a kind, up to twice as many as will be read."""
         of_kind = [candidate for candidate in candidates if candidate.kind == kind]
         of_kind.sort(key=lambda item: (-self._cosines.get(item.paper.id, 0.0), item.paper.id))
         return of_kind[: 2 * self._options.top]

@@ -55,8 +55,8 @@ class IterativeSearch:
         return f"{len(self._results_by_query)} queries were answered, with {self.rounds} round(s) of refinement."
 
     async def best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
-        """Return the best sources of each kind. Raises LiteratureError, and the underlying error if there were
-        no queries at all."""
+        """Return the best sources of each kind. Raises LiteratureError, or the underlying error if no queries could be
+        generated."""
         found = await self._first_round(parts)
         while True:
             new = self._remember(found)
@@ -72,8 +72,8 @@ class IterativeSearch:
         return self._selection.best_candidates([*self._candidates.values()], self._options.top)
 
     async def later_sources(self) -> list[RankedCandidate]:
-        """Return the best sources published after the cutoff, found by the initial queries alone. Call it last:
-        no search that judges may follow."""
+        """Return the best sources published after the cutoff, found by the initial queries alone. Call this last: no
+        search that judges candidates may follow."""
         if self._run.cutoff is None or not self._options.later:
             return []
         found = await self._sources.search(self._first_queries, "after")
@@ -115,8 +115,8 @@ class IterativeSearch:
         ]
 
     def _within_limits(self, queries: Sequence[SourceQuery], share: float) -> list[SourceQuery]:
-        """Limit queries of web, code and data to this share of the maximum for one evaluation, taking each
-        part's first query first."""
+        """Limit queries for web, code and data to this share of the maximum for one evaluation. Each part's first query
+        is taken first."""
         room = {
             "literature": len(queries),
             "web": math.ceil(self._options.web_queries * share),
@@ -204,7 +204,7 @@ def _parts_in_turn(queries: Sequence[SourceQuery]) -> list[SourceQuery]:
 
 
 def _sorted_words(text: str) -> tuple[str, ...]:
-    """Return a normalised key of a query; the same words in another order are the same query."""
+    """Return a normalised key of a query; queries with the same words in a different order have the same key."""
     return tuple(sorted(text.casefold().split()))
 
 
