@@ -105,7 +105,7 @@ def _report(path: Path) -> Report | None:
 
 def read_comparisons(path: Path) -> KnownFile:
     """Read the comparisons of an earlier ranking, with texts sanitised like all external text. Raises InputError naming
-    the first line that is not a comparison."""
+    the first line that is not a valid comparison."""
     found, names = list[Comparison](), dict[IdeaId, str]()
     for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
         if line.strip():
@@ -142,5 +142,5 @@ def _comparison(line: str, place: str) -> HandedInComparison:
         return HandedInComparison.model_validate_json(line)
     except ValidationError:
         raise InputError(
-            f"{place} is not a comparison.", "Give the comparisons.jsonl that an earlier `assayer rank` wrote."
+            f"{place} is not a valid comparison.", "Give the comparisons.jsonl that an earlier `assayer rank` wrote."
         ) from None

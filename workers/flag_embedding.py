@@ -87,7 +87,7 @@ def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
     except (OSError, ValueError, RuntimeError, KeyError, AttributeError, ImportError) as error:
         raise ConfigurationError(
             f"The model {name!r} could not be loaded with FlagEmbedding: {first_line(error)}",
-            f"Check {setting}, and that the model has been downloaded where HF_HUB_OFFLINE is set.",
+            f"Check {setting}. If HF_HUB_OFFLINE is set, the model must already be downloaded.",
         ) from error
     finally:
         log.setLevel(level)

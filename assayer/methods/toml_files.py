@@ -36,7 +36,7 @@ def parse_toml(text: str, file: str, allowed: Iterable[str]) -> Mapping[str, Any
         raise InputError(f"{file} is not valid TOML: {error}.") from error
     unknown = sorted(table.keys() - set(allowed))
     if unknown:
-        raise InputError(f"{file} has unknown keys: {', '.join(unknown)}.", f"It may have {', '.join(allowed)}.")
+        raise InputError(f"{file} has unknown keys: {', '.join(unknown)}.", f"Allowed keys: {', '.join(allowed)}.")
     return table
 
 

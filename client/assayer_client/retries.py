@@ -46,5 +46,5 @@ def next_poll(elapsed: float, most: float | None, job: str = "It") -> float:
     if most is None:
         return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL)
     if elapsed >= most:
-        raise TimeoutError(f"{job} has not ended within {most:g} seconds; the work continues.")
+        raise TimeoutError(f"{job} did not finish within {most:g} seconds; it is still running.")
     return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL, most - elapsed)

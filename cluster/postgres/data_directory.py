@@ -126,7 +126,7 @@ class PostgresDataDirectory:
         except RetryError:
             raise self._trouble(f"was not ready within {self._seconds:g} s.") from None
         if server is None:
-            raise self._trouble(f"stopped while it started: {self._log_end()}")
+            raise self._trouble(f"exited during start-up: {self._log_end()}")
 
     def _socket_dir(self) -> Path:
         """Return the socket directory: the cluster directory, which other users cannot enter, or a temporary directory

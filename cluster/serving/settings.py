@@ -87,5 +87,5 @@ class ServingSettings(Frozen):
         for name in type(self).model_fields:
             pool = getattr(self, name)
             if name != "batch_evaluator" and isinstance(pool, PoolSettings) and pool.most and not pool.replicas:
-                raise ValueError(f"{name}: a pool that is called grows from at least 1 process")
+                raise ValueError(f"{name}: at least 1 process must always run, because other processes call this pool")
         return self

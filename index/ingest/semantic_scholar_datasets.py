@@ -126,7 +126,7 @@ class S2Files:
         if await self._transport.save(self._links[file], path) == "refused":
             await self._renew(file)
             if await self._transport.save(self._links[file], path) == "refused":
-                raise SourceRefused(f"Semantic Scholar does not deliver {source.name} of {source.kind}.", _HINT)
+                raise SourceRefused(f"Semantic Scholar does not provide {source.name} of {source.kind}.", _HINT)
         yield str(path)
         path.unlink()
 

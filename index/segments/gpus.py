@@ -88,7 +88,7 @@ class FaissGpus:
             import torch
         except ImportError:
             raise ConfigurationError(
-                "Vectors are laid into a GPU's memory by torch, which is not installed.",
+                "Loading vectors into GPU memory requires torch, which is not installed.",
                 f"Run: pip install 'assayer[gpu]', {_ON_THE_CPU}",
             ) from None
         if torch.cuda.device_count() < self.count:

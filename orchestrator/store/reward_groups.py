@@ -135,7 +135,7 @@ def _check_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
         raise GroupConflict(message, "Say the same in every member.", "size")
     if group["judge"] != plan.judge:
         message = f"The group {plan.id!r} is judged by {group['judge']}, and this member asks for {plan.judge}."
-        raise GroupConflict(message, "Rewards of two judges cannot be compared.", "judge")
+        raise GroupConflict(message, "Rewards from different judges cannot be compared.", "judge")
 
 
 def _job_id(tenant: TenantId, group: str, member: int, digest: bytes, before: str) -> JobId:

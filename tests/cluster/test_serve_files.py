@@ -196,7 +196,7 @@ def test_gpu_search_requires_gpus_in_the_searching_pool(
         ({"dispatcher": {"replicas": 1}}, "dispatcher"),
         ({"llm": {"replicas": 1}}, "llm"),
         ({"index": {"replicas": 4, "most": 2}}, "at most 2"),
-        ({"index": {"replicas": 0, "most": 2}}, "index: a pool that is called grows from at least 1"),
+        ({"index": {"replicas": 0, "most": 2}}, "index: at least 1 process must always run"),
         ({"indexx": {"replicas": 1}}, "indexx"),
         ({"index": {"replicas": 1}, "index_copies": 2}, "1 processes cannot hold 2 copies of each shard"),
     ],

@@ -284,4 +284,4 @@ def test_unavailable_hub_model_error_names_its_setting() -> None:
     )
     said = run_elsewhere(code)
     assert "ConfigurationError: The model 'nobody/nothing' could not be loaded with FlagEmbedding" in said
-    assert "Check ASSAYER_RERANKER__MODEL, and that the model has been downloaded where HF_HUB_OFFLINE is set." in said
+    assert "Check ASSAYER_RERANKER__MODEL. If HF_HUB_OFFLINE is set, the model must already be downloaded." in said

@@ -50,7 +50,7 @@ def test_comparisons_are_read_back_without_hidden_characters(tmp_path: Path) -> 
 def test_invalid_comparison_line_is_reported_by_number(tmp_path: Path, line: str) -> None:
     path = tmp_path / "known.jsonl"
     path.write_text(comparisons_to_jsonl([_comparison()], {}) + line, "utf-8")
-    with pytest.raises(InputError, match=r"known\.jsonl:2 is not a comparison"):
+    with pytest.raises(InputError, match=r"known\.jsonl:2 is not a valid comparison"):
         read_comparisons(path)
 
 

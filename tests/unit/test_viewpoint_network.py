@@ -142,7 +142,7 @@ def test_checkpoint_with_replaced_weights_is_rejected(checkpoint: Checkpoint, tm
     with pytest.raises(ConfigurationError, match="do not fit its own description"):
         load_checkpoint(path).networks()
     save_file({"7.head": torch.zeros(1)}, path, metadata=metadata)
-    with pytest.raises(InputError, match="weights of a network that it does not describe"):
+    with pytest.raises(InputError, match="its weights do not match the network"):
         load_checkpoint(path)
 
 

@@ -86,7 +86,10 @@ def document_kind(document: bytes) -> DocumentKind | Literal["pdf"] | None:
 async def _read_text(document: bytes, kind: DocumentKind, source: str, limits: OfficeLimits) -> Idea:
     text = await read_document(document, kind, source, limits)
     if not isinstance(text, ParsedText):
-        raise InputError(f"{source} is a table, not a text.", "Name it .xlsx: then every row is read as an idea.")
+        raise InputError(
+            f"{source} contains a table; a text document is required.",
+            "Name it .xlsx: then every row is read as an idea.",
+        )
     return text.idea(source)
 
 

@@ -138,7 +138,7 @@ class SentenceModel(PaddedModel):
         except (OSError, ValueError, RuntimeError) as error:
             raise ConfigurationError(
                 f"The embedding model {settings.model!r} could not be loaded: {first_line(error)}",
-                "Check its name, and that it has been downloaded where HF_HUB_OFFLINE is set.",
+                "Check its name. If HF_HUB_OFFLINE is set, it must already be downloaded.",
             ) from error
         if not isinstance(model.tokenizer, transformers.PreTrainedTokenizerBase):
             raise ConfigurationError(f"The embedding model {settings.model!r} is not a transformer for text.")

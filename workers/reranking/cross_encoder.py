@@ -69,7 +69,7 @@ class CrossEncoder(PaddedModel):
         except (OSError, ValueError, RuntimeError) as error:
             raise ConfigurationError(
                 f"The reranking model {self._name!r} could not be loaded: {first_line(error)}",
-                "Check its name, and that it has been downloaded where HF_HUB_OFFLINE is set.",
+                "Check its name. If HF_HUB_OFFLINE is set, it must already be downloaded.",
             ) from error
         if model.config.num_labels != 1:
             raise ConfigurationError(

@@ -121,6 +121,6 @@ def load_checkpoint(path: Path) -> Checkpoint:
     for key, tensor in tensors.items():
         member, _, name = key.partition(".")
         if not member.isdigit() or int(member) >= len(states):
-            raise InputError(f"{path} is damaged: it holds weights of a network that it does not describe.")
+            raise InputError(f"{path} is damaged: its weights do not match the network described in it.")
         states[int(member)][name] = tensor
     return Checkpoint(description, tuple(states))

@@ -99,7 +99,7 @@ async def _refusal(client: AsyncClient) -> ApiProblem:
 
 
 async def test_evaluation_continues_after_the_client_times_out(client: AsyncClient, service: Service) -> None:
-    with pytest.raises(TimeoutError, match=r"^ev_\w+ has not ended within 0 seconds; the work continues"):
+    with pytest.raises(TimeoutError, match=r"^ev_\w+ did not finish within 0 seconds; it is still running"):
         await client.evaluate(_BODY, key="once", seconds=0)
     await service.finish()
     assert (await client.evaluate(_BODY, key="once")).method == "scholareval"
