@@ -10,8 +10,8 @@ from assayer.run.concurrency import gather_all
 async def citation_ids_of(
     literature: Literature, papers: Sequence[PaperId], limit: int, window: Window
 ) -> dict[PaperId, CitationIds]:
-    """Fetch the ids of cited and citing papers with two queries to the port, as an implementation of its method
-    `citations`. Raises LiteratureError."""
+    """Return the ids of cited and citing papers, for literature that implements `citations` by its queries for
+    references and for citing papers. Raises LiteratureError."""
     cited, citing = await gather_all(
         [literature.references(papers, limit, window), literature.citing(papers, limit, window)]
     )

@@ -226,8 +226,8 @@ def outcomes_of(where: str, page: type[ItemsPage[T]]) -> Method[_Yielding[Iterat
 def waiting_for_items(
     where: str, kind: type[S], page: type[ItemsPage[T]]
 ) -> Method[_Waiting[S], _Waiting[Coroutine[Any, Any, S]]]:
-    """Return a method that returns a multi-item job once it has ended, with all outcomes in the order of the items. The
-    method raises TimeoutError after `seconds`; the job continues."""
+    """Build the method that waits until a multi-item job ends, and returns it with all outcomes in item order. If its
+    argument `seconds` elapses first, the method raises TimeoutError, and the job keeps running."""
 
     async def wait(exchange: Exchange, id: str, *, seconds: float | None = None) -> Any:
         async for _ in exchange.outcomes(id, next_items_call(where, page, id), 0, seconds):

@@ -160,7 +160,7 @@ class EvaluationProgress(_Bars):
 
 
 class StepProgress(_Bars):
-    """Progress bar that counts steps, of one stage or of all events. Implements the Progress port."""
+    """Progress bar that counts steps, either of one stage or of all stages. Implements the Progress port."""
 
     def __init__(self, steps: str, total: int | None = None, stage: str | None = None, stderr: bool = False) -> None:
         super().__init__(SpinnerColumn(), TextColumn(steps), stderr=stderr)

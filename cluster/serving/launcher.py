@@ -156,7 +156,7 @@ def _start_narrated(say: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def _stop_event() -> Iterator[threading.Event]:
-    """Yield an event set by the first signal; the second signal interrupts the running code."""
+    """Yield an event that is set by the first stop signal; the second signal interrupts the running code."""
     stopping = threading.Event()
 
     def tell(_: int, __: FrameType | None) -> None:

@@ -103,6 +103,6 @@ async def _answer(response: DeploymentResponse[Any]) -> Any:
 
 
 def _original_error(error: RayTaskError) -> Exception:
-    """Return the error as raised in the remote process, in its own type and with its full message."""
+    """Return the error raised in the remote process, with its original type and full message."""
     cause = getattr(error, "cause", None)
     return cause if isinstance(cause, Exception) else error

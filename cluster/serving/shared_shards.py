@@ -59,7 +59,7 @@ class SharedShards:
         self._asked[number] = self._clock()
 
     def let_go(self, held: Iterable[int]) -> list[int]:
-        """Return the open shards that no longer belong to this process and have not been requested for a while."""
+        """Return the open shards to release: those no longer assigned to this process and not requested for a while."""
         if not self._steady():
             return []
         mine = self._falling_here()

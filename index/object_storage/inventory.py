@@ -93,7 +93,7 @@ def _files_of_part(versions: VersionStore, version: str, prefix: str) -> tuple[i
 
 
 def _sealed_files(directory: Path, prefix: str) -> list[FileOfVersion]:
-    """Return the manifest and its seal, which no manifest lists."""
+    """Return the manifest and its seal file. The manifest lists neither of them."""
     return [
         FileOfVersion(
             path=f"{prefix}/{name}", sha256=checksum(directory / name), bytes=(directory / name).stat().st_size

@@ -51,7 +51,7 @@ class Gpus(Protocol):
         ...
 
     def assigner(self, dimensions: int) -> Any:
-        """Return an empty flat inner-product index of FAISS on all GPUs."""
+        """Return an empty flat inner-product FAISS index on all GPUs."""
         ...
 
 

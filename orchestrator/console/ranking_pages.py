@@ -41,7 +41,7 @@ class RankingChoice(Frozen):
 
 
 class _Entered(Frozen, extra="ignore"):
-    """Fields of the form, as the person entered them."""
+    """Form values exactly as the user entered them."""
 
     cut: str = Field(default="", max_length=20)
     calls_per_idea: str = Field(default="", max_length=20)

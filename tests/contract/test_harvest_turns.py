@@ -80,7 +80,7 @@ async def test_harvest_waits_for_the_spacing_after_a_request_of_the_service(
         assert 50.0 < (await _waits(pacer)).opening <= 60.0
 
 
-async def test_each_download_takes_a_turn(tmp_path: Path, database: Database, database_url: str) -> None:
+async def test_each_download_waits_for_a_rate_limit_slot(tmp_path: Path, database: Database, database_url: str) -> None:
     settings = _settings(tmp_path, database_url, spacing=0.0)
     fetching = FetchingSettings(allow=("127.0.0.0/8",))
     with serving([answer([]), answer([])]) as services:

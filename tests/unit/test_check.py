@@ -75,7 +75,7 @@ async def test_pages_print_each_passage_once_without_scores() -> None:
         assert "not judged" in page.lower()
 
 
-async def test_a_report_without_scores_is_not_called_incomplete_for_that() -> None:
+async def test_missing_scores_alone_do_not_mark_a_report_incomplete() -> None:
     report = await report_of()
     judged = next(item for item in measure_release(report, ReleaseMinima()).minima if item.name == "judged")
     assert judged.met

@@ -107,5 +107,5 @@ def test_url_is_kept_only_in_verified_quote() -> None:
         ("", False),
     ],
 )
-def test_text_ending_mid_sentence_is_marked_as_broken_off(text: str, broken: bool) -> None:
+def test_text_ending_mid_sentence_is_marked_as_truncated(text: str, broken: bool) -> None:
     assert SHOWN.model_copy(update={"text": text}).breaks_off is broken

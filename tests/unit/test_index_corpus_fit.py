@@ -46,7 +46,7 @@ def test_fit_criterion_states_paper_count_thresholds_and_cutoff() -> None:
         assert part in fit.criterion
 
 
-def test_fit_is_poor_when_papers_are_too_few() -> None:
+def test_fit_is_poor_when_there_are_too_few_papers() -> None:
     calibration = calibrate_fit([0.5] * FEWEST_PAPERS, neighbours=1, papers=100)
     for fit in (
         judge_fit(0.9, None, papers=4, window=OPEN),

@@ -139,7 +139,7 @@ async def test_filters_apply_within_the_window(corpus: Corpus, window: Window) -
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-async def test_records_references_citations_and_newest_day_respect_the_window(corpus: Corpus, window: Window) -> None:
+async def test_window_applies_to_records_references_citations_and_latest_date(corpus: Corpus, window: Window) -> None:
     def ids(papers: Sequence[Paper]) -> set[str]:
         return {item.id for item in papers}
 

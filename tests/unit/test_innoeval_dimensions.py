@@ -37,7 +37,7 @@ def a_file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_dimensions_file_replaces_all_built_in_dimensions_not_kept(tmp_path: Path) -> None:
+def test_dimensions_file_replaces_built_in_dimensions_except_those_it_keeps(tmp_path: Path) -> None:
     own = VALUE.format(bands=BANDS)
     assert [load_dimension.name for load_dimension in load_dimensions(a_file(tmp_path, own))] == ["value for money"]
     kept = load_dimensions(a_file(tmp_path, f'keep = ["novelty"]\n{own}'))

@@ -21,7 +21,7 @@ def strengths_of(ranking: Ranking) -> StrengthIntervals:
     )
 
 
-async def test_chances_sum_to_the_cut_and_bands_cover_all_ideas() -> None:
+async def test_selection_probabilities_sum_to_the_cut_and_bands_include_every_idea() -> None:
     ranking = (await rank_ideas(ideas_of_worth(30), JudgeLlm(right), ranking_run(), RankingOptions(), cut=10)).ranking
     ranked = strengths_of(ranking)
     for cut in (1, 7, 10, 29):

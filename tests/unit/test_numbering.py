@@ -45,7 +45,7 @@ def test_source_text_resembling_a_marker_is_not_numbered() -> None:
     assert [paper.id for paper in numbering.papers(PAPERS)] == ["a"]
 
 
-def test_title_resembling_a_label_is_neutralised() -> None:
+def test_title_that_looks_like_a_citation_label_is_escaped() -> None:
     numbering = Numbering()
     numbering.apply(_point("a"))
     (reference,) = numbering.references(numbering.papers(PAPERS))

@@ -52,7 +52,7 @@ def test_drawing_links_viewpoints_to_neighbours_and_draws_shared_neighbours_once
         ("accept", False, "zero"),
     ],
 )
-def test_outcomes_are_coloured_by_rank_when_ordered(label: str | None, ordered: bool, expected: str) -> None:
+def test_ordinal_outcomes_are_coloured_by_rank(label: str | None, ordered: bool, expected: str) -> None:
     assert side(label, GRAPH.model_copy(update={"ordered": ordered})) == expected
 
 

@@ -111,8 +111,8 @@ class StateGraph:
     # What is proposed
 
     def with_node(self, kind: NodeKind, name: str, note: str, step: int, same: NodeKey | None = None) -> Changed:
-        """Add a node, or merge it into an existing node: the node of the same kind and normalised name, or `same`, a
-        node judged to have the same meaning."""
+        """Add a node, or merge it into an existing one: into `same`, a node judged to have the same meaning, if given;
+        otherwise into the node with the same kind and normalised name, if any."""
         if kind not in _CONTENTS:
             return Changed(self, "papers come from searches only" if kind == "paper" else "there is one idea only")
         if not normalised_name(name):
