@@ -87,8 +87,8 @@ async def serve_http(
 
 @contextmanager
 def _stop_event() -> Iterator[asyncio.Event]:
-    """Yield an event that is set by the first stop signal; the second signal cancels the task inside the context. The previous
-    signal handlers are restored afterwards."""
+    """Yield an event that is set by the first stop signal; the second signal cancels the task inside the context. The
+    previous signal handlers are restored afterwards."""
     stopping = asyncio.Event()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
