@@ -17,7 +17,7 @@ _CITED = re.compile(
 
 
 def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
-    """Return whether nobody was recognised, or the masked text still has words that look like the name of a person
+    """Return whether no person was recognised, or the masked text still has words that look like the name of a person
     whom it does not cite."""
     if not people:
         return True

@@ -109,7 +109,7 @@ def test_ranking_outputs_in_all_formats_are_consistent(ranked: Ranked) -> None:
         assert all(idea.title in text for idea in ranking.ideas)
     assert "Clearly in" in ranked.resumed.out
     assert ranking.blind
-    assert "Judged blind: nothing found to mask." in ranked.resumed.out
+    assert "Judged blind: nothing found to mask; names may remain." in ranked.resumed.out
 
 
 def test_blind_comparisons_are_rejected_in_non_blind_ranking(ranked: Ranked) -> None:
