@@ -230,4 +230,4 @@ def _read_state(folder: Path) -> IngestState:
 
 
 def _no_progress(stage: str, done: int, total: int) -> None:
-    """Ignore progress, because nobody watches nightly runs, and their report states the duration."""
+    """Ignore progress: nightly runs are unattended, and their report states the duration."""

@@ -103,3 +103,24 @@ def test_judgement_text_contains_each_finding_once() -> None:
     assert "**One order of domains.** *(fatal)* With one fixed order" in text
     assert "## Evidence" not in text
     assert "# In short" not in text
+
+
+def test_further_points_stand_under_their_topics() -> None:
+    report = review_report()
+    review = report.panel_review
+    assert review is not None
+    (question,) = review.further
+    further = (question, question, question.model_copy(update={"topic": "reach"}))
+    grouped = report.model_copy(update={"panel_review": review.model_copy(update={"further": further})})
+    text = "How often is the index asked?"
+    assert f"- F1. {text}\n- F2. {text}\n\n**Reach and use**\n\n- F3. {text}\n" in as_markdown(grouped)
+    page = as_html(grouped)
+    section = page[page.index("Further points and questions") :].partition("</section>")[0]
+    assert re.findall(r"<h4>(.*?)</h4>|data-number=\"(F\d)\"|(&lt;)", section) == [
+        ("Design and feasibility", "", ""),
+        ("", "F1", ""),
+        ("", "F2", ""),
+        ("Reach and use", "", ""),
+        ("", "F3", ""),
+    ]
+    assert section.count("<ul") == section.count("</ul>") == 2
