@@ -24,7 +24,7 @@ from assayer.models import Frozen
 from index.corpus_fit import FitCalibration
 from index.hashing import hash64
 from index.records.record_sources import RecordSource
-from index.versions.manifest import CorpusChanges, RejectionCount, SealedManifest, read_sealed, write_sealed
+from index.versions.manifest import CorpusChanges, OtherFormatError, RejectionCount, SealedManifest, read_sealed, write_sealed
 from index.versions.version_store import VersionStore
 
 _LOG = logging.getLogger(__name__)
@@ -136,15 +136,18 @@ class ShardStore:
                 shard.prune_segments()
 
     def _readable_manifests(self) -> list[ShardedManifest]:
-        """Return the manifests of all versions. A version that cannot be opened here, because it belongs to
-        another release or to an unsharded corpus that was in this directory, is removed unless it is current or
-        in use."""
+        """Return the manifests of all versions, or none if one cannot be read, because it may name any version of a
+        shard. A version of another format, as of an unsharded corpus that was in this directory, is removed unless
+        it is current or in use."""
         found, others = [], False
         for version in self.versions.whole_versions():
             try:
                 found.append(self.read_manifest(version))
-            except CorpusError:
+            except OtherFormatError:
                 others |= version == self.versions.current_version() or not self.versions.remove(version)
+            except CorpusError as error:
+                _LOG.warning("old versions of the shards in %s stay: %s", self.directory, error)
+                return []
         if found and not others:
             self.versions.remove_segments()
         return found

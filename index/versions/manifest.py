@@ -163,6 +163,10 @@ def check_embedder(manifest: EmbeddedWith, embedder: Embedder, directory: Path) 
 OfKind = TypeVar("OfKind", bound=SealedManifest)
 
 
+class OtherFormatError(CorpusError):
+    """The version is of another release, or is unsharded where a sharded one is expected, or the reverse."""
+
+
 def write_sealed(manifest: SealedManifest, directory: Path) -> None:
     """Write the manifest with its checksum in a separate file."""
     written = (manifest.model_dump_json(indent=1) + "\n").encode()
@@ -171,8 +175,8 @@ def write_sealed(manifest: SealedManifest, directory: Path) -> None:
 
 
 def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
-    """Read a sealed manifest. Raises CorpusError if it is missing, of another format or version, or has changed
-    since it was written."""
+    """Read a sealed manifest. Raises OtherFormatError for a manifest of another format, and CorpusError if it is
+    missing, of another version, or has changed since it was written."""
     path = directory / MANIFEST
     try:
         written = path.read_bytes()
@@ -181,7 +185,7 @@ def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
         raise CorpusError(f"The corpus version in {directory} has no readable manifest.", REBUILD_HINT) from None
     except ValidationError as error:
         if any(problem["loc"] == ("format",) for problem in error.errors()):
-            raise CorpusError(
+            raise OtherFormatError(
                 f"The corpus in {directory} was built by another release of assayer.", REBUILD_HINT
             ) from None
         raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD_HINT) from None

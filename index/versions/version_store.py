@@ -20,7 +20,7 @@ from pathlib import Path
 
 from assayer.errors import CorpusError
 from index.hashing import verify_files
-from index.versions.manifest import MANIFEST, Manifest, read_manifest
+from index.versions.manifest import MANIFEST, Manifest, OtherFormatError, read_manifest
 
 _LOG = logging.getLogger(__name__)
 _UNFINISHED = "unfinished-"
@@ -188,13 +188,17 @@ class VersionStore:
             shutil.rmtree(self._segments)
 
     def prune_segments(self) -> None:
-        """Remove the segments that no version uses."""
+        """Remove the segments that no version uses. Removes none while a version cannot be read, because that version
+        may use any of them."""
         used: set[str] = set()
-        for path in self._versions.iterdir():
+        for version in self.whole_versions():
             try:
-                used |= {segment.name for segment in read_manifest(path).segments}
-            except CorpusError:
-                shutil.rmtree(path)  # of another release: nobody can read it
+                used |= {segment.name for segment in read_manifest(self.version_path(version)).segments}
+            except CorpusError as error:
+                if isinstance(error, OtherFormatError) and self.remove(version):
+                    continue
+                _LOG.warning("unused segments of the corpus in %s stay: %s", self.directory, error)
+                return
         for path in self._segments.glob("*"):
             if path.name not in used:
                 shutil.rmtree(path)

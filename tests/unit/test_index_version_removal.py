@@ -73,3 +73,31 @@ async def test_failed_version_removal_does_not_fail_the_build(
     assert version_store.VersionStore(directory).current_version() == second
     assert "Input/output error" in caplog.text
     assert [await built(source, directory, 12)] == versions(directory)
+
+
+@pytest.mark.parametrize("damage", ["unreadable", "cut short"])
+async def test_damaged_version_and_its_segments_are_kept(
+    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source, directory = tmp_path / "papers.jsonl.gz", tmp_path / "corpus"
+    write_jsonl(source, RECORDS[:10])
+    first = (await build_corpus([source], directory, EMBEDDER, options=BuildOptions(keep=5))).manifest
+    manifest = directory / "versions" / first.version / "manifest.json"
+    whole = manifest.read_bytes()
+    if damage == "unreadable":  # what a disk or a network file system does for a moment
+        manifest.unlink()
+        manifest.mkdir()
+    else:
+        manifest.write_bytes(whole[:40])
+
+    write_jsonl(source, RECORDS[10:21])
+    second = (await build_corpus([source], directory, EMBEDDER, options=BuildOptions(keep=5))).manifest
+
+    assert versions(directory) == sorted([first.version, second.version])
+    assert "unused segments" in caplog.text
+    if damage == "unreadable":
+        manifest.rmdir()
+    manifest.write_bytes(whole)
+    opened = Corpus.open(directory, EMBEDDER, version=first.version)
+    assert len(opened) == 10
+    opened.close()
