@@ -24,7 +24,14 @@ from assayer.models import Frozen
 from index.corpus_fit import FitCalibration
 from index.hashing import hash64
 from index.records.record_sources import RecordSource
-from index.versions.manifest import CorpusChanges, OtherFormatError, RejectionCount, SealedManifest, read_sealed, write_sealed
+from index.versions.manifest import (
+    CorpusChanges,
+    OtherFormatError,
+    RejectionCount,
+    SealedManifest,
+    read_sealed,
+    write_sealed,
+)
 from index.versions.version_store import VersionStore
 
 _LOG = logging.getLogger(__name__)
