@@ -72,6 +72,6 @@ def _cut(source: ReadSource, chars: int) -> EvidenceItem:
     item = source_item(source)
     if len(item.text) <= chars:
         return item
-    # Beyond the omission, the place that a word comes from is unknown if there are several.
+    # After the omitted middle, the place of a word is known only if the whole text has a single place.
     places = item.places if len(item.places) == 1 else ()
     return item.model_copy(update={"text": shortened(item.text, chars), "places": places})

@@ -65,11 +65,12 @@ class Passages:
         return cls({f"E{number}": passage for number, passage in enumerate(passages, start=1)})
 
     def about(self, point: str) -> list[str]:
-        """Return the labels of the passages that were read for a point and support the statement derived from them."""
+        """Return the labels of the passages that were read for a point and that `borne_out` accepts."""
         return self.borne_out([label for label, passage in self.by_label.items() if point in passage.points])
 
     def borne_out(self, labels: Sequence[str]) -> list[str]:
-        """Return the labels, each once, of known passages whose text supports the statement derived from them."""
+        """Return the labels of known passages, without duplicates. Passages whose text does not support the statement
+        derived from them are left out; passages that could not be checked are kept."""
         known = {label: self.by_label[label].quote.support for label in labels if label in self.by_label}
         return [
             label
@@ -84,7 +85,7 @@ async def ask_editor(
     literature: LiteratureRead,
     named: Sequence[RememberedWork],
 ) -> EditedReview:
-    """Ask the editor. Raises an AssayerError if there is no answer, because there is no review without it."""
+    """Ask the editor for the review. Raises an AssayerError if there is no answer."""
     passages = Passages.of(literature.passages).by_label
     noted = tuple(
         NotedPassage(
@@ -137,18 +138,18 @@ def panel_review(
     left_out = sum(point.label not in merged for point in panel.points)
     journal.record_dropped("point", "left out by the editor", left_out)
     lost = sum(len({*finding.cites}) - len(passages.borne_out(finding.cites)) for finding in findings)
-    journal.record_dropped("passage cited", "its text does not bear out what was taken from it", lost)
+    journal.record_dropped("cited passage", "its text does not support the statement derived from it", lost)
     closest = _near_works(answer.closest, passages)
-    journal.record_dropped(
-        "work named as close", "no passage shows that it is near", len(answer.closest) - len(closest)
-    )
+    journal.record_dropped("closest work", "no passage shows that it is close", len(answer.closest) - len(closest))
     edited = answer.model_copy(update={"strengths": strengths, "major": major, "further": further, "closest": closest})
     review = _numbered(edited, context.text, panel, passages, named)
     while review.words > most and edited.further:
         edited = edited.model_copy(update={"further": edited.further[:-1]})
         review = _numbered(edited, context.text, panel, passages, named)
-    journal.record_dropped("further point", f"the review may have {most:,} words", len(further) - len(edited.further))
-    journal.record_dropped("work named from memory", "no finding refers to it", len(named) - len(review.named))
+    journal.record_dropped(
+        "further point", f"the review is limited to {most:,} words", len(further) - len(edited.further)
+    )
+    journal.record_dropped("work from memory", "no finding refers to it", len(named) - len(review.named))
     return review
 
 
@@ -157,7 +158,8 @@ def _words(finding: _Edited) -> str:
 
 
 def _near_works(closest: Sequence[NearWork], passages: Passages) -> list[NearWork]:
-    """Return the works named as nearest, each once, if a passage shows that they are near to the plan."""
+    """Return the works that the editor listed as closest, without duplicates and only if a passage shows that they are
+    close to the plan."""
     kept: dict[PaperId, NearWork] = {}
     for work in closest:
         for label in passages.borne_out([work.cites]):

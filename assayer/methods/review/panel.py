@@ -34,14 +34,14 @@ _REFEREES: dict[Lens, str] = {
 """Display name of each referee, for the editor."""
 _SEVERITIES = ("fatal", "major", "minor")
 _REPETITION = 0.75
-"""Minimum share of the longer text's content words at which two texts count as the same. Repetitions in other words are
-left to the editor."""
+"""Minimum share of the longer text's content words that two texts have in common to count as repetitions. The editor
+merges points that say the same in other words."""
 _OPENING_CHARS = 700
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Points of the referees asked so far. Novelty claims and points have the labels `Q1`, `Q2` …"""
+    """Points of the referees asked so far. Novelty claims and points share one sequence of labels: `Q1`, `Q2` …"""
 
     opening: str
     """Beginning of the plan."""
@@ -59,7 +59,8 @@ class Panel:
     """Search queries: those of the first referee, then those of the others. Within each group, queries for novelty
     claims come first, then queries for points by severity."""
     prior_work: tuple[PriorWork, ...] = ()
-    """Works that referees named from memory, each once: those of the first referee, then of the others in turn."""
+    """Works that referees named from memory, without duplicates: those of the first referee, then those of the others
+    in turn."""
 
 
 async def ask_first_referee(context: EvaluationContext[ReviewOptions]) -> Panel | Failed:

@@ -91,7 +91,7 @@ def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int
 async def checked_passages(passages: Sequence[ReadPassage], llm: Llm, run: Run) -> tuple[ReadPassage, ...]:
     """Return the passages with the outcome of the support check: does the text around the quotes support `shows`?
 
-    Raises errors that make it pointless to continue at all."""
+    Raises errors that would affect every other request as well."""
     items = [
         SupportItem(
             label="",

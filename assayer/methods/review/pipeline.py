@@ -1,7 +1,7 @@
 """Review method: a referee for the whole plan, others who add points, literature on all points, one editor, and checks
 of all citations.
 
-If the editor's answer is lost, the report is partial: it has the referees' points with their evidence, but no scores.
+If the editor's request fails, the report is partial: it has the referees' points with their evidence, but no scores.
 """
 
 from assayer.claim_support.checking import claim_counts
@@ -39,7 +39,7 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
     literature = await read_literature(context, panel, chosen)
     run.report_progress(METHOD, 3, _STAGES)
     named = remembered_works(panel, literature)
-    # The check reads what the editor sees, not what the editor writes: it need not wait.
+    # The support check reads the editor's input, not the editor's answer, so both run at the same time.
     answer, checked = await gather_pair(
         as_result(ask_editor(context, panel, literature, named)),
         checked_passages(literature.passages, backends.llm, run),

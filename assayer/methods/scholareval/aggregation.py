@@ -41,8 +41,8 @@ def mean_score(assessments: Sequence[Assessment], noun: str) -> Score | Absent:
 
 
 def leading_points(assessments: Sequence[Assessment]) -> Summary:
-    """Return the first strength, weakness and suggestion of each assessment, at most three of each kind. Points and
-    assessments are ordered by importance."""
+    """Return the first strength, weakness and suggestion of each assessment, at most three of each kind. Points that
+    were not downgraded come first; otherwise the order of the assessments, by importance, is kept."""
 
     def first(kind: str) -> tuple[Point, ...]:
         firsts = [

@@ -36,11 +36,11 @@ _STAGES = 5
 
 _UNTOUCHED = "Its text says nothing about this."
 _NOT_COVERED = Absent(
-    reason="The corpus does not cover this field: what is missing from it says nothing about novelty."
+    reason="The corpus does not cover this field, so the lack of earlier work in it says nothing about novelty."
 )
 _NOT_COVERED_NOR_FOUND = Absent(
-    reason="The corpus does not cover this field, and what a few searches beyond it did not find says nothing about "
-    "novelty."
+    reason="The corpus does not cover this field, and a few searches elsewhere that found nothing do not show novelty "
+    "either."
 )
 
 
@@ -108,8 +108,8 @@ class ContributionModule:
         )
 
     async def _read_for_methods(self, compared: Sequence[PaperId]) -> list[Paper]:
-        """Return the nearest papers that were read for the methods and are not compared yet: papers near to a method
-        may also be near to what is claimed as new."""
+        """Return the nearest papers that were read for the methods and have not been compared yet, because a paper near
+        to a method may also be near to what is claimed as new."""
         nearest = await self._readings_for_methods.excluding([self.papers[paper] for paper in compared])
         papers = await self._admitted(nearest)
         self.papers |= {paper.id: paper for paper in papers}

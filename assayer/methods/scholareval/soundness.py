@@ -74,7 +74,7 @@ class SoundnessModule:
             self._readings.publish()
 
     async def _evaluate(self) -> Part:
-        self._run.report_progress("soundness", 0, 1)  # how many methods there are is not known yet
+        self._run.report_progress("soundness", 0, 1)  # the number of methods is not known yet
         question = MethodsQuestion(idea=self._context.text, limit=self._options.methods)
         methods = (await self._context.ask(tasks.METHODS, question)).methods
         self._run.journal.record_dropped(

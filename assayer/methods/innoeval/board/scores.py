@@ -58,8 +58,8 @@ def final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> S
 
 
 _ONE_MODEL = (
-    " One language model answered for all of them, so they are not independent: in a published comparison AI reviewers "
-    "shared 21 % of their criticisms and people 3 % (arXiv 2605.20668). Agreement among them tells less."
+    " All reviewers use the same language model, so they are not independent: in a published comparison, AI reviewers "
+    "shared 21 % of their criticisms and human reviewers 3 % (arXiv 2605.20668). Their agreement means less."
 )
 
 
@@ -95,7 +95,7 @@ def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
     if reviewers < 2 or dimensions < 2:
         return Absent(reason="at least two reviewers must have scored the same two dimensions.")
     if len(np.unique(pairable[~np.isnan(pairable)])) < 2:
-        return Absent(reason="every score is the same, so agreement cannot be told from habit.")
+        return Absent(reason="all scores are equal, so agreement cannot be distinguished from habit.")
     alpha = _interval_alpha(pairable)
     return Agreement(
         alpha=round(alpha, 3),

@@ -46,7 +46,7 @@ class SearchCandidate(NamedTuple):
 
 
 class FastSearch:
-    """Searches of one evaluation in all of its sources. The idea's own paper, page and repository are excluded."""
+    """Searches all sources for one evaluation. The idea's own paper, page and repository are excluded."""
 
     def __init__(self, context: EvaluationContext[InnoEvalOptions]) -> None:
         backends, words = context.backends, context.idea.own_words
@@ -103,7 +103,7 @@ class FastSearch:
     ) -> dict[SourceQuery, list[SearchCandidate]]:
         places = [_Place(query, source) for query in queries for source in self._sources_of(query.kind)]
         outcomes = await gather_settled(places, lambda place: self._search_one(place, side))
-        self._run.keep_successes(outcomes, "query of web, code or data")
+        self._run.keep_successes(outcomes, "query for web, code or data")
         found: dict[SourceQuery, list[SearchCandidate]] = {}
         for (query, source), outcome in zip(places, outcomes, strict=True):
             if isinstance(outcome, Failed):

@@ -21,7 +21,7 @@ _SHORTEST_EXCERPT = 80
 
 
 class SlowReader:
-    """Reader of the sources of one evaluation. `idea_words` holds the words of the idea, by which text spans are
+    """Reads the selected sources of one evaluation. `idea_words` holds the words of the idea, by which text spans are
     selected."""
 
     def __init__(self, context: EvaluationContext[InnoEvalOptions], sources: FastSearch, idea_words: Set[str]) -> None:
