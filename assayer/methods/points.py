@@ -37,7 +37,7 @@ class PointWriter:
     papers: Mapping[str, PaperId]
     """Papers by their labels in the prompt."""
     given: Sequence[GivenQuote]
-    """Quotes from which points can receive theirs."""
+    """Quotes that can be attached to points."""
     idea: Set[Decimal]
     """Numbers in the idea itself."""
     shown: Mapping[PaperId, Evidence]

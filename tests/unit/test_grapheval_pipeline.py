@@ -149,7 +149,7 @@ async def test_embedding_model_different_from_graph_is_rejected() -> None:
     judge = await judge_over(await graph_of_ideas(forty_labelled_ideas()))
     other = HashingEmbedder(64)
     backends = Backends(NoLlm(), MemoryCorpus((), other), NoFullTexts(), other)
-    with pytest.raises(ConfigurationError, match="hashed-words-256; this program uses hashed-words-64"):
+    with pytest.raises(ConfigurationError, match="hashed-words-256, but the configured model is hashed-words-64"):
         await evaluate(EvaluationContext.open(maps_idea(), backends, a_run(), OPTIONS), judge)
 
 

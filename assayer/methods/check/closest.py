@@ -77,6 +77,6 @@ _ATTEMPTS = 8
 
 
 def _name(part: Paragraph) -> str:
-    """Return the part's heading or its first words, without quotation marks that are not closed in them."""
+    """Return the part's heading or its first words, without quotation marks, which a cut could leave unbalanced."""
     beginning = part.heading or first_words(part.text.replace("**", ""), 9)
     return re.sub('["“”„«»]', "", beginning)

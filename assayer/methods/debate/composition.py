@@ -75,5 +75,7 @@ def composition(name: str, known: Mapping[str, Composition] = COMPOSITIONS) -> C
     """Return the composition with this name. Raises InputError that lists the known compositions."""
     found = known.get(name)
     if found is None:
-        raise InputError(f"There is no composition {name!r}.", f"Known are {', '.join(known)}.", field="judge")
+        raise InputError(
+            f"There is no composition {name!r}.", f"Known compositions: {', '.join(known)}.", field="judge"
+        )
     return found

@@ -56,7 +56,7 @@ _FORMS = {
 
 
 class SentenceScores(NamedTuple):
-    """Log-odds relative to the threshold; a score above 0 counts."""
+    """Log-odds relative to the threshold. A score above 0 means that the property is detected."""
 
     order: float
     """Score for instructing the judges how to decide."""

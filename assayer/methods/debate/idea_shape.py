@@ -24,7 +24,7 @@ _ANNOUNCING = frozenset(
     questions related research researchers results robust significant significantly simple solution solutions solve
     solves solving state-of-the-art study studying suggest system systems tackle task tasks technique techniques topic
     understand understanding various way ways will work works
-    """.split()  # noqa: SIM905 - a list of words reads better so
+    """.split()  # noqa: SIM905 - a block of words is easier to read than a list of strings
 )
 """Words that occur in the announcement of any idea."""
 

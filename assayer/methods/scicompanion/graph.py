@@ -94,7 +94,7 @@ class StateGraph:
     def was_deleted(self, kind: NodeKind, name: str) -> bool:
         return (kind, normalised_name(name)) in self.deleted_names
 
-    # What searches bring
+    # Additions from searches
 
     def with_paper(self, paper: PaperId, title: str, step: int) -> Changed:
         """Add a paper. A paper with a known id, or a record with a known title, is merged into the existing node."""
@@ -108,7 +108,7 @@ class StateGraph:
             return added
         return added._replace(graph=replace(added.graph, papers={**self.papers, paper: added.node}))
 
-    # What is proposed
+    # Proposed changes
 
     def with_node(self, kind: NodeKind, name: str, note: str, step: int, same: NodeKey | None = None) -> Changed:
         """Add a node, or merge it into an existing one: into `same`, a node judged to have the same meaning, if given;
@@ -193,7 +193,7 @@ class StateGraph:
         return Changed(self._put(revised), None, key)
 
     def with_revised_edge(self, key: EdgeKey, kind: EdgeKind | None, statement: str | None) -> Changed:
-        """Revise an edge. A recorded edge cannot be changed, but can be deleted if it is irrelevant."""
+        """Revise an edge. An edge from a record is refused."""
         edge = self.edges.get(key)
         if edge is None:
             return Changed(self, f"there is no edge {key}")
@@ -213,7 +213,7 @@ class StateGraph:
             return Changed(self, fault)
         return Changed(replace(self, edges={**self.edges, key: revised}))
 
-    # How
+    # Helpers
 
     def _fault_of(self, new: NewEdge) -> str | None:
         unknown = [key for key in (new.source, new.target) if key not in self.nodes]

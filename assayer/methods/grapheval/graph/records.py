@@ -18,7 +18,7 @@ def days_since_1970(date: dt.date | None) -> int:
 
 
 class Viewpoint(Frozen):
-    """Statement of an idea: an idea, an argument or a fact."""
+    """Single statement of an idea, such as a proposition, an argument or a fact."""
 
     text: str
     """Text of the statement, readable without the rest of the idea unless marked otherwise."""
@@ -88,7 +88,7 @@ class GraphPlan(Frozen):
     @model_validator(mode="after")
     def _distinct(self) -> "GraphPlan":
         if len(set(self.classes)) != len(self.classes):
-            raise ValueError("a class is named twice")
+            raise ValueError("class names must be distinct")
         return self
 
 

@@ -123,7 +123,7 @@ def _fitted(
 
     found: _Classifier = LogisticRegression(max_iter=1000).fit(features, labels)
     weights, intercepts = found.coef_, found.intercept_
-    if len(found.classes_) == 2:  # one row of weights tells two outcomes apart; the other has weight 0
+    if len(found.classes_) == 2:  # scikit-learn returns one row for two outcomes
         weights, intercepts = np.vstack([np.zeros_like(weights), weights]), np.array([0.0, *intercepts])
     return FittedLogistic.model_construct(
         kind=kind,

@@ -106,7 +106,8 @@ async def _idea_viewpoints(
         extracted = await extract_viewpoints(text, llm, run, most)
     if not extracted.viewpoints:
         raise InputError(
-            f"Idea {idea.id!r} holds no statement to compare: {text[:60]!r}.", "It needs at least one whole sentence."
+            f"Idea {idea.id!r} contains no statement to compare: {text[:60]!r}.",
+            "It needs at least one complete sentence.",
         )
     if not (plan.relations and llm.models):
         return extracted, ()
