@@ -157,10 +157,10 @@ async def test_a_calibration_of_another_scorer_or_embedding_is_refused() -> None
     graph = await graph_of_ideas(forty_labelled_ideas())
     fitted = (await calibrated(graph)).calibration
     assert isinstance(fitted, ProbabilityCalibration)
-    with pytest.raises(ConfigurationError, match="another scorer"):
+    with pytest.raises(ConfigurationError, match="does not match the scorer"):
         await judge_over(graph, fitted.model_copy(update={"scorer": "label propagation, 9 rounds"}))
     provenance = fitted.provenance.model_copy(update={"embedding": "bge"})
-    with pytest.raises(ConfigurationError, match="another embedding model: bge"):
+    with pytest.raises(ConfigurationError, match="does not match the embedding model: it was fitted for bge"):
         await judge_over(graph, fitted.model_copy(update={"provenance": provenance}))
 
 

@@ -113,7 +113,10 @@ def test_uninformative_scores_are_rejected() -> None:
     [
         (labelled(29), "29 labelled ideas are too few"),
         ([*labelled(), ScoredIdea(5.0, "temporal")], "'temporal'"),
-        ([item for item in labelled() if item.outcome != "Oral"], "Fewer than two labelled ideas have the outcome 'Oral'"),
+        (
+            [item for item in labelled() if item.outcome != "Oral"],
+            "Fewer than two labelled ideas have the outcome 'Oral'",
+        ),
     ],
 )
 def test_unusable_labels_are_rejected(ideas: list[ScoredIdea], told: str) -> None:

@@ -75,8 +75,9 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def orders_in(text: str) -> bool:
-    found = list(sentences_of(text))
-    return any(scores_of(item).order > longer(len(found)) for item in found)
+    """Return whether any sentence of the text sounds like an instruction to its judges."""
+    sentences = list(sentences_of(text))
+    return any(scores_of(item).order > longer(len(sentences)) for item in sentences)
 
 
 def longer(sentences: int) -> float:

@@ -36,8 +36,8 @@ def words_in(text: str) -> list[str]:
 
 def own_words(text: str, question: str) -> frozenset[str]:
     """Return the distinct content words that occur neither in the question nor in typical announcements of an idea."""
-    told = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
-    return told - content_words(_UNSPACED_SIGN.sub(" ", question)) - set(_UNSPACED_SIGN.findall(question)) - _ANNOUNCING
+    own = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
+    return own - content_words(_UNSPACED_SIGN.sub(" ", question)) - set(_UNSPACED_SIGN.findall(question)) - _ANNOUNCING
 
 
 def is_monotonous(text: str) -> bool:

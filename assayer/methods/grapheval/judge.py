@@ -65,17 +65,17 @@ class GraphJudge:
         """Check the calibration. Raises ConfigurationError if it belongs to a different scorer, graph or embedding."""
         if isinstance(self.calibration, Absent):
             return
-        plan, made = self.contents.plan, self.calibration
-        for what, of_calibration, here in (
-            ("scorer", made.scorer, self.scorer_name),
-            ("embedding model", made.provenance.embedding, plan.embedder),
-            ("outcomes", ", ".join(made.classes), ", ".join(plan.classes)),
-            ("viewpoints", made.provenance.viewpoints_by, plan.maker),
+        plan, calibration = self.contents.plan, self.calibration
+        for setting, fitted_for, current in (
+            ("scorer", calibration.scorer, self.scorer_name),
+            ("embedding model", calibration.provenance.embedding, plan.embedder),
+            ("outcomes", ", ".join(calibration.classes), ", ".join(plan.classes)),
+            ("viewpoints", calibration.provenance.viewpoints_by, plan.maker),
         ):
-            if of_calibration != here:
+            if fitted_for != current:
                 raise ConfigurationError(
-                    f"The calibration {made.name!r} does not match the {what}: it was fitted for {of_calibration}, "
-                    f"but the current value is {here}.",
+                    f"The calibration {calibration.name!r} does not match the {setting}: it was fitted for "
+                    f"{fitted_for}, but the current value is {current}.",
                     "Fit it again with `assayer graph train`.",
                 )
 

@@ -153,10 +153,10 @@ def _calibrated_decision(
 def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Absent:
     if isinstance(calibration, Absent):
         return calibration
-    made = calibration.provenance
-    files = ", ".join(file.name for file in made.files)
-    ideas = sum(made.counts.values())
-    return f"{calibration.name}, {made.made_at:%Y-%m-%d}: {ideas} ideas of {files or 'the graph'}, {made.split}"
+    source = calibration.provenance
+    files = ", ".join(file.name for file in source.files)
+    ideas = sum(source.counts.values())
+    return f"{calibration.name}, {source.made_at:%Y-%m-%d}: {ideas} ideas from {files or 'the graph'}, {source.split}"
 
 
 def _notices(verdict: Verdict) -> tuple[Notice, ...]:

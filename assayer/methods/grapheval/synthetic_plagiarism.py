@@ -73,8 +73,8 @@ def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphAr
     ]
     plagiarised = [
         item
-        for trick, many in zip(PLAGIARISM_KINDS, parts, strict=True)
-        for item in plagiarise(graph, trick, many, seed)
+        for trick, part in zip(PLAGIARISM_KINDS, parts, strict=True)
+        for item in plagiarise(graph, trick, part, seed)
     ]
     if not plagiarised:
         return graph

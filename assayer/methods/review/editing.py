@@ -1,5 +1,5 @@
-"""Conversion of the editor's answer to a review. Labels are resolved, and repetitions and statements that no passage
-supports are removed."""
+"""Conversion of the editor's answer to a review. Labels are resolved; repeated findings and citations that failed the
+support check are removed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -126,8 +126,8 @@ def panel_review(
     passages: Passages,
     named: Sequence[RememberedWork],
 ) -> PanelReview:
-    """Return the review in the form used by the report: without repetitions, without statements that no passage
-    supports, and without its last further points if it is too long. Removed content is journalled."""
+    """Return the review in the form used by the report: without repeated findings, without citations that failed the
+    support check, and without its last further points if it is too long. Removed content is journalled."""
     journal, most = context.run.journal, context.options.words
     strengths, major = distinct(answer.strengths, _words), distinct(answer.major, _words)
     further: list[_Edited] = distinct(answer.further, _words, map(_words, major))
@@ -137,8 +137,8 @@ def panel_review(
     merged = {label for finding in answered for label in finding.labels}
     left_out = sum(point.label not in merged for point in panel.points)
     journal.record_dropped("point", "left out by the editor", left_out)
-    lost = sum(len({*finding.cites}) - len(passages.borne_out(finding.cites)) for finding in findings)
-    journal.record_dropped("cited passage", "its text does not support the statement derived from it", lost)
+    unsupported = sum(len({*finding.cites}) - len(passages.borne_out(finding.cites)) for finding in findings)
+    journal.record_dropped("cited passage", "its text does not support the statement derived from it", unsupported)
     closest = _near_works(answer.closest, passages)
     journal.record_dropped("closest work", "no passage shows that it is close", len(answer.closest) - len(closest))
     edited = answer.model_copy(update={"strengths": strengths, "major": major, "further": further, "closest": closest})
@@ -186,7 +186,7 @@ def _numbered(
     if isinstance(answer, EditedReviewByCriteria):
         cited += [label for item in answer.criteria for label in item.cites]
     evidence = passages.borne_out(cited)
-    referred = [label for label in dict.fromkeys(at for item in findings for at in item.named) if label in works]
+    referred = [label for label in dict.fromkeys(label for item in findings for label in item.named) if label in works]
 
     def finding(edited: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
         whole = edited if isinstance(edited, EditedFinding) else None

@@ -70,8 +70,8 @@ def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
 
 
 def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int) -> tuple[ReadPassage, ...]:
-    """Return at most `most` passages, each once: the most significant passage for every point, then the second most
-    significant, and so on."""
+    """Select at most `most` distinct passages: the most significant passage for every point, then the second most
+    significant, and so on. The result is in the order of the points."""
     merged: dict[tuple[PaperId, str | None], ReadPassage] = {}
     for item in sorted(read, key=lambda passage: _WEIGHT.index(passage.relation)):
         key = (item.paper, item.quote.quote)

@@ -45,16 +45,16 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         checked_passages(literature.passages, backends.llm, run),
     )
     passages = Passages.of(checked)
-    lost = None
+    no_scores_reason = None
     if isinstance(answer, Failed):
         run.journal.record_failure("editor's review", answer.error)
-        lost = no_scores(answer.error)
-        answer = unedited_review(panel, passages, lost)
+        no_scores_reason = no_scores(answer.error)
+        answer = unedited_review(panel, passages, no_scores_reason)
     review = panel_review(answer, context, panel, passages, named)
     run.report_progress(METHOD, 4, _STAGES)
     findings = Findings(
         summary=review_summary(review),
-        parts=review_parts(answer, review, passages, literature.fit, run.criteria, lost),
+        parts=review_parts(answer, review, passages, literature.fit, run.criteria, no_scores_reason),
         corpus_fit=fit.model_copy(update={"level": min(fit.level, literature.fit, key=_LEVELS.index)}),
         papers=literature.papers,
         panel_review=review,

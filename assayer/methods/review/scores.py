@@ -29,7 +29,8 @@ _LOW: tuple[tuple[int, frozenset[EvidenceRelation]], ...] = (
     (3, frozenset(("already_has",))),
     (5, frozenset(("already_has", "has_part"))),
 )
-"""Contribution scores below which the score must cite a passage with one of these relations to the claimed novelty."""
+"""Limits of the contribution score: a score below the limit must cite a passage with one of these relations to the
+claimed novelty."""
 _TITLES: dict[Axis, str] = {"soundness": "Soundness", "contribution": "Contribution"}
 _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "supports": ("soundness", 1),

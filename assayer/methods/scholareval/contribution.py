@@ -170,10 +170,11 @@ class ContributionModule:
         return chosen
 
     def _keep_answers(
-        self, outcomes: Sequence[Out | Failed], what: str, sizes: Sequence[int] | None = None
+        self, outcomes: Sequence[Out | Failed], noun: str, sizes: Sequence[int] | None = None
     ) -> list[Out]:
+        """Return the answers that succeeded. Errors are journalled, and also kept as a reason not to judge novelty."""
         self._search_errors += [outcome.error for outcome in outcomes if isinstance(outcome, Failed)]
-        return self._run.keep_successes(outcomes, what, sizes)
+        return self._run.keep_successes(outcomes, noun, sizes)
 
     async def _augment(self, ids: Sequence[PaperId], known: Sequence[Paper]) -> list[Paper]:
         """Return previously unknown neighbours and references of the papers that touch the contribution, nearest to the
@@ -291,8 +292,8 @@ class ContributionModule:
         return PointWriter(papers, [item.given_quote() for item in compared], self._numbers, shown).all_points(review)
 
     def _reason_not_to_judge(self, touching: Sequence[PaperComparison]) -> Absent | None:
-        """Return why a dimension that no paper touches cannot be judged, or None. An empty result does not show
-        novelty if the corpus does not cover the field or part of the search was lost."""
+        """Return why a dimension that no paper touches cannot be judged, or None. An empty result does not show novelty
+        if the corpus does not cover the field or part of the search failed."""
         if touching:
             return None
         if self._search_errors:

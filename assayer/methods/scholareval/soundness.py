@@ -86,7 +86,7 @@ class SoundnessModule:
         self._run.keep_successes(searched, "method")
         found = {part.label: item for part, item in zip(parts, searched, strict=True) if not isinstance(item, Failed)}
         read = await self._reader.read(parts, found)
-        self._readings.publish(self._bearing_on_methods(read.notes))
+        self._readings.publish(self._relevant_to_methods(read.notes))
         done = 0
 
         async def assess(place: int) -> Assessment:
@@ -112,15 +112,15 @@ class SoundnessModule:
             assessments=tuple(assessments),
         )
 
-    def _bearing_on_methods(self, notes: Mapping[str, Sequence[RelevantPaper]]) -> list[Paper]:
+    def _relevant_to_methods(self, notes: Mapping[str, Sequence[RelevantPaper]]) -> list[Paper]:
         """Return the papers with a note that is not background, nearest first."""
-        bearing = {
+        nearness = {
             item.paper: item.shown.similarity or 0.0
             for found in notes.values()
             for item in found
             if item.note.stance != "background"
         }
-        return [self.papers[paper] for paper in sorted(bearing, key=lambda paper: (-bearing[paper], paper))]
+        return [self.papers[paper] for paper in sorted(nearness, key=lambda paper: (-nearness[paper], paper))]
 
     async def _assess_method(
         self,

@@ -108,9 +108,9 @@ def _points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -
     """Convert the answer to points. A point gets the quotes of edges that make the same statement about the papers it
     cites."""
     papers = {paper.label: paper.paper_id for paper in question.papers}
-    given = [quote for edge in graph.edges.values() for quote in _given_quotes(edge, graph)]
+    quotes = [quote for edge in graph.edges.values() for quote in _given_quotes(edge, graph)]
     numbers = numbers_in(f"{question.title}\n\n{question.idea}")
-    return PointWriter(papers, given, numbers, {paper.paper_id: paper for paper in question.papers}).all_points(answer)
+    return PointWriter(papers, quotes, numbers, {paper.paper_id: paper for paper in question.papers}).all_points(answer)
 
 
 def _given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQuote]:

@@ -66,7 +66,7 @@ class StateGraph:
     pruned: frozenset[PaperId] = frozenset()
     """Deleted papers, which are not added again."""
     deleted_names: frozenset[tuple[NodeKind, str]] = frozenset()
-    """Kinds and normalised names of other deleted nodes, which only a proposal can restore."""
+    """Kinds and normalised names of all deleted nodes. The corpus graph cannot restore them, but an edit can."""
     most_nodes: int = 120
     most_edges: int = 300
     given_nodes: int = 0
@@ -111,8 +111,8 @@ class StateGraph:
     # Proposed changes
 
     def with_node(self, kind: NodeKind, name: str, note: str, step: int, same: NodeKey | None = None) -> Changed:
-        """Add a node, or merge it into an existing one: into `same`, a node judged to have the same meaning, if given;
-        otherwise into the node with the same kind and normalised name, if any."""
+        """Add a node, or merge it into an existing one of its kind: into the node with the same normalised name, or
+        else into `same`, a node judged to have the same meaning."""
         if kind not in _CONTENTS:
             return Changed(self, "papers come from searches only" if kind == "paper" else "there is one idea only")
         if not normalised_name(name):

@@ -66,8 +66,8 @@ async def review_dimension(
     dimension: RubricDimension,
     sections_read: DimensionSections | None,
 ) -> BoardReview:
-    """Obtain one review. `sections_read` holds the sections relevant to the dimension; None means the whole idea.
-    Raises an LlmError or BudgetExhausted."""
+    """Ask a reviewer to review one dimension. `sections_read` holds the sections relevant to the dimension; None means
+    the whole idea. Raises an LlmError or BudgetExhausted."""
     question = _question(options, pack, reviewer, dimension, sections_read, run.cutoff)
     answer = await ask(llm, judging_task(dimension, reviewer.model), question, run)
     papers = labelled(item.paper_id for item in question.evidence)

@@ -31,16 +31,16 @@ def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequenc
 def mean_score(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> Score | Absent:
     """Return the mean of the reviewers' scores, on the dimension's own scale; absent with the reasons if no reviewer
     gave a score."""
-    given = [score.value for score in scores if isinstance(score, Score)]
-    if not given:
+    values = [score.value for score in scores if isinstance(score, Score)]
+    if not values:
         reasons = dict.fromkeys(score.reason for score in scores if isinstance(score, Absent))
         return Absent(reason=f"no reviewer could judge it: {' '.join(reasons)}")
-    spread = f", from {min(given):g} to {max(given):g}" if len(given) > 1 else ""
+    spread = f", from {min(values):g} to {max(values):g}" if len(values) > 1 else ""
     return Score(
-        value=round(sum(given) / len(given), 2),
+        value=round(sum(values) / len(values), 2),
         scale_min=dimension.scale.min,
         scale_max=dimension.scale.max,
-        basis=f"Mean of {len(given)} of {len(scores)} reviewer{'' if len(scores) == 1 else 's'}{spread}.",
+        basis=f"Mean of {len(values)} of {len(scores)} reviewer{'' if len(scores) == 1 else 's'}{spread}.",
     )
 
 

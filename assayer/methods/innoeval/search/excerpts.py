@@ -23,8 +23,8 @@ def words_of(*texts: str) -> frozenset[str]:
 
 
 def excerpt(texts: Iterable[str], about: Set[str], limit: int) -> str:
-    """Return the spans of the texts that share most words with `about`, in at most `limit` characters. Rare words weigh
-    more. Adjacent spans of the same paragraph remain one paragraph."""
+    """Return the spans of the texts that share the most words with `about`, in at most `limit` characters. Rare words
+    weigh more. Adjacent spans of the same paragraph remain one paragraph."""
     spans = [
         (paragraph, span)
         for paragraph, text in enumerate(item for text in texts for item in _paragraphs(text))

@@ -77,7 +77,7 @@ class FastSearch:
         self, queries: Sequence[SourceQuery], side: CutoffSide = "before"
     ) -> dict[SourceQuery, list[SearchCandidate]]:
         """Return the results of every query, best first. Raises LiteratureError if the corpus fails. A failed query for
-        web, code or data is counted as lost and is missing from the result."""
+        web, code or data is journalled and is missing from the result."""
         papers = [query for query in queries if query.kind == "literature"]
         others = [query for query in queries if query.kind != "literature"]
         answers = await gather_all([self._search_papers(papers, side), self._search_beyond_papers(others, side)])
@@ -153,8 +153,8 @@ class FastSearch:
         return search_candidate._replace(paper=search_candidate.paper.model_copy(update={"abstract": ""}))
 
     def admits(self, record: Paper, side: CutoffSide) -> bool:
-        """Return whether a page or repository may be used. Check again after reading, because reading can yield a
-        different date."""
+        """Return whether a page, repository or data set may be used; if not, journal the reason. Check again after
+        reading, because reading can yield a different date."""
         if not admits(self.window(side), record.publication_date):
             self._run.journal.record_dropped(_noun(record), "on the other side of the cutoff, or undated")
             return False

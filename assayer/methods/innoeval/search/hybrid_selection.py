@@ -38,7 +38,7 @@ class HybridSelection:
         self._reranker_scores: dict[PaperId, float] = {}
         self._relevance_by_paper: dict[PaperId, EvidenceRelevance] = {}
         self._sent_to_judge: set[PaperId] = set()
-        """Papers sent to the judge, whether or not the answer was lost."""
+        """Papers sent to the judge, whether or not the request succeeded."""
 
     async def judge_candidates(self, candidates: Sequence[SearchCandidate]) -> None:
         """Judge all sufficiently near candidates that were not judged before, concurrently."""
