@@ -1,5 +1,5 @@
-"""Conversion of an answer's claims to points of a report, with the quotes that belong to them. All methods except the
-review use it."""
+"""Conversion of an answer's claims to points of a report, with the quotes that belong to them. Used by ScholarEval,
+InnoEval and SciCompanion."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass

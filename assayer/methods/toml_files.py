@@ -1,5 +1,5 @@
-"""User-registered reviewers, dimensions and compositions in TOML files. Files are checked entry by entry, and errors
-name the location."""
+"""Reading of user-supplied TOML files, such as personas, dimensions and compositions. Entries are checked one by one,
+and errors name file, entry and field."""
 
 import tomllib
 from collections import Counter

@@ -72,7 +72,7 @@ async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Emb
 
 
 _ATTEMPTS = 8
-"""Number of nearest sentence pairs that are tried, because some sentences, such as a title, are not allowed as quotes.
+"""Maximum number of nearest sentence pairs to try; some sentences, such as a title, are not allowed as quotes.
 """
 
 

@@ -23,7 +23,7 @@ class Seat(NamedTuple):
 
 
 class Composition(rewards.Composition):
-    """Participants of a debate that can reach a decision. The source does not specify the number of rounds; two rounds
+    """Seats of a debate, at least one of them with a vote. The paper does not specify the number of rounds; two rounds
     let every seat reconsider once. A role with a single seat uses the temperature from the settings."""
 
     @model_validator(mode="after")

@@ -61,7 +61,7 @@ class SentenceScores(NamedTuple):
     order: float
     """Score for instructing the judges how to decide."""
     nothing: float
-    """Score for replacing an idea with text that has no content."""
+    """Score for having no content where an idea should be stated."""
 
 
 def sentences_of(text: str) -> Iterator[str]:
@@ -81,8 +81,8 @@ def orders_in(text: str) -> bool:
 
 
 def longer(sentences: int) -> float:
-    """Return the score that a sentence in a long text must exceed: the more sentences, the more likely one sounds odd
-    by chance."""
+    """Return the score that a sentence must exceed in a text of this many sentences: the more sentences there are, the
+    more likely one of them sounds odd by chance."""
     return 1.5 * max(0.0, log(sentences / _USUAL)) if sentences else 0.0
 
 

@@ -59,7 +59,7 @@ def reward_without_judging(item: RewardItem, judge: str) -> Reward | None:
 
 
 def stopped_by(item: RewardItem) -> GuardStop | None:
-    """Return the first guard that stops the item, or None if the idea is worth an LLM call."""
+    """Return the reason of the first guard that stops the item, or None if the item should be judged."""
     if len(item.idea) > LONGEST_IDEA:
         return GuardStop(
             "too_long", f"The idea has {len(item.idea):,} characters; at most {LONGEST_IDEA:,} are judged."

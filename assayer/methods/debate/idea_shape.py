@@ -26,7 +26,7 @@ _ANNOUNCING = frozenset(
     understand understanding various way ways will work works
     """.split()  # noqa: SIM905 - a block of words is easier to read than a list of strings
 )
-"""Words that occur in the announcement of any idea."""
+"""Words with which any idea can be announced, and which say nothing about its content."""
 
 
 def words_in(text: str) -> list[str]:
@@ -47,7 +47,7 @@ def is_monotonous(text: str) -> bool:
 
 
 _SHINGLE = 6
-"""Length in words of a shingle; two texts written independently share almost none."""
+"""Length of a shingle in words. Texts written independently of each other share almost no shingles of this length."""
 
 
 class SharedWording(NamedTuple):
@@ -74,7 +74,7 @@ _FEWEST_ITEMS = 12
 _LONGEST_ITEM = 6
 """Maximum words of a list item; the name of a method is short, a statement about it is not."""
 _LISTED = 0.7
-"""Minimum share of the text's words in short items for a list of methods."""
+"""Minimum share of a text's words that are in short items for the text to count as a list of methods."""
 _SAME_OPENING = 0.6
 _SHORT_SENTENCE = 9
 

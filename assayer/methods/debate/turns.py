@@ -91,7 +91,7 @@ def _checked(item: RewardItem, pairs: Iterable[_Quoting]) -> Iterator[DebateQuot
 
 
 def checked_quote(item: RewardItem, source: Literal["idea", "abstract"], words: str) -> DebateQuote:
-    """Return the quote, cut from its source if its words were found there."""
+    """Return the quote in the source's own wording, or marked as not found."""
     text = item.idea if source == "idea" else item.abstract
     spans = next(find_quote(words, text), None) if stands_in(words, text) else None
     if spans is None:

@@ -21,9 +21,9 @@ _MOST_VIEWPOINTS = 40
 
 
 async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: ViewpointJudge) -> Reward:
-    """Return a reward of 1 if the nearness reaches the judge's threshold, else 0. `similarity` is the nearness. The
-    reward is absent if the embedding model is not the one that the threshold was fitted for, because its cosines
-    differ."""
+    """Return a reward of 1 if the nearness reaches the judge's threshold, else 0. The reward's `similarity` is the
+    nearness. The value is absent if the embedding model is not the one for which the threshold was fitted, because its
+    cosines differ."""
     reward = reward_without_judging(item, judge.name)
     if reward is not None:
         return reward

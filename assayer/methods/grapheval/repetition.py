@@ -1,5 +1,5 @@
-"""Detection of an evaluated idea that repeats an idea in the graph, based on the neighbours that support its
-verdict."""
+"""Detection of repetition: whether an evaluated idea repeats an idea in the graph, based on the neighbours that support
+its verdict."""
 
 from collections.abc import Sequence
 

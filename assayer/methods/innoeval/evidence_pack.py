@@ -34,9 +34,9 @@ class Grounding(Frozen):
     paper_id: PaperId
     stance: Literal["supports", "contradicts"]
     analysis: str
-    """Analysis that cites by marker and not by a prompt's label."""
+    """Analysis; it cites papers by markers, not by labels of a prompt."""
     quote: Quoted | None
-    """Quote of the source, or None if the answer quoted nothing."""
+    """Quote from the source, or None if the answer contains no quote."""
 
 
 class EvidencePack(Frozen):
@@ -69,7 +69,7 @@ class BoardResult(Frozen):
     """One part per dimension; its score is absent, with the reason, if no reviewer could judge the dimension."""
     notices: tuple[Notice, ...] = ()
     board: BoardRecord | None = None
-    """Record of the reviewers and of what they saw; copied to the report."""
+    """Record of the reviewers and the evidence that they saw; copied to the report."""
 
 
 class ReviewBoard(Protocol):

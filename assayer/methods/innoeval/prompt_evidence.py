@@ -20,8 +20,8 @@ def on_one_line(text: str) -> str:
 
 
 def clean_text(text: str, paper: Paper, run: Run, limit: int) -> str:
-    """Return at most `limit` sanitised characters, with the middle left out. Texts that contain instructions are
-    recorded in the journal."""
+    """Return at most `limit` sanitised characters; if the text is longer, its middle is left out. Texts that contain
+    instructions are recorded in the journal."""
     text, flags = sanitise(text[: limit * 4])
     run.journal.check_for_suspicion(paper, flags)
     return shortened(text.strip(), limit)

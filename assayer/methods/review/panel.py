@@ -1,5 +1,5 @@
-"""Panel of referees: one for the whole plan, then others with a focus of their own who see the first one's points. All
-points form a single numbered list."""
+"""Panel of referees: one who reviews the whole plan, then others with a narrower focus who see the first referee's
+points. All points form a single numbered list."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,7 +50,8 @@ class Panel:
     """Quoted words from the plan that a point is about, keyed by the label of the point."""
     novelty: tuple[SearchedPoint, ...] = ()
     searched: tuple[SearchedPoint, ...] = ()
-    """Novelty claims, and the points for which a referee named a query, as shown to the search and the reader."""
+    """Novelty claims, and the points for which a referee gave a query, as shown in the title screening and the reading
+    of papers."""
     not_stated: tuple[str, ...] = ()
     """Things that the plan does not state, according to its referees."""
     overviews: tuple[str, ...] = ()

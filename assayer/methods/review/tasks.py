@@ -23,7 +23,7 @@ from assayer.prompts import Prompts
 
 _PROMPTS = Prompts("assayer.methods.review")
 _MARGIN = 60
-"""Number of words above the limit at which an edited review is sent back."""
+"""Number of words by which a review can exceed the limit before it is sent back to the editor."""
 _SILENCE = re.compile(
     r"\b(?:plan|proposal|design|study|protocol|authors?|experiments?|evaluation)\W+(?:(?:has|have|uses?|includes?|contains?|"
     r"makes?|runs?|plans?|offers?|gives?|provides?) (?:no|neither)|lacks?|omits?|ignores?|neglects?|fails? to)\b",
@@ -137,6 +137,6 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     advice=_advise_editor,
     cuts=EDITOR.cuts,
 )
-"""Task for an editor who also answers the call's own criteria."""
+"""Task for an editor who also answers the criteria of the call for proposals."""
 
 ALL = (REFEREE, LOOK, READING, EDITOR, EDITOR_BY_CRITERIA)

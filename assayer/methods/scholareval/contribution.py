@@ -66,7 +66,8 @@ class ContributionModule:
         self._library, self._run, self._options = context.library, context.run, context.options
         self._idea, self._numbers = context.text, numbers_in(context.text)
         self._corpus_fit = self._fit = fit
-        """Coverage of the field by the corpus, updated by this module's own searches once they finish."""
+        """Coverage of the field by the corpus; `_fit` also takes this module's own searches into account once they
+        finish."""
         self.papers: dict[PaperId, Paper] = {}
         self._similarity: dict[PaperId, float] = {}
         """Cosine between the idea and every paper encountered so far."""

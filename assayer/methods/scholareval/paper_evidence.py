@@ -68,7 +68,7 @@ def title_line(paper: Paper, most: int = _LONGEST_TITLE) -> str:
 
 
 def passages_by_paper(passages: Iterable[Passage]) -> dict[PaperId, list[Passage]]:
-    """Return the passages of each paper, each passage once."""
+    """Return the passages of each paper, without duplicates."""
     found: dict[PaperId, dict[Passage, None]] = {}
     for passage in passages:
         found.setdefault(passage.paper.id, {})[passage] = None

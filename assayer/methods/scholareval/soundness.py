@@ -199,7 +199,7 @@ def _reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
 
 
 def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
-    """Return the note as shown in reviews."""
+    """Return the note as shown to the reviewer of the method."""
     shown, note = source.shown, source.note
     return PaperNote(
         label=label,

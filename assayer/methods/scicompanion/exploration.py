@@ -114,7 +114,7 @@ class Exploration:
 
 
 def idea_queries(idea: Idea, limit: int) -> tuple[str, ...]:
-    """Return the idea's title and the beginnings of its paragraphs as queries."""
+    """Return at most `limit` queries: the idea's title and the beginnings of its paragraphs."""
     paragraphs = (" ".join(part.split()) for section in idea.sections for part in section.text.split("\n\n"))
     long_enough = (paragraph[:_QUERY_CHARS] for paragraph in paragraphs if len(paragraph.split()) >= _LEAST_WORDS)
     return tuple(dict.fromkeys((idea.title, *long_enough)))[:limit]

@@ -29,7 +29,7 @@ KINDS_JOINED: Mapping[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]]
     "supports": (_WORKS | {"claim"}, frozenset(("claim",))),
     "contradicts": (_WORKS | {"claim"}, frozenset(("claim",))),
 }
-"""Permitted kinds of nodes at the source and at the target of each kind of edge."""
+"""Kinds of nodes that each kind of edge can have as its source and as its target."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class StateGraph:
     nodes: Mapping[NodeKey, EvidenceNode]
     edges: Mapping[EdgeKey, EvidenceEdge]
     papers: dict[PaperId, NodeKey]
-    """Node of each paper in the graph, keyed by the paper."""
+    """Node of each paper in the graph."""
     evidence: Mapping[EdgeKey, PaperId]
     """Paper from which the words of each edge come."""
     pruned: frozenset[PaperId] = frozenset()

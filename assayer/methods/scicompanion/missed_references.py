@@ -18,7 +18,7 @@ from assayer.run.run import Run
 
 
 class WayFound(NamedTuple):
-    """Path by which a paper was reached."""
+    """Path by which the search reached a paper."""
 
     kind: StepKind
     from_paper: Paper | None
@@ -27,7 +27,7 @@ class WayFound(NamedTuple):
 
 class MissedReference(NamedTuple):
     paper: Paper
-    """Paper that was missed, marked if a source knows that it was retracted."""
+    """Paper that the idea does not cite, marked if a source reports it as retracted."""
     found: tuple[WayFound, ...]
 
 

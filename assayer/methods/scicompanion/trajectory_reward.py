@@ -40,15 +40,16 @@ class RewardWeights(Frozen):
 
 
 class GraphStructure(NamedTuple):
-    """Structure measures of a graph, each from 0 to 1. Edges from the corpus graph do not count, because they exist
-    regardless of the policy."""
+    """Structure measures of a graph, each from 0 to 1. Proposed edges are those that come neither from records nor from
+    the corpus graph, because such edges exist regardless of the policy."""
 
     informativeness: float
     """Share of proposed edges whose quote appears in its paper."""
     coverage: float
-    """Share of the idea's claims, methods and concepts that are linked to a paper by an edge other than a record."""
+    """Share of the claims, methods and concepts proposed for the idea that are linked to a paper by an edge other than
+    a record."""
     coherence: float
-    """Share of nodes, excluding the idea, that are connected to the idea by edges in either direction."""
+    """Share of nodes, excluding the idea, that are connected to the idea by edges of any kind in either direction."""
 
     @property
     def mean(self) -> float:

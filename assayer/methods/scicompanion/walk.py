@@ -152,7 +152,7 @@ async def _nearness(
     reached: Collection[PaperId],
     literature: AdmittedLiterature,
 ) -> dict[PaperId, float]:
-    """Return the nearness of every found or reached paper to its nearest query. Cosines that the search already
+    """Return the nearness of every found or reached paper to the query nearest to it. Cosines that the search already
     returned are reused."""
     candidates = list(dict.fromkeys([*(item for cosines in found for item in cosines), *reached]))
 

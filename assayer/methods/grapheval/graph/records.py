@@ -76,7 +76,7 @@ class GraphPlan(Frozen):
     embedder: str
     dimensions: int = Field(ge=1)
     maker: str
-    """Maker of the viewpoints: the splitter, or a task with its version and model."""
+    """Extractor of the viewpoints: the splitter, or a task with its version and model."""
     classes: tuple[str, ...] = Field(min_length=2)
     ordered: bool
     """True if the classes are ordered from worst to best."""

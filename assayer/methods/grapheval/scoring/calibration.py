@@ -47,7 +47,7 @@ class TrainingProvenance(Frozen):
     embedding: str
     """Name of the embedder of the viewpoints."""
     viewpoints_by: str
-    """Maker of the viewpoints: a splitter, or a model and its prompt version."""
+    """Extractor of the viewpoints: a splitter, or a model and its prompt version."""
     counts: dict[str, int]
     """Number of ideas learned from, by label."""
     seed: int

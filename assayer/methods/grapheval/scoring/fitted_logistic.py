@@ -40,7 +40,7 @@ class FittedLogistic(Frozen):
     """Inverse document frequency of each term."""
     centre: float = 0.0
     spread: float = 1.0
-    """Standard deviation of the logarithm of the number of characters, with `centre` as its mean; for kind `length`."""
+    """Standard deviation of the logarithm of the number of characters, for the kind `length`; `centre` is its mean."""
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> "FittedLogistic":

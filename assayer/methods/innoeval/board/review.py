@@ -127,7 +127,7 @@ def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
 
 
 def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given: Sequence[GivenQuote]) -> PointWriter:
-    """Return a writer of points that can quote the full text read from each source."""
+    """Return a writer of points that can quote everything that was read of each source."""
     shown = {item.paper.id: source_item(item) for item in pack.before_cutoff}
     return PointWriter(papers, given, numbers_in(pack.idea.text), shown)
 

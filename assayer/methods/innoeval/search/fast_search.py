@@ -173,8 +173,8 @@ class FastSearch:
         return names_title or is_own_paper(self._title, self._shingles, record)
 
     def _paper_standing(self, paper: Paper) -> str:
-        """Return the paper's venue and citation count, or an empty string with a cutoff. The venue is often
-        known only after the paper's date, and records are merged."""
+        """Return the paper's venue and citation count. With a cutoff, return an empty string, because the venue is
+        often added to the record after the paper's date."""
         if self._run.cutoff:
             return ""
         cited = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""
