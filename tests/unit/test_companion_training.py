@@ -120,7 +120,7 @@ def test_configuration_file_selects_training_method(tmp_path: Path) -> None:
         (CONFIGURATION.replace('corpus = "corpus"', ""), "corpus: Field required"),
         (CONFIGURATION + "[rewards]\njudge = 'x'\n", "rewards: Extra inputs"),
         (CONFIGURATION + "[reward]\nscore = -1\n", "reward.score: Input should be greater"),
-        (CONFIGURATION + "[reward]\nscore = 0\nstructure = 0\n", "nothing would be rewarded"),
+        (CONFIGURATION + "[reward]\nscore = 0\nstructure = 0\n", "must not both be 0"),
         (CONFIGURATION + "[rollouts]\nrepairs = 9\n", "rollouts.repairs: Input should be less"),
     ],
 )

@@ -104,16 +104,16 @@ async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:
 async def test_unreferenced_named_work_is_dropped_and_counted() -> None:
     report, _ = await _report(INVENTED)
     assert INVENTED not in as_markdown(report)
-    assert {item.what: item.count for item in report.coverage.dropped}["work named from memory"] == 1
+    assert {item.what: item.count for item in report.coverage.dropped}["work from memory"] == 1
 
 
 @pytest.mark.parametrize(
     ("title", "changes", "reason"),
     [
         ("A newer reader of claims", {"year": 2024}, "published after the cutoff"),
-        ("See https://example.org/reader for it", {}, "it has no title that can be looked up"),
-        ("A reader", {"first_author": "see www.example.org"}, "it has no title that can be looked up"),
-        ("?", {}, "it has no title that can be looked up"),
+        ("See https://example.org/reader for it", {}, "its title cannot be looked up"),
+        ("A reader", {"first_author": "see www.example.org"}, "its title cannot be looked up"),
+        ("?", {}, "its title cannot be looked up"),
         ("A very long title of an own plan", {}, "the idea's own paper"),
     ],
 )

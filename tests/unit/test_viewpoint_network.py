@@ -153,7 +153,7 @@ def _one_class() -> GraphArrays:
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (_one_class(), "All 20 ideas with a label have the same one, 'bad'"),
+        (_one_class(), "All 20 labelled ideas have the same label, 'bad'"),
         (GRAPH.with_unknown(np.arange(40, dtype=np.int32)), "has a label"),
         (GRAPH.with_unknown(np.arange(6, 40, dtype=np.int32)), "6 ideas with a label are too few to train"),
     ],
