@@ -25,8 +25,8 @@ class _Bar(NamedTuple):
     width: float
 
 
-class _Stretch(NamedTuple):
-    """Time span of a stage, or of waiting in the queue."""
+class _StageLine(NamedTuple):
+    """Line for a stage, or for the time in the queue."""
 
     span: Span
     start: float
@@ -48,7 +48,7 @@ async def making(id: PathId, context: CallReader) -> Response:
     events = await context.services.events.all(job.id)
     timeline = timeline_of(job, events, [], now)
     whole = max((timeline.end - timeline.start).total_seconds(), 0.001)
-    stretches = [_stretch(span, timeline.start.timestamp(), whole) for span in timeline.spans]
+    stretches = [_stage_line(span, timeline.start.timestamp(), whole) for span in timeline.spans]
     lines = [_line(call, job, whole) for call, _ in await calls_of(context.services.ledger, job, events, now)]
     paid = [line.call for line in lines if not line.call.cached]
     return context.page(
@@ -66,7 +66,7 @@ async def making(id: PathId, context: CallReader) -> Response:
 
 
 @router.get("/{number}")
-async def one_call(id: PathId, number: CallNumber, context: CallReader) -> Response:
+async def model_call(id: PathId, number: CallNumber, context: CallReader) -> Response:
     job = await context.find_evaluation(id)
     calls = await calls_of(context.services.ledger, job, await context.services.events.all(job.id), context.now)
     contents = await call_contents(context.services.call_contents, job, calls, number)
@@ -78,14 +78,14 @@ def _unpriced(call: ModelCall) -> bool:
     return call.cost_usd is None and call.prompt_tokens + call.completion_tokens > 0
 
 
-def _stretch(span: Span, began: float, whole: float) -> _Stretch:
+def _stage_line(span: Span, began: float, whole: float) -> _StageLine:
     start, seconds = span.start.timestamp() - began, (span.end - span.start).total_seconds()
-    return _Stretch(span, start, seconds, _bar(start, seconds, whole))
+    return _StageLine(span, start, seconds, _bar(start, seconds, whole))
 
 
 def _line(call: ModelCall, job: Job, whole: float) -> _CallLine:
-    """Return the line of a model call. The ledger records a call when it ends; a call answered from the cache takes
-    no time."""
+    """Return the line of a model call. Its start is derived from its end, which the ledger records; a call answered
+    from the cache takes no time."""
     seconds = 0.0 if call.cached else call.seconds
     start = max(0.0, (call.ended_at - job.created_at).total_seconds() - seconds)
     return _CallLine(call, start, _bar(start, seconds, whole))

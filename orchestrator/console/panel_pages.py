@@ -40,7 +40,7 @@ async def override(
     score: Annotated[int, Form(ge=1, le=5)],
     reason: Annotated[str, Form(max_length=5_000)],
 ) -> Response:
-    """Set the score that counts for one proposal of the call, overriding the result of the opinions."""
+    """Set the final score of a proposal of the call, overriding the reviewers' combined score."""
     call = await context.find_batch(id)
     job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
@@ -57,7 +57,7 @@ async def sign_off(
     despite_missing: Annotated[bool, Form()] = False,
     despite_unfinished: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Close the call; nothing about it can change afterwards."""
+    """Sign off the call, which can no longer be changed afterwards."""
     call = await context.find_batch(id)
     try:
         despite = SignedDespite(despite_missing, despite_unfinished)
@@ -70,7 +70,7 @@ async def sign_off(
 async def _shown(
     context: PageContext, call: BatchStatus, view: PanelView | None = None, *, fault: str = "", note: str = ""
 ) -> Response:
-    """Render the panel page; `note` is the text entered in the form that was refused."""
+    """Render the panel page. If sign-off was refused, `fault` states why and `note` is the text that was entered."""
     view = view or PanelView()
     page, panel, members, signed = await asyncio.gather(
         context.reviewing.panels.page(context.tenant, call.id, view),

@@ -80,7 +80,7 @@ async def compare(
     id: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006 - FastAPI copies it
     asked: Annotated[str, Query(max_length=64)] = "",
 ) -> Response:
-    """Compare the proposals that were chosen in a table."""
+    """Show the proposals that were chosen in a call's table side by side."""
     chosen = list(dict.fromkeys(id))
     if not _LEAST <= len(chosen) <= _MOST:
         return context.page("choose.html", chosen=len(chosen), status=422)
@@ -99,12 +99,12 @@ async def compare(
             {group.title: group.claims for group in evidence.summary} if evidence else {} for evidence in evidences
         ],
         papers=[
-            {each.reference.label: each.reference.title for each in evidence.sources} if evidence else {}
+            {source.reference.label: source.reference.title for source in evidence.sources} if evidence else {}
             for evidence in evidences
         ],
         titles=titles,
         certain=any(figures.certainty for _, _, figures in columns if figures),
-        spread={n: _spread(v) for n, v in shares.items()},
+        spread={name: _spread(values) for name, values in shares.items()},
         judged=judged_pairs(judged, ideas),
         askable=len(ideas) == len(chosen) == _LEAST and context.caller.may("run calls"),
         under_way=await _under_way(context, asked) if asked else None,
@@ -115,7 +115,7 @@ async def compare(
 async def ask(
     context: CallRunner, first: Annotated[str, Form(max_length=64)], second: Annotated[str, Form(max_length=64)]
 ) -> Response:
-    """Queue a comparison in which a judge decides which of two evaluated proposals is better, in both orders."""
+    """Queue a comparison in which a judge decides which of two evaluated proposals is better, asked in both orders."""
     job = JobId(context.services.new_id("cp"))
     ideas = [await evaluated_idea(context.services.jobs, context.tenant, item, "") for item in (first, second)]
     work = comparison_request(ideas[0], ideas[1], blind=context.services.options.judged_blind(None, several=True))
@@ -127,7 +127,7 @@ async def ask(
 
 
 async def _under_way(context: PageContext, id: str) -> Job | None:
-    """Return a requested comparison that has not succeeded yet, or None."""
+    """Return the requested comparison if it exists and has not succeeded yet; otherwise None."""
     job = await context.services.jobs.get(context.tenant, JobId(id))
     return job if job is not None and job.kind == "comparison" and job.state != "succeeded" else None
 

@@ -32,13 +32,13 @@ def encode_cursor(cursor: Cursor) -> str:
     return _encoded(f"{cursor.created_at.isoformat()} {cursor.id}")
 
 
-def encode_panel_cursor(place: PanelCursor) -> str:
-    """Return an opaque cursor."""
-    return _encoded(f"{'' if place.row is None else place.row} {place.evaluation}")
+def encode_panel_cursor(position: PanelCursor) -> str:
+    """Return a cursor that is opaque to clients."""
+    return _encoded(f"{'' if position.row is None else position.row} {position.evaluation}")
 
 
 def decode_cursor(cursor: str | None) -> Cursor | None:
-    """Parse a cursor. Raises HttpProblem."""
+    """Parse a cursor; None for the first page. Raises HttpProblem."""
     return _decoded(cursor, _CURSOR, lambda match: Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]))
 
 
@@ -60,4 +60,4 @@ def _decoded(cursor: str | None, pattern: re.Pattern[str], read: Callable[[re.Ma
             return read(match)
     except ValueError:
         pass
-    raise HttpProblem.parameter("after", "It is not a cursor. Use `next` of the previous page, unchanged.")
+    raise HttpProblem.parameter("after", "It is not a valid cursor. Use `next` from the previous page, unchanged.")

@@ -1,4 +1,4 @@
-"""Routes `/v1/corpus/search`: search in the papers with which ideas are compared."""
+"""Routes `/v1/corpus/search`: search of the papers with which ideas are compared."""
 
 from typing import Annotated, Any
 
@@ -25,13 +25,13 @@ _MOST_IN_ADDRESS = 20
 
 
 class CorpusQuery(CorpusOptions):
-    """Corpus query in a URL. URLs have a limited length, so fewer names are allowed than in a body."""
+    """Corpus query in a URL. It allows fewer names than a body, because the length of URLs is limited."""
 
     q: Words
     venue: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
-    """Venues to which papers are limited, as full names; case is ignored."""
+    """Return only papers from these venues. Give full names; case is ignored."""
     field: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
-    """Fields of study to which papers are limited."""
+    """Return only papers from these fields of study."""
     without: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
     """Ids of papers to leave out."""
 

@@ -52,7 +52,7 @@ async def test_chain_is_checked_against_a_stored_tip(service: Service) -> None:
         assert "is another one than the tip that was published" in other.text
         unread = await browser.get(f"{HERE}/check", params={"kept": "yesterday"})
         assert unread.status_code == 422
-        assert "A tip has the form NUMBER:HASH" in unread.text
+        assert "A tip must have the form NUMBER:HASH" in unread.text
 
 
 async def test_long_chain_is_checked_and_exported_completely(service: Service) -> None:

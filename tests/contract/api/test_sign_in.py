@@ -79,7 +79,7 @@ async def test_wrong_key_is_explained_and_not_echoed(service: Service) -> None:
     async with service.client() as browser:
         answer = await browser.post("/console/sign-in", data={"key": wrong}, headers=ORIGIN)
     assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
-    assert "There is no such key" in answer.text
+    assert "The key does not exist." in answer.text
     assert wrong not in answer.text
 
 
