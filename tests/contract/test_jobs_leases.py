@@ -174,9 +174,7 @@ async def test_max_running_holds_under_concurrent_leasing(queue: Queue, database
 
     assert sum(map(len, leases)) == 3
     waiting = next(item for item in await queue.jobs.list(RICH, state="queued"))
-    assert "3 others of your organisation are under way" in (
-        await queue.jobs.waiting_reason(waiting.tenant, waiting.id) or ""
-    )
+    assert "limit of running jobs (3 running)" in (await queue.jobs.waiting_reason(waiting.tenant, waiting.id) or "")
 
 
 async def test_interactive_jobs_start_first_then_in_submission_order(queue: Queue) -> None:

@@ -170,7 +170,7 @@ async function check(files) {
     lines.push(`About ${money(sum("cost_usd"))}${high}, based on ${basis}`);
   }
   const left = known[0]?.left_this_month_usd;
-  if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? ": it may cost more than that" : ""}`);
+  if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? ": the call may cost more than that" : ""}`);
   if (known.length) lines.push(finish(known));
   const fits = known.map((part) => part.corpus_fit).filter(Boolean);
   if (fits.length) lines.push(coverage(fits));

@@ -104,7 +104,10 @@ async def test_missing_score_or_uncovered_field_is_shown_before_and_after_rankin
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"cut": "many"}, "“Places” must be a whole number of at least 1"), ({"cut": "6"}, "leaves nothing to decide")],
+    [
+        ({"cut": "many"}, "“Places” must be a whole number of at least 1"),
+        ({"cut": "6"}, "must be lower than the number"),
+    ],
 )
 async def test_invalid_ranking_choice_is_explained_and_starts_nothing(
     service: Service, given: dict[str, str], words: str

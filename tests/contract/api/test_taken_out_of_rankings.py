@@ -294,7 +294,7 @@ async def test_two_proposal_or_running_ranking_is_erased_completely(
     assert [item["id"] for item in would["jobs"]] == [two, waits]
     assert would["taken_out_of"] == []
     said = " ".join(would["warnings"])
-    assert "the remaining 1 proposal would have no order" in said
+    assert "the remaining 1 proposal would have no ranking" in said
     assert "is running and will be deleted too" in said
     proof = await erase_and_fetch_proof(client, source="1.txt")
     assert (proof["things"], proof["taken_out_of"], proof["still_stored"]) == ([two, waits], [], [])
