@@ -156,7 +156,7 @@ class _FileReader:
                     io.BytesIO(part.data), name, first, self.limits.row_characters, self.today, self.lines
                 )
             case _:
-                raise InputError(f"The type of {name} is not supported.", f"Send {_KINDS}.")
+                raise InputError(f"{name} has an unsupported type.", f"Send {_KINDS}.")
 
     def _table_rows(self, name: str, data: bytes, first: int) -> Iterator[RowOrNotice]:
         if self.read_table is None:

@@ -1,5 +1,5 @@
-"""Shared cache of responses from remote sources, and the claims of processes that are currently requesting a
-response."""
+"""Shared cache of responses from remote sources, with claims on the responses that a process is currently
+requesting."""
 
 import asyncio
 import datetime as dt
@@ -12,7 +12,7 @@ from orchestrator.store.claims import Claimed, PgClaims
 
 _LEVEL = 3
 _LARGE_BODY = 64 * 1024
-"""Size in bytes from which a body is compressed in a thread."""
+"""Size in bytes from which a body is compressed and decompressed in a thread."""
 
 _FIND = """
     SELECT key, source, status, body, fetched_at FROM replies

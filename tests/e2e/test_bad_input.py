@@ -129,7 +129,7 @@ def test_unreachable_database_error_names_its_address_without_password(program: 
     port = _closed_port()
     url = f"postgresql://me:sesame@127.0.0.1:{port}/ideas"
     said = _refused(program.having(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1, DATABASE__PATIENCE_SECONDS=NEVER))
-    assert f"127.0.0.1:{port}/ideas is out of reach" in said
+    assert f"127.0.0.1:{port}/ideas is unreachable" in said
     assert "ASSAYER_DATABASE__URL" in said
     assert "sesame" not in said
 

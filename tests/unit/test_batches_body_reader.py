@@ -75,7 +75,7 @@ def test_form_files_become_rows_and_invalid_files_are_rejected() -> None:
     found = rejections(intake)
     assert [(row, field) for row, field, _ in found] == [(2, ""), (5, "text"), (9, ""), (10, "")]
     assert found[0][2].startswith("b.PDF is not a PDF")
-    assert found[2][2].startswith("The type of g.pages is not supported.")
+    assert found[2][2].startswith("g.pages has an unsupported type")
     assert "larger than 0.005 MB" in found[3][2]
 
 
@@ -89,11 +89,11 @@ def test_broken_file_and_duplicate_file_are_reported_per_row() -> None:
 @pytest.mark.parametrize(
     ("data", "content_type", "says"),
     [
-        (as_form({"a.pdf": PDF_BYTES})[:-10], FORM_TYPE, "ends within a file"),
+        (as_form({"a.pdf": PDF_BYTES})[:-10], FORM_TYPE, "ends in the middle of a file"),
         (b"no form at all", FORM_TYPE, "is not multipart/form-data"),
         (as_form({"a.pdf": PDF_BYTES}), "multipart/form-data", "has no boundary"),
         (as_form({}), FORM_TYPE, "empty|not multipart"),
-        (b"", FORM_TYPE, "ends within a file"),
+        (b"", FORM_TYPE, "ends in the middle of a file"),
     ],
 )
 def test_malformed_form_is_rejected(data: bytes, content_type: str, says: str) -> None:
@@ -104,7 +104,7 @@ def test_malformed_form_is_rejected(data: bytes, content_type: str, says: str) -
 def test_empty_and_oversized_batches_are_rejected() -> None:
     with pytest.raises(InputError, match="The batch is empty"):
         read_batch(b"\n \n")
-    with pytest.raises(InputError, match="may have 10 rows"):
+    with pytest.raises(InputError, match="may have at most 10 rows"):
         read_batch(as_jsonl([words(number) for number in range(11)]))
 
 

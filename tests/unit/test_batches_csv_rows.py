@@ -131,7 +131,7 @@ def test_duplicate_rows_are_accepted_and_reported() -> None:
         (b"title,Text,text\nA,B,C\n", "more than one column named text"),
         (("text," + ",".join(map(str, range(1_000)))).encode(), "has 1,001 columns; it may have 1,000"),
         (b"title,text\n" + b"\n" * 1_001, "may have at most 1,000 lines of text; this one has more"),
-        (b'title,text\nA,"' + b"\n" * 1_001, "may have 1,000 lines of text"),
+        (b'title,text\nA,"' + b"\n" * 1_001, "may have at most 1,000 lines of text"),
         (b"PK\x03\x04...", "is a ZIP or Office file"),
         (b"title,text\n\0\0\0\0\0\0", "holds binary data"),
         (b"\xff\xfet\0", "no column that holds ideas"),
