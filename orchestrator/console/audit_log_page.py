@@ -129,7 +129,7 @@ async def _checked(context: PageContext, against: AuditTip, published: AuditTip,
         for _ in all_faults:
             pass
         if not ended and not first:
-            first.append(AuditFault(published.number, "is not the end that is currently published"))
+            first.append(AuditFault(published.number, "does not match the currently published tip of the log"))
         return first
 
     first = await asyncio.to_thread(faults)

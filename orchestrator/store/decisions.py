@@ -53,7 +53,7 @@ _SIGNED = """
 
 
 class SignedDespite(NamedTuple):
-    """What a sign-off deliberately accepts as missing or unfinished."""
+    """Missing opinions and unfinished evaluations that a sign-off deliberately accepts."""
 
     missing: bool = False
     """True if assigned opinions are allowed to be missing."""

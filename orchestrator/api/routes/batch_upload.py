@@ -166,7 +166,7 @@ def _criteria(text: str) -> tuple[Criterion, ...]:
 def no_usable_row(intake: BatchIntake) -> HttpProblem:
     """Return the problem for a body in which no row can be evaluated."""
     first = intake.rejected[0]
-    more = f" {len(intake.rejected) - 1:,} more rows were rejected; see `rows`." if len(intake.rejected) > 1 else ""
+    more = f" Further rejected rows: {len(intake.rejected) - 1:,}; see `rows`." if len(intake.rejected) > 1 else ""
     rows = tuple(intake.rejected)
     return HttpProblem("invalid-request", f"No row contains a usable idea. {first.detail}{more}", rows=rows)
 

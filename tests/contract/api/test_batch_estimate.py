@@ -90,7 +90,7 @@ async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: 
     found = await asked(client)
     assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_month) == ("own", None, None, None)
     assert found.cost_absent is not None
-    assert "price is not known" in found.cost_absent
+    assert "of your last 12 evaluations is not known" in found.cost_absent
 
 
 async def test_estimate_reports_whether_the_monthly_budget_suffices(service: Service) -> None:

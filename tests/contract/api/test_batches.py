@@ -125,7 +125,7 @@ async def test_batch_without_a_valid_row_is_rejected_listing_every_row(client: h
     )
     assert refused.rows is not None
     assert [(row.row, row.field) for row in refused.rows] == [(1, "text"), (2, "")]
-    assert "applies to 1 more" in refused.detail
+    assert "Further rejected rows: 1;" in refused.detail
 
 
 @pytest.mark.parametrize(

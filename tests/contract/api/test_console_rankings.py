@@ -38,7 +38,7 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         assert (len(work.ideas), work.cut) == (ENTRANTS, 2)
         done = await officer.get(path)
         assert "Cutoff at 2." in done.text
-        assert "an approximation" not in done.text
+        assert "are approximated" not in done.text
         placed = ""
         assert "If you take the first 2 without reading any, expect to miss about" in done.text
         # Confidence is 0.95: the rule, and figures in which it can be seen to hold.
@@ -55,7 +55,7 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
             assert len(re.findall(r'data-label="Score">\d', done.text)) == ENTRANTS
         moved = await officer.get(path, params={"cut": "4"})
         assert "Cutoff at 4." in moved.text
-        assert "an approximation" in moved.text
+        assert "are approximated" in moved.text
         assert "Cutoff at 5." in (await officer.get(path, params={"cut": "9999"})).text
         assert path in (await officer.get(here)).text
 

@@ -163,7 +163,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     ("body", "pointer", "says"),
     [
         ({"ideas": RANKED_IDEAS[:1]}, "/ideas", "at least two ideas, but this request has 1"),
-        ({"ideas": []}, "/ideas", "there is none"),
+        ({"ideas": []}, "/ideas", "but this request has none"),
         ({"ideas": [RANKED_IDEAS[0], RANKED_IDEAS[1], RANKED_IDEAS[0]]}, "/ideas/2", "same text as /ideas/0"),
         ({"ideas": [RANKED_IDEAS[0], {"title": "no text"}]}, "/ideas/1", "Give either"),
         ({"ideas": [RANKED_IDEAS[0], {"text": "  "}]}, "/ideas/1/text", "is empty"),
