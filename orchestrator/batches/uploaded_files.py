@@ -182,7 +182,7 @@ class ArchiveReader:
             )
         try:
             with archive.open(entry) as packed:
-                data, size = _unpacked(packed, self._limits.file_bytes)
+                data, size = _unpack(packed, self._limits.file_bytes)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
             return UnreadableFile(name, InputError(f"{name} cannot be unpacked: {error}.", "Pack it again."))
         self._left -= size
@@ -232,7 +232,7 @@ def _is_added(entry: zipfile.ZipInfo) -> bool:
     return any(part in _ADDED_BY_SYSTEMS or part.startswith("._") for part in PurePosixPath(entry.filename).parts)
 
 
-def _unpacked(packed: IO[bytes], most: int) -> tuple[bytes | None, int]:
+def _unpack(packed: IO[bytes], most: int) -> tuple[bytes | None, int]:
     """Return the unpacked data (None if it exceeds `most` bytes) and the number of bytes unpacked. The size that an
     entry claims is not trusted."""
     data = bytearray()

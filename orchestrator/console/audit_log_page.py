@@ -48,7 +48,7 @@ class ChainCheck(Frozen):
 
 @router.get("")
 async def log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Response:
-    return await _shown(context, query)
+    return await _show(context, query)
 
 
 @router.get("/check")
@@ -61,9 +61,9 @@ async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)
         matched = _TIP.fullmatch(kept)
         if matched is None:
             fault = "A tip must have the form NUMBER:HASH, with a hash of 64 hexadecimal digits."
-            return await _shown(context, _LogQuery(), fault=fault, kept=kept)
+            return await _show(context, _LogQuery(), fault=fault, kept=kept)
         against = AuditTip(tenant=context.tenant, number=int(matched[1]), hash=matched[2])
-    return await _shown(context, _LogQuery(), kept=kept, checked=await _checked(context, against, published, kept))
+    return await _show(context, _LogQuery(), kept=kept, checked=await _check(context, against, published, kept))
 
 
 @router.get("/export")
@@ -74,7 +74,7 @@ async def export(context: AuditReader) -> Response:
     return StreamingResponse(_lines(context), 200, headers, "application/jsonl")
 
 
-async def _shown(
+async def _show(
     context: PageContext, query: _LogQuery, *, fault: str = "", kept: str = "", checked: ChainCheck | None = None
 ) -> Response:
     act = next((item for item in ACTS_IN_THE_LOG if item == query.act), None)
@@ -106,7 +106,7 @@ async def _shown(
     )
 
 
-async def _checked(context: PageContext, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
+async def _check(context: PageContext, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
     """Check the log. Entries are read a thousand at a time, and hashed in a thread."""
     loop, count, ended = asyncio.get_running_loop(), 0, published.number == 0
 

@@ -37,7 +37,7 @@ async def choose(
     first, and the choice is saved only if they are still the same."""
     call = await context.find_batch(id)
     try:
-        wanted = None if everybody else await _wanted(context, call, listed, reviewer)
+        wanted = None if everybody else await _reviewers_to_choose(context, call, listed, reviewer)
         outcome = await _choose(context, call, wanted, dry_run=True)
         ended = EndedByChoice(outcome.withdrawn, tuple(reviewer), tuple(listed))
         if ended.withdrawn and ended.digest != ends:
@@ -61,7 +61,7 @@ async def invite(id: PathId, context: Inviter, form: GivenMember) -> Response:
     return _back(call)
 
 
-async def _wanted(
+async def _reviewers_to_choose(
     context: PageContext, call: BatchStatus, listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the reviewers to choose. Raises HttpProblem if none are left."""

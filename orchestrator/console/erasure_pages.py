@@ -23,7 +23,7 @@ _Batch = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 @router.get("")
 async def look(context: CallRunner, source: _Source = "", batch: _Batch = "") -> Response:
     """Show what would be deleted. Officers can see it; only an owner can delete it."""
-    return await _shown(context, source, batch)
+    return await _show(context, source, batch)
 
 
 @router.post("")
@@ -34,9 +34,9 @@ async def erase(
     batch: Annotated[str, Form(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
     """Delete the data that was shown. If the data to delete has changed since, show it again instead."""
-    erasure = await _found(context, source, batch)
+    erasure = await _find_erasure(context, source, batch)
     if erasure is None or _digest(erasure) != shown:
-        return await _shown(context, source, batch, changed=True)
+        return await _show(context, source, batch, changed=True)
     gone = await erase_found(context.services.erasures, context.tenant, source or None, erasure, context.by)
     return RedirectResponse(f"/console/erase/{gone.proof}", 303)
 
@@ -47,8 +47,8 @@ async def proof(number: EntryNumber, context: Eraser) -> Response:
     return context.page("erased.html", proof=record, told=proof_page(record))
 
 
-async def _shown(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
-    erasure = await _found(context, source, batch)
+async def _show(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
+    erasure = await _find_erasure(context, source, batch)
     return context.page(
         "erase.html",
         status=409 if changed else 200,
@@ -63,7 +63,7 @@ async def _shown(context: PageContext, source: str, batch: str, changed: bool = 
     )
 
 
-async def _found(context: PageContext, source: str, batch: str) -> Erasure | None:
+async def _find_erasure(context: PageContext, source: str, batch: str) -> Erasure | None:
     """Return what would be deleted; None unless exactly one of `source` and `batch` is given."""
     if bool(source) == bool(batch):
         return None

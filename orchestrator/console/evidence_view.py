@@ -79,7 +79,7 @@ class _ClaimNumbering:
 
     def _claim(self, pointer: str, point: Point) -> NumberedClaim:
         number = len(self.claims) + 1
-        quoted = [words for citation in point.citations if citation.quote for words in _quoted(citation)]
+        quoted = [words for citation in point.citations if citation.quote for words in _quotes_of(citation)]
         labels = tuple(dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known))
         words = tuple(segments(point.text, self._known))
         claim = NumberedClaim(
@@ -147,7 +147,7 @@ def _assessment_group(numbering: _ClaimNumbering, pointer: str, assessment: Asse
     return numbering.group(assessment.name, sorted(located, key=lambda item: order.index(item[1].kind)))
 
 
-def _quoted(citation: Citation) -> Iterable[QuotedWords]:
+def _quotes_of(citation: Citation) -> Iterable[QuotedWords]:
     """Yield the quotes of a citation; their anchors are assigned later, over all quotes of a claim. If several quotes
     of a paper are kept, the last one states the result of checking the claim against all of them."""
     support = citation_wording.SUPPORT[citation.support.outcome] if isinstance(citation.support, ClaimSupport) else ""

@@ -60,7 +60,7 @@ async def making(id: PathId, context: CallReader) -> Response:
         lines=lines,
         prompt_tokens=sum(call.prompt_tokens for call in paid),
         completion_tokens=sum(call.completion_tokens for call in paid),
-        cost=None if any(_unpriced(call) for call in paid) else sum(call.cost_usd or 0.0 for call in paid),
+        cost=None if any(_has_unknown_price(call) for call in paid) else sum(call.cost_usd or 0.0 for call in paid),
         paid=len(paid),
     )
 
@@ -70,11 +70,11 @@ async def model_call(id: PathId, number: CallNumber, context: CallReader) -> Res
     job = await context.find_evaluation(id)
     calls = await calls_of(context.services.ledger, job, await context.services.events.all(job.id), context.now)
     contents = await call_contents(context.services.call_contents, job, calls, number)
-    answer = _indented(contents.answer) if isinstance(contents.answer, str) else None
+    answer = _indent(contents.answer) if isinstance(contents.answer, str) else None
     return context.page("call.html", job=job, contents=contents, answer=answer, last=len(calls))
 
 
-def _unpriced(call: ModelCall) -> bool:
+def _has_unknown_price(call: ModelCall) -> bool:
     return call.cost_usd is None and call.prompt_tokens + call.completion_tokens > 0
 
 
@@ -96,7 +96,7 @@ def _bar(start: float, seconds: float, whole: float) -> _Bar:
     return _Bar(round(min(_WIDTH * start / whole, _WIDTH - width), 2), round(width, 2))
 
 
-def _indented(answer: str) -> str:
+def _indent(answer: str) -> str:
     try:
         return json.dumps(json.loads(answer), ensure_ascii=False, indent=2)
     except ValueError:

@@ -66,7 +66,7 @@ async def member_details(id: PathId, context: Inviter) -> Response:
     """Show the form to change a member's details."""
     member = await _member(context, id)
     form = MemberForm(**member.model_dump(include=set(MemberForm.model_fields)))
-    return await _shown(context, member, form)
+    return await _show(context, member, form)
 
 
 @router.post("/{id}")
@@ -76,9 +76,9 @@ async def change(id: PathId, context: Inviter, form: GivenMember) -> Response:
         fields = MemberPatch(**_body(form).model_dump(exclude={"mails"})).model_dump(exclude_unset=True)
         await members.change_member(context.services.members, context.tenant, member.id, fields, context.by)
     except HttpProblem as problem:
-        return await _shown(context, member, form, problem)
+        return await _show(context, member, form, problem)
     except ReviewRefused as refusal:
-        return await _shown(context, member, form, HttpProblem("conflict", str(refusal)))
+        return await _show(context, member, form, HttpProblem("conflict", str(refusal)))
     return RedirectResponse(f"/console/members#{member.id}", 303)
 
 
@@ -120,9 +120,7 @@ async def _list(context: PageContext, form: MemberForm, problem: HttpProblem | N
     )
 
 
-async def _shown(
-    context: PageContext, member: Member, form: MemberForm, problem: HttpProblem | None = None
-) -> Response:
+async def _show(context: PageContext, member: Member, form: MemberForm, problem: HttpProblem | None = None) -> Response:
     return context.page(
         "member.html",
         status=problem.status_code if problem else 200,

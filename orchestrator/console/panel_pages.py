@@ -29,7 +29,7 @@ _PAIRS = 50
 @router.get("/panel")
 async def panel(id: PathId, context: PanelReader, view: Annotated[PanelView, Query()]) -> Response:
     """Show the opinions of a call's reviewers."""
-    return await _shown(context, await context.find_batch(id), view)
+    return await _show(context, await context.find_batch(id), view)
 
 
 @router.post("/override")
@@ -63,11 +63,11 @@ async def sign_off(
         despite = SignedDespite(despite_missing, despite_unfinished)
         await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)
     except ReviewRefused as refusal:
-        return await _shown(context, call, fault=str(refusal), note=note)
+        return await _show(context, call, fault=str(refusal), note=note)
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)
 
 
-async def _shown(
+async def _show(
     context: PageContext, call: BatchStatus, view: PanelView | None = None, *, fault: str = "", note: str = ""
 ) -> Response:
     """Render the panel page. If sign-off was refused, `fault` states why and `note` is the text that was entered."""
@@ -86,7 +86,7 @@ async def _shown(
         call=call,
         panel=panel,
         unfinished=count_unfinished(call.counts),
-        pairs=sorted(panel.blind.pairs, key=_least_agreed)[:_PAIRS],
+        pairs=sorted(panel.blind.pairs, key=_by_agreement)[:_PAIRS],
         page=page,
         rows=rows_of(page.rows, opinions),
         view=view,
@@ -97,6 +97,6 @@ async def _shown(
     )
 
 
-def _least_agreed(pair: PanelPair) -> float:
+def _by_agreement(pair: PanelPair) -> float:
     """Return the sort key that lists the pairs with the lowest agreement first, and pairs of unknown agreement last."""
     return math.inf if isinstance(pair.kappa, Absent) else pair.kappa

@@ -35,7 +35,7 @@ _LETTERS = "ABCD"
 
 @router.get("/proposals/{id}")
 async def proposal(id: PathId, context: CallReader) -> Response:
-    job, report = await _found(context, id)
+    job, report = await _find_with_report(context, id)
     services, tenant = context.services, context.tenant
     sees = context.caller.may("see the panel")
     judged = await services.reviewing.opinions.judgements(tenant, job.id) if sees else []
@@ -84,7 +84,7 @@ async def compare(
     chosen = list(dict.fromkeys(id))
     if not _LEAST <= len(chosen) <= _MOST:
         return context.page("choose.html", chosen=len(chosen), status=422)
-    reports = [await _found(context, item) for item in chosen]
+    reports = [await _find_with_report(context, item) for item in chosen]
     columns = [(job, report, None if report is None else figures_of(report)) for job, report in reports]
     evidences = [None if report is None else evidence_of(report) for _, report in reports]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
@@ -142,7 +142,7 @@ def _spread(shares: list[float | None]) -> float | None:
     return max(known) - min(known) if len(known) > 1 else None
 
 
-async def _found(context: PageContext, id: str) -> tuple[Job, Report | None]:
+async def _find_with_report(context: PageContext, id: str) -> tuple[Job, Report | None]:
     """Return the evaluation and, if it has succeeded, its report. Raises HttpProblem (404)."""
     job = await context.find_evaluation(id)
     return job, await context.services.jobs.report(context.tenant, job.id) if job.state == "succeeded" else None

@@ -81,7 +81,7 @@ def _adapt_tokens(state: StateCore) -> None:
             case "heading_close":
                 token.tag = _heading(token.tag, several)
             case "inline":
-                token.content = _unwrapped(token.content)
+                token.content = _unwrap(token.content)
             case "list_item_open" if token.info.isdecimal():
                 token.attrSet("value", token.info)
             case "fence":
@@ -95,7 +95,7 @@ def _heading(tag: str, several: bool) -> str:
     return "p" if several else f"h{min(int(tag[1]) + _LOWERED_BY, _LOWEST_LEVEL)}"
 
 
-def _unwrapped(paragraph: str) -> str:
+def _unwrap(paragraph: str) -> str:
     """Join lines that were wrapped because the next word did not fit; keep other breaks, written as Markdown hard
     breaks."""
     lines = [line.strip() for line in paragraph.split("\n")]

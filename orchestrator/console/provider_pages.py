@@ -70,24 +70,24 @@ async def callback(
     attempt = attempt_of(request, services.access, services.clock.now())
     known = None if attempt is None else services.identity_providers.get(attempt.provider)
     if attempt is None or known is None or not hmac.compare_digest(attempt.state.encode(), state.encode()):
-        return _refused(request, services, HOME, _TOO_LATE, 400)
+        return _refuse(request, services, HOME, _TOO_LATE, 400)
     if not code:
-        return _refused(request, services, local_path(attempt.next), _DENIED, 403)
+        return _refuse(request, services, local_path(attempt.next), _DENIED, 403)
     try:
         identity = await known.identity(code, iss, attempt.nonce, attempt.verifier)
     except SignInFailed as error:
         _LOG.warning("sign-in with %s failed: %s", attempt.provider, error)
-        return _refused(request, services, local_path(attempt.next), _DENIED, 403)
+        return _refuse(request, services, local_path(attempt.next), _DENIED, 403)
     member = await admitted(services.members, known, identity, services.new_id, services.clock.now())
     if member is None:
-        return _refused(request, services, local_path(attempt.next), _NOT_INVITED, 403)
+        return _refuse(request, services, local_path(attempt.next), _NOT_INVITED, 403)
     new = NewSession(member.tenant, member.role, member.name, member=member.id)
     response = await begin_session(request, services, new, local_path(attempt.next))
     clear_attempt(response, request, services.access)
     return response
 
 
-def _refused(request: Request, services: ServicesDependency, next: str, why: str, status: int) -> Response:
+def _refuse(request: Request, services: ServicesDependency, next: str, why: str, status: int) -> Response:
     page = sign_in_page(request, services, next, why, status)
     clear_attempt(page, request, services.access)
     return page

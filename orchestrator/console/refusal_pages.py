@@ -113,13 +113,13 @@ class RefusalPages:
             status=problem.status,
             advice=advice,
             faults=_faults(problem),
-            typed=self._typed(request, form),
+            typed=self._typed_input(request, form),
             back=HOME if request.method == "GET" and back.partition("?")[0] == request.url.path else back,
             proof=problem.proof,
             request_id=problem.request_id if problem.status >= _SERVICE_FAULT else None,
         )
 
-    def _typed(self, request: Request, form: bytes) -> dict[str, str]:
+    def _typed_input(self, request: Request, form: bytes) -> dict[str, str]:
         """Return the typed input by field title. Input sent from another site is ignored, because it would appear as
         this service's own text."""
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()

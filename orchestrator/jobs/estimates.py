@@ -93,7 +93,7 @@ def estimate(
         completion_tokens=ideas * typical.completion_tokens,
         cost_usd=_times(ideas, typical.cost_usd, max_usd),
         high_cost_usd=_times(ideas, typical.high_cost_usd, max_usd),
-        cut_short=Absent(reason=f"At least {FEWEST} of your own evaluations by this method are needed to tell."),
+        cut_short=Absent(reason=f"At least {FEWEST} of your own evaluations by this method are required."),
         hours=hours,
     )
 

@@ -65,7 +65,7 @@ class _Words:
     def __init__(self, text: str) -> None:
         self.text = text
         self.matches = list(_WORD.finditer(text))
-        self.folded = [_folded(match.group()) for match in self.matches]
+        self.folded = [_fold(match.group()) for match in self.matches]
         self.joined = f" {' '.join(self.folded)} "
 
     def place(self, phrase: str) -> int | None:
@@ -111,7 +111,7 @@ class ConflictSearch:
         """Yield at most one conflict for each reviewer: by name if the name is found, otherwise by institution. `text`
         must not include the list of references, because citing a person is not a conflict."""
         whole = _Words(f"{title}\n{text}")
-        named = self._named(whole)
+        named = self._phrases_in(whole)
         known = frozenset(whole.folded)
         same = frozenset(map(normalised, known)) if any(who.universities for who in self._people) else frozenset()
         own_words: list[_Words] | None = None
@@ -140,7 +140,7 @@ class ConflictSearch:
             elif words := _first(own_words, who.institutions) or _of_university(own_words, universities):
                 yield FoundConflict(who.person.member, "affiliation", words)
 
-    def _named(self, words: _Words) -> Set[str]:
+    def _phrases_in(self, words: _Words) -> Set[str]:
         """Return the phrases that occur in a text."""
         known = self._by_word.keys() & set(words.folded)
         return {phrase for word in known for phrase in self._by_word[word] if f" {phrase} " in words.joined}
@@ -204,7 +204,7 @@ def _apart(texts: Sequence[_Words], name: tuple[str, str] | None) -> str:
 
 def _of_university(texts: Sequence[_Words], names: Sequence[InstitutionName]) -> str:
     return _first_place(
-        (words, next(places_of(name, words.text, words.matches, _folded), None)) for name in names for words in texts
+        (words, next(places_of(name, words.text, words.matches, _fold), None)) for name in names for words in texts
     )
 
 
@@ -218,11 +218,11 @@ def _words_around(text: str, at: int) -> str:
 
 
 def _phrase(text: str) -> str:
-    return " ".join(_folded(word) for word in _WORD.findall(text))
+    return " ".join(_fold(word) for word in _WORD.findall(text))
 
 
 @lru_cache(maxsize=50_000)
-def _folded(word: str) -> str:
+def _fold(word: str) -> str:
     """Return a word without accents and case. The result never contains a space, so that it remains a single word."""
     if word.isascii():
         return word.lower()

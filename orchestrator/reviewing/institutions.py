@@ -97,11 +97,13 @@ def places_of(
     for run in _runs(text, matches, fold):
         for at in range(len(run) - size + 1):
             words = tuple(word for word, _ in run[at : at + size])
-            if words == name.as_written or (name.turns and _is_turned(name, words, text, run, at)):
+            if words == name.as_written or (name.turns and _is_reordered(name, words, text, run, at)):
                 yield run[at][1]
 
 
-def _is_turned(name: InstitutionName, words: tuple[str, ...], text: str, run: list[tuple[str, int]], at: int) -> bool:
+def _is_reordered(
+    name: InstitutionName, words: tuple[str, ...], text: str, run: list[tuple[str, int]], at: int
+) -> bool:
     """Return True if the words are those of the name in another order and no capitalised word precedes them: "Central
     Michigan University" is not the University of Michigan."""
     return tuple(sorted(words)) == name.words and (at == 0 or not text[run[at - 1][1]].isupper())

@@ -74,7 +74,7 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
     if proof.tip != entry:
         technical.append(("Newest entry when checked", proof.tip))
     if proof.taken_out_of:
-        technical.append(("Rankings it was taken out of", ", ".join(proof.taken_out_of)))
+        technical.append(("Rankings from which it was removed", ", ".join(proof.taken_out_of)))
     return ErasurePage(
         lead=lead,
         lines=tuple(BriefLine(name=name, text=text) for name, text in lines),

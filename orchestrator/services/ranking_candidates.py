@@ -136,7 +136,7 @@ async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) ->
             first[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)
             continue
-        candidates.left_out.append(LeftOut(**_named(job), reason=reason))
+        candidates.left_out.append(LeftOut(**_identifiers_of(job), reason=reason))
     return candidates
 
 
@@ -144,12 +144,12 @@ def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None
     candidates.ideas[report.idea.id] = idea_of_report(report)
     score = score_of(report)
     if isinstance(score, Absent):
-        candidates.unscored.append(UnscoredIdea(**_named(job), reason=score.reason))
+        candidates.unscored.append(UnscoredIdea(**_identifiers_of(job), reason=score.reason))
     else:
         candidates.scores[report.idea.id] = score
 
 
-def _named(job: Job) -> dict[str, Any]:
+def _identifiers_of(job: Job) -> dict[str, Any]:
     reference = own_reference(job.source, job.row)
     return {"evaluation": job.id, "row": job.row, "source": job.source, "reference": reference}
 

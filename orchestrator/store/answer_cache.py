@@ -81,7 +81,7 @@ class PgAnswerCache(PgClaims):
             # If this is NULL, no stored value equals it, and an existing answer stays.
             unusable = None if instead_of is None else storable_text(instead_of.value)
             statement = _INSERT_LEDGER_ROW_AND_ANSWER
-            values = (*values, *cached, to_json_column(record), unusable, _packed(answer.messages))
+            values = (*values, *cached, to_json_column(record), unusable, _pack(answer.messages))
         # Retries for longer, because a paid call that is not recorded is charged to no tenant and paid for again.
         patience = _PATIENCE_FACTOR * self._database.patience_seconds
         await self._database.run(lambda connection: connection.fetch(statement, *values), patience)
@@ -117,7 +117,7 @@ def _columns(row: LedgerRow) -> tuple[object, ...]:
     )
 
 
-def _packed(messages: Sequence[Message]) -> bytes | None:
+def _pack(messages: Sequence[Message]) -> bytes | None:
     return zlib.compress(_MESSAGES.dump_json(tuple(messages)), _LEVEL) if messages else None
 
 

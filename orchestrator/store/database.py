@@ -223,7 +223,7 @@ class Database:
                 try:
                     if self._lost_at is not None:
                         await connection.fetchval("SELECT 1")
-                        self._reached()
+                        self._note_reached()
                     return await work(connection)
                 except TimeoutError as error:
                     if await self._answers(connection):
@@ -254,7 +254,7 @@ class Database:
             self._lost_at = time.monotonic()
         return _ConnectionLost(error)
 
-    def _reached(self) -> None:
+    def _note_reached(self) -> None:
         if self._lost_at is not None:
             now = time.monotonic()
             self.last_outage, self._lost_at = Outage(now - self._lost_at, now), None

@@ -112,7 +112,7 @@ class ErasureBeginning(NamedTuple):
                 # Rankings that have finished since the preview stay.
                 await connection.fetch(_LOCK_BATCHES_OF, self.tenant, self.jobs)
                 cancelled = await connection.fetch(_CANCEL, self.tenant, self.jobs)
-                finished = await self._finished(connection, ideas)
+                finished = await self._finished_rankings(connection, ideas)
             things = [job for job in (*self.jobs, self.batch) if job is not None and job not in finished]
             await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
             kept = [*self.taken_out_of, *finished]
@@ -121,7 +121,7 @@ class ErasureBeginning(NamedTuple):
         await notify(connection, cancelled_notifications(cancelled))
         return ErasureBegun(tip.number, set(ideas), finished)
 
-    async def _finished(self, connection: Connection, ideas: Set[str]) -> dict[JobId, RankedApplicant]:
+    async def _finished_rankings(self, connection: Connection, ideas: Set[str]) -> dict[JobId, RankedApplicant]:
         finished = {}
         for row in await connection.fetch(_DONE_RANKINGS, self.tenant, self.jobs):
             standing = await ranked_applicant(connection, self.tenant, row["id"], stored_name(self.source) or "", ideas)

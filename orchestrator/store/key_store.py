@@ -120,7 +120,7 @@ class PgKeys(Store):
                 return None
             made = from_row(ApiKey, row)
             if actor is not None and row["is_new"]:
-                content = _audited(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
+                content = _audit_fields(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
                 await self._log.append(
                     connection, tenant, ActBy(actor, made.created_at), "key made", made.id, **content
                 )
@@ -143,7 +143,7 @@ class PgKeys(Store):
         revoked = await select_one(connection, ApiKey, _REVOKE, tenant, key, by.at)
         if revoked is None:
             return await select_one(connection, ApiKey, _GET, tenant, key)
-        await self._log.append(connection, tenant, by, "key revoked", key, **_audited(revoked))
+        await self._log.append(connection, tenant, by, "key revoked", key, **_audit_fields(revoked))
         return revoked
 
     async def authenticate(self, secret: str, now: dt.datetime) -> Caller | KeyRejection:
@@ -184,6 +184,6 @@ def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
     return Caller(tenant, key, allowed, rate, name, role, row["member"])
 
 
-def _audited(key: ApiKey) -> dict[str, Any]:
+def _audit_fields(key: ApiKey) -> dict[str, Any]:
     """Return the key's fields for the audit log."""
     return {"name": key.name, "scopes": sorted(key.scopes)} | ({"member": key.member} if key.member else {})

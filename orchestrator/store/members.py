@@ -137,7 +137,7 @@ class PgMembers(LoggedStore):
         not exist or was removed. Raises ReviewRefused if another member has the address, or if the actor's current role
         does not allow the change."""
         role, email = fields.get("role", "as before"), fields.get("email")
-        before = await self._held(connection, tenant, id, by.actor, role, email)
+        before = await self._lock_member(connection, tenant, id, by.actor, role, email)
         if before is None:
             return None
         to = NewMember(**before.model_dump(include=set(NewMember.model_fields)) | dict(fields))
@@ -163,7 +163,7 @@ class PgMembers(LoggedStore):
     async def remove(self, connection: Connection, tenant: TenantId, id: MemberId, by: ActBy) -> Member | None:
         """Remove a member; their keys and sessions end with the next request, and their opinions stay. Raises
         ReviewRefused under the same conditions as `change`."""
-        if await self._held(connection, tenant, id, by.actor, "removed") is None:
+        if await self._lock_member(connection, tenant, id, by.actor, "removed") is None:
             return None
         member = await select_one(connection, Member, _REMOVE, tenant, id, by.at)
         await self._mails.stop(connection, id)
@@ -175,7 +175,7 @@ class PgMembers(LoggedStore):
         self, connection: Connection, tenant: TenantId, id: MemberId, key: GeneratedKey, by: ActBy
     ) -> Member | None:
         """Set the member's only key, revoking earlier ones. Return None if the member does not exist or was removed."""
-        member = await self._held(connection, tenant, id, by.actor)
+        member = await self._lock_member(connection, tenant, id, by.actor)
         if member is None:
             return None
         await connection.execute(_REVOKE_KEYS, id, by.at)
@@ -185,7 +185,7 @@ class PgMembers(LoggedStore):
         await self._log.append(connection, tenant, by, "key given", id, key=key.id, shown_to=by.actor.name)
         return member
 
-    async def _held(
+    async def _lock_member(
         self,
         connection: Connection,
         tenant: TenantId,

@@ -53,14 +53,14 @@ class PgResponseCache(PgClaims):
         return claim if isinstance(claim, str) else await _response(claim)
 
     async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
-        body = await _compressed(response.body)
+        body = await _compress(response.body)
         await self._database.execute(_KEEP, key, response.source, response.status, body, response.fetched_at, lifetime)
 
     async def purge(self, most: int) -> int:
         return len(await self._database.fetch(_PURGE, most))
 
 
-async def _compressed(body: bytes) -> bytes:
+async def _compress(body: bytes) -> bytes:
     if len(body) < _LARGE_BODY:
         return zlib.compress(body, _LEVEL)
     return await asyncio.to_thread(zlib.compress, body, _LEVEL)

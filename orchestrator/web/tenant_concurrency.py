@@ -85,7 +85,7 @@ class TenantConcurrency:
             await self._delay_refusal()
             await send_problem(self._too_many(), scope, receive, send)
             return
-        with self._counted(tenant):
+        with self._count_as_present(tenant):
             slot = _TenantSlot(self._slots[tenant])
             await slot.acquire()
             await self._run_in_slot(slot, scope, receive, send)
@@ -97,7 +97,7 @@ class TenantConcurrency:
 
             async def tenant_found(tenant: str) -> None:
                 self._remember(key, tenant)
-                known.enter_context(self._counted(tenant))
+                known.enter_context(self._count_as_present(tenant))
                 await slot.move(self._slots[tenant])
 
             scope[_TENANT_FOUND] = tenant_found
@@ -140,7 +140,7 @@ class TenantConcurrency:
             self._refusals -= 1
 
     @contextmanager
-    def _counted(self, tenant: str) -> Iterator[None]:
+    def _count_as_present(self, tenant: str) -> Iterator[None]:
         self._present[tenant] += 1
         try:
             yield

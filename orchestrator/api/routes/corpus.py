@@ -42,16 +42,16 @@ router = APIRouter(prefix="/v1/corpus", tags=["corpus"])
 @router.get("/search")
 async def search_corpus(query: Annotated[CorpusQuery, Query()], context: Reader) -> CorpusSearch:
     """Search the corpus with a single query and optional filters. `venue`, `field` and `without` can be repeated."""
-    return await answered_by_corpus(context.services, lambda corpus: _found(corpus, (query.q,), query))
+    return await answered_by_corpus(context.services, lambda corpus: _search(corpus, (query.q,), query))
 
 
 @router.post("/search")
 async def search_corpus_many(body: CorpusBody, context: Reader) -> CorpusSearch:
     """Search the corpus with many queries at once. Nothing is stored, so no idempotency key is needed."""
-    return await answered_by_corpus(context.services, lambda corpus: _found(corpus, body.queries, body))
+    return await answered_by_corpus(context.services, lambda corpus: _search(corpus, body.queries, body))
 
 
-async def _found(corpus: SearchableCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
+async def _search(corpus: SearchableCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
     version, filters = corpus.version, _filters_of(options)
     hits = await corpus.find(queries, options.limit, filters)
     passages = await corpus.find_passages(queries, options.limit, filters) if options.snippets else None

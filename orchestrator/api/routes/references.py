@@ -30,7 +30,7 @@ async def suggest_references(body: ReferencesBody, context: Reader) -> Suggested
     """Suggest papers of the corpus that an idea should cite but does not. Each states how it was found: by similarity
     to the idea's text, or through citations. Nothing is stored, so no idempotency key is needed."""
     idea = await asyncio.to_thread(_checked_idea, body, context.services)
-    return await answered_by_corpus(context.services, lambda corpus: _suggested(corpus, idea, body, context.services))
+    return await answered_by_corpus(context.services, lambda corpus: _suggest(corpus, idea, body, context.services))
 
 
 def _checked_idea(body: ReferencesBody, services: Services) -> Idea:
@@ -46,7 +46,7 @@ def _checked_idea(body: ReferencesBody, services: Services) -> Idea:
     return idea
 
 
-async def _suggested(
+async def _suggest(
     corpus: SearchableCorpus, idea: Idea, body: ReferencesBody, services: Services
 ) -> SuggestedReferences:
     counts = {"recommended": body.limit, **({} if body.hops is None else {"hops": body.hops})}

@@ -46,9 +46,9 @@ router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
 async def verify_rollout(body: VerifyBody, posting: PostingDependency) -> Response:
     """Judge a rollout and return its reward. If the judge takes too long, the status is 503: repeat the request with
     the same key to keep waiting."""
-    ended = await _judged(_work(posting.services, item_of_rollout(body), body), posting)
+    ended = await _judge(_work(posting.services, item_of_rollout(body), body), posting)
     outcome = await _outcome(posting.services, ended)
-    return _answered(body, outcome, outcome.value, {}, ended.id)
+    return _response_of(body, outcome, outcome.value, {}, ended.id)
 
 
 @router.post("/compare", response_model=VerifiedRollout | ComparedRollouts)
@@ -78,14 +78,14 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
     mean = sum(rewards) / len(rewards) if rewards else 0.0
     own = outcome.value
     relative = None if own is None else own - mean
-    return _answered(body, outcome, relative, {"group_mean": mean, "group_judged": len(rewards)}, job)
+    return _response_of(body, outcome, relative, {"group_mean": mean, "group_judged": len(rewards)}, job)
 
 
 async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     services = posting.services
     judge = services.judges.checked(body.judge)
     work = RewardsRequest(items=items_of_list(body), judge=judge, limits=body.limits)
-    ended = await _judged(work, posting)
+    ended = await _judge(work, posting)
     outcomes = await services.rewards.outcomes(ended.id)
     if len(outcomes) < len(work.items):
         raise no_result_problem(ended)
@@ -101,7 +101,7 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     return Response(made.model_dump_json(), media_type="application/json")
 
 
-async def _judged(work: RewardsRequest, posting: Posting) -> Job:
+async def _judge(work: RewardsRequest, posting: Posting) -> Job:
     """Submit the work as a job and return the job once it has ended. Raises HttpProblem."""
     job = posting.new_id("rw")
     links, asked = item_links("rewards", job), len(work.items)
@@ -156,7 +156,7 @@ async def _outcome(services: Services, job: Job) -> RewardOutcome:
     raise no_result_problem(job)
 
 
-def _answered(
+def _response_of(
     body: VerifyBody, outcome: RewardOutcome, reward: float | None, components: Mapping[str, float], job: JobId
 ) -> Response:
     own = outcome.value

@@ -55,13 +55,13 @@ async def list_tenants(query: Annotated[TenantsQuery, Query()], context: Admin) 
 @router.get("/{id}")
 async def get_tenant(id: PathTenant, context: Admin) -> TenantResource:
     """Return a tenant with its limits."""
-    return await _found(context.services, id)
+    return await _find_tenant(context.services, id)
 
 
 @router.patch("/{id}")
 async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> TenantResource:
     """Change the fields in the body; others stay unchanged. Running jobs continue."""
-    before = await _found(context.services, id)
+    before = await _find_tenant(context.services, id)
     current = {name: getattr(before, name) for name in TenantPlan.model_fields}
     plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
     return required(await context.services.tenants.update(before.id, plan), not_found("tenant", id))
@@ -80,5 +80,5 @@ async def delete_tenant(id: PathTenant, context: Admin) -> None:
         raise not_found("tenant", id)
 
 
-async def _found(services: ServicesDependency, tenant: str) -> TenantResource:
+async def _find_tenant(services: ServicesDependency, tenant: str) -> TenantResource:
     return required(await services.tenants.get(TenantId(tenant)), not_found("tenant", tenant))
