@@ -89,7 +89,7 @@ def test_invalid_cutoff_date_is_rejected_with_an_example(program: Program) -> No
 def test_cutoff_in_the_future_is_refused(program: Program) -> None:
     date = dt.date.today() + dt.timedelta(days=400)
     said = _refused(program, GOOD, "--cutoff", date)
-    assert said == f"The cutoff {date} lies in the future. Give a past date or leave it out."
+    assert said == f"The cutoff {date} is in the future. Give a past date or omit it."
 
 
 def test_unknown_format_is_rejected_with_available_formats(program: Program) -> None:
@@ -129,7 +129,7 @@ def test_unreachable_database_error_names_its_address_without_password(program: 
     port = _closed_port()
     url = f"postgresql://me:sesame@127.0.0.1:{port}/ideas"
     said = _refused(program.having(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1, DATABASE__PATIENCE_SECONDS=NEVER))
-    assert f"127.0.0.1:{port}/ideas is out of reach" in said
+    assert f"127.0.0.1:{port}/ideas is unreachable" in said
     assert "ASSAYER_DATABASE__URL" in said
     assert "sesame" not in said
 
