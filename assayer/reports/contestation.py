@@ -1,6 +1,6 @@
 """Information for contesting an evaluation: what was judged, by what means, and from which sources.
 
-It can be given to the applicant, because it contains no information about other proposals and no opinions of people."""
+It can be given to the applicant, because it contains nothing about other proposals and no opinions of reviewers."""
 
 import hashlib
 

@@ -14,8 +14,8 @@ from assayer_client.contestation import Contestation
 _LONGEST = 600
 _COVERED: dict[FitLevel, str] = {
     "good": "It covers the field of this proposal.",
-    "partial": "It covers the field of this proposal only in part: what was not found in it may exist all the same.",
-    "poor": "It does not cover the field of this proposal: that something was not found in it says nothing.",
+    "partial": "It covers the field of this proposal only in part, so work that was not found may still exist.",
+    "poor": "It does not cover the field of this proposal, so not finding something in it proves nothing.",
 }
 
 
@@ -60,7 +60,7 @@ def _sections(what: Contestation) -> Iterator[ContestationSection]:
     literature = f"published up to {what.cutoff.isoformat()}" if what.cutoff else "of any date"
     yield _section(
         "What was judged",
-        f"The text of the proposal as it was handed in,{masked} and nothing else about the applicant.",
+        f"The text of the proposal as submitted,{masked} and nothing else about the applicant.",
         (
             ("File or row", what.source),
             ("Length", wording.count(what.characters, "character")),
@@ -68,14 +68,14 @@ def _sections(what: Contestation) -> Iterator[ContestationSection]:
         ),
     )
     if blinding is None:
-        yield _section("What was masked", "Nothing: it was judged as it came in.")
+        yield _section("What was masked", "Nothing: it was judged as submitted.")
     else:
         lead = f"{wording.masked_counts(blinding)}. {wording.WHO_SAW_MASKED}"
         kinds = ((wording.MASKED[kind][1], group) for kind, group in wording.masked_by_kind(blinding))
-        lines = ((_opened(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
+        lines = ((_capitalised(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
         yield _section("What was masked", lead, lines)
     if what.flags:
-        lead = "Parts of the text that looked as if they were meant to deceive. Invisible text was removed."
+        lead = "Parts of the text that looked like attempts to deceive. Invisible text was removed."
         flags = ((wording.FLAGS[flag.kind], f"“{flag.excerpt}”") for flag in what.flags)
         yield _section("What was suspicious", lead, flags)
     yield _section("Scores", "These scores are the program's suggestion. People decide.", _scores(what))
@@ -83,20 +83,20 @@ def _sections(what: Contestation) -> Iterator[ContestationSection]:
     if what.prompts:
         questions = ((f"Prompt {number}", question(prompt.task)) for number, prompt in enumerate(what.prompts, 1))
         yield _section("Which prompts it used", _PROMPTS_LEAD, questions)
-    yield _section("Where it searched", _looked(what), _sources(what))
+    yield _section("Where it searched", _search_lead(what), _sources(what))
     if what.dropped:
         dropped = ((wording.count(item.count, item.what), item.reason) for item in what.dropped)
         yield _section("What was left out, and why", "", dropped)
 
 
-def _opened(text: str) -> str:
-    """Return the text with its first letter capitalised."""
+def _capitalised(text: str) -> str:
+    """Return the text with its first letter in upper case and the rest unchanged."""
     return text[:1].upper() + text[1:]
 
 
 def _scores(what: Contestation) -> Iterator[tuple[str, str]]:
     whole = what.score
-    yield "All together", f"no total: {whole.reason}" if isinstance(whole, Absent) else f"{100 * whole:.0f} of 100"
+    yield "Overall", f"no total: {whole.reason}" if isinstance(whole, Absent) else f"{100 * whole:.0f} of 100"
     yield from ((part.title, _score(part.score)) for part in what.parts)
 
 
@@ -105,7 +105,7 @@ def _score(score: Score | Absent) -> str:
         return f"no score: {score.reason}"
     certainty = f", with {score.certainty} certainty" if score.certainty else ""
     scale = f"{score.value:.1f} on a scale of {score.scale_min:g} to {score.scale_max:g}"
-    return f"{scale}{certainty}. {_opened(score.basis)}"
+    return f"{scale}{certainty}. {_capitalised(score.basis)}"
 
 
 def _model_lead(what: Contestation) -> str:
@@ -117,11 +117,11 @@ def _model_lead(what: Contestation) -> str:
 
 _PROMPTS_LEAD = (
     "A prompt is what the program asks the language model. Each is a fixed text, the same for every proposal, and "
-    "public with the program; the version that was used stands in the technical part."
+    "published with the program. The technical details give the version that was used."
 )
 
 
-def _looked(what: Contestation) -> str:
+def _search_lead(what: Contestation) -> str:
     fit = what.corpus_fit
     unknown = "Whether it covers the field is not known"
     covered = f"{unknown}: {fit.reason}" if isinstance(fit, Absent) else _COVERED[fit.level]
@@ -137,10 +137,10 @@ def _sources(what: Contestation) -> Iterator[tuple[str, str]]:
         by_source[use.source].append(use)
     for source, uses in by_source.items():
         times = sum(use.requests for use in uses)
-        asked = "once" if times == 1 else f"{wording.count(times)} times"
-        what_for = ", ".join(dict.fromkeys(wording.OPERATIONS[use.operation] for use in uses))
+        times_queried = "once" if times == 1 else f"{wording.count(times)} times"
+        purposes = ", ".join(dict.fromkeys(wording.OPERATIONS[use.operation] for use in uses))
         name = reference_wording.SOURCES.get(source, source)
-        yield _opened(name) if " " in name else name, f"asked {asked}: {what_for}"
+        yield _capitalised(name) if " " in name else name, f"queried {times_queried}: {purposes}"
 
 
 def _technical(what: Contestation) -> Iterator[ContestationSection]:
@@ -149,12 +149,12 @@ def _technical(what: Contestation) -> Iterator[ContestationSection]:
         "The SHA-256 shows whether a text is the one that was judged.",
         (
             ("Evaluation", what.evaluation),
-            ("Evaluation begun", wording.moment(what.evaluated_at)),
+            ("Evaluation started", wording.moment(what.evaluated_at)),
             ("SHA-256 of the text", what.text_sha256),
         ),
     )
     fit = what.corpus_fit
-    said = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}, {fit.value:.3f}. {fit.criterion}"
+    fit_text = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}, {fit.value:.3f}. {fit.criterion}"
     yield _section(
         "Program, models and literature",
         "",
@@ -168,10 +168,10 @@ def _technical(what: Contestation) -> Iterator[ContestationSection]:
             ("Embedding model", what.embedding_model),
             ("Reranking model", what.reranking_model or "none"),
             ("Version of the corpus", what.corpus_version),
-            ("Fit of the corpus", said),
+            ("Fit of the corpus", fit_text),
         ),
     )
     if what.prompts:
-        lead = "Version, and digest of the prompt's file, which is public with the program."
+        lead = "Version of each prompt and digest of its file, which is published with the program."
         versions = (f"{prompt.task}, version {prompt.version}, {prompt.digest}" for prompt in what.prompts)
         yield _section("Prompts", lead, ((f"Prompt {number}", text) for number, text in enumerate(versions, 1)))

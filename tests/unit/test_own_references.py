@@ -168,9 +168,7 @@ async def test_reference_not_found_names_the_sources_queried() -> None:
 async def test_several_references_not_found_produce_a_cautious_notice() -> None:
     (notice,) = own_reference_notices(await checked(local=[LEE]))
     assert notice.kind == "own_references"
-    assert notice.text.startswith(
-        "2 of the 3 references that the idea gives were not found in the corpus. They may exist"
-    )
+    assert notice.text.startswith("2 of the idea's 3 own references were not found in the corpus. They may still exist")
 
 
 async def test_reference_status_is_unknown_when_only_the_corpus_answers() -> None:
@@ -196,7 +194,7 @@ async def test_retracted_reference_is_reported_with_its_notice() -> None:
     assert outcomes(own) == ["found", "retracted", "found"]
     assert own.entries[1].retraction == notice
     (told,) = own_reference_notices(own)
-    assert told.text == "Of the references that the idea gives, 1 no longer stand as published: number 2."
+    assert told.text == "Retracted or withdrawn among the idea's own references: number 2."
 
 
 async def test_expression_of_concern_is_shown_but_not_as_retraction() -> None:
