@@ -141,7 +141,7 @@ async def test_comparisons_with_different_blinding_are_rejected_with_reason(tmp_
     path = Path("known.jsonl")
     with pytest.raises(InputError, match=r"known\.jsonl.* with the names .* blind.*--no-blind"):
         comparisons_between(ideas(), before, Judging(RULES), path)
-    with pytest.raises(InputError, match=r"judged blind cannot be used, as this ranking is not blind.*--blind"):
+    with pytest.raises(InputError, match=r"judged blind cannot be used, because this ranking is not blind.*--blind"):
         comparisons_between(ideas(), blind, Judging(None), path)
     both = comparisons_between(ideas(), [*before, *blind], Judging(RULES), path)
     assert (both.usable, both.refused) == (list(blind), list(before))
