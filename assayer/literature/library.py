@@ -30,8 +30,8 @@ from assayer.ports import FullTexts, Literature
 from assayer.run.run import Run
 
 _SEVERAL = 5
-"""Minimum number of papers from beyond the corpus that raise the coverage; a word search always finds a few nearby
-papers by chance."""
+"""Minimum number of papers found beyond the corpus that raises the coverage; a word search always finds a few by
+chance."""
 
 
 class Library:
@@ -80,7 +80,7 @@ class Library:
 
     @property
     def admitted(self) -> AdmittedLiterature:
-        """Same literature for following citations, with each record of a work kept separate."""
+        """The same literature, for following citations; it keeps all records of a work."""
         return AdmittedLiterature(self._literature, self._window, self.admits)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:

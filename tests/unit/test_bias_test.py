@@ -131,7 +131,7 @@ def test_score_differences_are_paired_per_idea_and_exclude_missing_scores() -> N
     ]
     (found,) = score_differences(evaluations, [Contrast("institution", "x against y", ("x",), ("reference",))])
     assert (found.ideas, found.missing, found.mean, found.largest) == (2, 1, 0.75, 1.0)
-    assert found.interval == Absent(reason="it takes 6 ideas with this score, and there are 2.")
+    assert found.interval == Absent(reason="an interval needs 6 ideas with this score; there are 2.")
 
 
 def test_confidence_interval_matches_students_t() -> None:

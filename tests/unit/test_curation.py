@@ -97,7 +97,7 @@ async def test_question_leaking_twice_is_absent_with_leaked_words() -> None:
     llm = _paper_script([LEAKING, LEAKING, CLEAN])
     found = await _curated(llm)
     assert isinstance(found.question, Absent)
-    assert "gave the method away, 2 times" in found.question.reason
+    assert "revealed the method 2 times" in found.question.reason
     assert "“superpixels”" in found.question.reason
     assert found.leakage is not None
     assert found.leakage.leaks

@@ -142,7 +142,7 @@ def test_identifier_of_another_title_is_reported() -> None:
     theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
     match = best_match(CitedWork(title=DIAZ.title, authors=("Eve Fox",), doi="10.1000/x"), [theirs])
     assert match is not None
-    assert match.differences == (f"The DOI 10.1000/x belongs to another title: “{FOX.title}”.",)
+    assert match.differences == (f"The DOI 10.1000/x belongs to a work with another title: “{FOX.title}”.",)
 
 
 # Checking
@@ -244,7 +244,7 @@ async def test_unreadable_entry_is_absent_with_its_reason() -> None:
     listed = "\n".join(f"[{n}] Box {n} of the archive" for n in (1, 2, 3))
     own = await checked(IDEA.replace(LIST, listed), local=[LEE])
     assert [entry.outcome for entry in own.entries] == [
-        Absent(reason="neither a title nor an identifier could be read from it.")
+        Absent(reason="neither a title nor an identifier was recognised in it.")
     ] * 3
 
 
@@ -277,11 +277,11 @@ async def test_unchecked_passages_are_absent_with_their_reason() -> None:
     reasons = [entry.borne_out.reason for entry in own.entries if isinstance(entry.borne_out, Absent)]
     assert reasons == [
         f"{MalformedAnswer.reason}.",
-        "not checked: there are more passages than are checked of one idea.",
+        "not checked: the idea has more citing passages than are checked.",
         "not checked: no record was found.",
     ]
 
 
 async def test_passages_are_not_judged_without_a_language_model() -> None:
     own = await checked(local=[LEE])
-    assert borne_out(own.entries[0]) == "not checked: that takes a language model."
+    assert borne_out(own.entries[0]) == "not checked: this needs a language model."
