@@ -72,7 +72,9 @@ def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) 
         if language
         else Absent(reason="the quality of the English was not varied."),
         differences=score_differences(results, contrasts(plan.attributes)),
-        by_sender=score_changes(results, senders) if senders else Absent(reason="no detail of the sender was varied."),
+        by_sender=score_changes(results, senders)
+        if senders
+        else Absent(reason="no detail about the sender was varied."),
         by_repeating=score_changes(results, again) if again else Absent(reason="every text was evaluated once."),
         surviving=_surviving(evaluated, plan.blind),
         results=tuple(results),

@@ -80,7 +80,7 @@ async def test_text_file_is_decoded_from_common_encodings(tmp_path: Path, conten
         ("binary.txt", bytes(range(256)) * 10, "is not text: it contains binary data"),
         ("renamed.txt", PROPOSAL, "is a PDF, not text"),
         ("office.txt", b"PK\x03\x04" + bytes(50), "is a ZIP or Office file"),
-        ("long.txt", b"coral " * 70_000, "420,000 characters; an idea may have 400,000"),
+        ("long.txt", b"coral " * 70_000, "420,000 characters; an idea can have at most 400,000"),
         (
             "plan.pages",
             b"PK\x03\x04",
