@@ -55,7 +55,7 @@ def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) 
     wording = language | _variants_of("persuasion")
     repetitions = {item.variant.name for item in evaluated if item.variant.repetition > 1}
     senders = [result for result in results if result.variant not in {REFERENCE, *wording, *repetitions}]
-    again = [result for result in results if result.variant in repetitions]
+    repeats = [result for result in results if result.variant in repetitions]
     return BiasTestReport(
         assayer_version=__version__,
         method=plan.method,
@@ -75,7 +75,7 @@ def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) 
         by_sender=score_changes(results, senders)
         if senders
         else Absent(reason="no detail about the sender was varied."),
-        by_repeating=score_changes(results, again) if again else Absent(reason="every text was evaluated once."),
+        by_repeating=score_changes(results, repeats) if repeats else Absent(reason="every text was evaluated once."),
         surviving=_surviving(evaluated, plan.blind),
         results=tuple(results),
         started_at=plan.started_at,

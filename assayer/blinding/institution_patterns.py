@@ -149,8 +149,8 @@ def _places_person_at(text: str, start: int, end: int, ends: Container[int], uni
     if _OUR.search(before) and (unit or _OURS_THERE.match(text, end)):
         return True
     beside_name = bool(_NAMED_BEFORE.search(before)) and any(start - gap in ends for gap in range(1, 10))
-    there = _SELF.search(before) or _HEADED.search(before) or (start < _LOOK_BACK and _OPENING.match(before))
-    return bool(there or beside_name) and not (_INSTRUMENT.match(text, end) or _NUMBERED.match(text, end))
+    person_before = _SELF.search(before) or _HEADED.search(before) or (start < _LOOK_BACK and _OPENING.match(before))
+    return bool(person_before or beside_name) and not (_INSTRUMENT.match(text, end) or _NUMBERED.match(text, end))
 
 
 def _article_start(text: str, start: int) -> int:

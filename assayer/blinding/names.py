@@ -7,7 +7,7 @@ from assayer.blinding.word_lists import given_names, words_of
 
 UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽȘȚḌḤṢṬẒΑ-ΩА-Я"
 LETTER = r"(?:[^\W\d_][\u0300-\u036f]?)"
-"""Pattern for a letter, also one whose accent is a character of its own, as in many PDFs."""
+"""Pattern for a letter, with or without a separate combining accent, which many PDFs contain."""
 _WORD = (
     rf"(?:(?:[DO]['’]|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
 )

@@ -251,12 +251,12 @@ def _cleaned(text: str, role: TextRole, given: Given) -> str:
         text = _without_citations(text, [item for item in cited if text[item.start : item.end] in given.text])
     if role in (TextRole.RESTATES, TextRole.PROSE):
         text = LABEL.sub(lambda match: match[0] if _has_unknown_label(match[1], given) else "(another paper)", text)
-        meant = [
+        wrong_forms = [
             foreign_label
             for foreign_label in foreign_labels(text, given.labels, lambda: given.text)
             if foreign_label.kind == WRONG_FORM
         ]
-        text = _without_citations(text, meant)
+        text = _without_citations(text, wrong_forms)
     return text
 
 

@@ -158,7 +158,7 @@ def field_coverage(fit: FitLevel, beyond: Collection[PaperId]) -> FitLevel:
     """Return how well the searched literature covers the idea's field.
 
     This is the coverage by the corpus, raised to at least partial if searches beyond the corpus found several papers
-    near their queries. It is never raised further, because such searches return only what they were asked for and say
-    nothing about what else exists. `beyond` must hold only results of searches that the caller waited for: with results
+    near their queries. It is never raised further, because such searches return only what matches their queries and do
+    not show what else exists. `beyond` must hold only results of searches that the caller waited for: with results
     of concurrent searches, prompts would depend on which search finished first."""
     return "partial" if fit == "poor" and len(beyond) >= _SEVERAL else fit

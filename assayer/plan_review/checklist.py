@@ -74,7 +74,7 @@ def reliable_gaps(text: str) -> tuple[ChecklistRow, ...] | Absent:
     rows = checklist(text)
     if isinstance(rows, Absent):
         return rows
-    reliable = {item for item, (wrong, said) in GAP_ERRORS.items() if wrong <= _MAX_WRONG * said}
+    reliable = {item for item, (wrong, total) in GAP_ERRORS.items() if wrong <= _MAX_WRONG * total}
     return tuple(row for row in rows if row.outcome == "not_stated" and row.item in reliable)
 
 

@@ -46,7 +46,7 @@ class Judging(NamedTuple):
 
     def objection(self, comparison: Comparison) -> str | None:
         """Return how the conditions of a comparison differ from the current ones, worded to follow `12 judged …`; None
-        if it can be used. Conditions that a comparison does not state are not held against it."""
+        if it can be used. Conditions that a comparison does not state are ignored."""
         if comparison.blinding_rules != self.rules:
             return _blinding_difference(comparison.blinding_rules, self.rules)
         if comparison.with_evidence != self.with_evidence:

@@ -314,12 +314,12 @@ def brief_reference(reference: Reference) -> BriefReference:
 
 
 def _made_with(report: Report) -> list[BriefLine]:
-    made = report.provenance
+    provenance = report.provenance
     lines = (
-        ("Models", ", ".join(made.models) or "none: made without a language model"),
-        ("Corpus", made.corpus_version),
-        ("Cost", wording.money(made.cost_usd)),
-        ("Program", f"assayer {made.assayer_version}"),
+        ("Models", ", ".join(provenance.models) or "none: made without a language model"),
+        ("Corpus", provenance.corpus_version),
+        ("Cost", wording.money(provenance.cost_usd)),
+        ("Program", f"assayer {provenance.assayer_version}"),
         ("Evaluated", wording.moment(report.usage.started_at)),
     )
     return [BriefLine(name=name, text=_clipped(text, 160)) for name, text in lines]

@@ -43,5 +43,5 @@ FLAWS_ARE = (
 
 def gap_errors(item: ChecklistItem) -> str:
     """Return how often “not stated” was measured to be wrong for an item (docs/evidence/plans.md)."""
-    wrong, said = GAP_ERRORS[item]
-    return f"wrong for {wrong} of {said} plans when measured"
+    wrong, total = GAP_ERRORS[item]
+    return f"wrong for {wrong} of {total} plans when measured"

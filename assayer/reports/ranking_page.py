@@ -168,8 +168,8 @@ class RankingPage:
 
     def _cautions_about_ideas(self) -> Iterator[Caution]:
         ranking = self.ranking
-        if said := erased_ranks(ranking.erased, "idea"):
-            yield Caution("Erased since", said)
+        if notice := erased_ranks(ranking.erased, "idea"):
+            yield Caution("Erased since", notice)
         unjudged = [(idea, idea.unjudged.reason) for idea in ranking.ideas if idea.unjudged]
         if unjudged and ranking.judge.comparisons:
             reason = unjudged[0][1] if len(unjudged) == 1 else "No question about any of them was answered."

@@ -85,10 +85,10 @@ def own_outcome(entry: OwnReference) -> str:
 
 
 _BORNE_OUT: dict[SupportOutcome, str] = {
-    "supports": "its abstract bears this out",
-    "partly": "its abstract bears this out in part",
+    "supports": "its abstract supports this",
+    "partly": "its abstract supports this in part",
     "not": "its abstract does not say this",
-    "contradicts": "its abstract says otherwise",
+    "contradicts": "its abstract contradicts this",
 }
 
 

@@ -145,8 +145,8 @@ class _Names:
             if not normalised or normalised in _NOT_NAMES or len(phrase.name) > _LONGEST_NAME:
                 continue
             key = (kind, normalised)
-            heads = in_title and phrase.start == 0 and part_text[len(phrase.name) :].startswith(":")
-            introduced = heads or (_is_acronym(phrase.name) and _follows(phrase.start, introduces))
+            names_paper = in_title and phrase.start == 0 and part_text[len(phrase.name) :].startswith(":")
+            introduced = names_paper or (_is_acronym(phrase.name) and _follows(phrase.start, introduces))
             built_on = _follows(phrase.start, builds)
             before = self._mentions.get(key)
             if before is None:

@@ -265,8 +265,8 @@ async def test_citing_passages_are_checked_against_abstracts() -> None:
     ]
     assert isinstance(own.entries[0].borne_out, ClaimSupport)
     assert [borne_out(entry) for entry in own.entries] == [
-        "its abstract bears this out in part: Says nothing of accuracy.",
-        "its abstract bears this out in part: Says nothing of accuracy.",
+        "its abstract supports this in part: Says nothing of accuracy.",
+        "its abstract supports this in part: Says nothing of accuracy.",
         "not checked: its record has no abstract.",
     ]
 
