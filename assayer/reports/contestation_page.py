@@ -127,7 +127,8 @@ def _search_lead(record: Contestation) -> str:
     covered = f"{unknown}: {fit.reason}" if isinstance(fit, Absent) else _COVERED[fit.level]
     return (
         f"{wording.count(record.papers_found, 'paper')} were found, {wording.count(record.papers_read)} read, "
-        f"and {wording.count(len(record.papers))} cited. The corpus is this service's own collection of papers. {covered}"
+        f"and {wording.count(len(record.papers))} cited. The corpus is this service's own collection of papers. "
+        f"{covered}"
     )
 
 

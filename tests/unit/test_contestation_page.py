@@ -39,7 +39,7 @@ def test_source_is_listed_once_with_all_its_operations() -> None:
     names = [line.name for section in _page().sections for line in section.lines]
     assert names.count("The corpus") == 1
     asked = next(line.text for item in _page().sections for line in item.lines if line.name == "The corpus")
-    assert asked == "asked 19 times: paper search, passage search, similar papers"
+    assert asked == "queried 19 times: paper search, passage search, similar papers"
 
 
 def test_start_time_appears_only_in_technical_section_with_label() -> None:
