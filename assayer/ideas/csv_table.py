@@ -193,7 +193,7 @@ def _fields(cells: list[str] | InputError, names: Sequence[str], encoding: str, 
         raise InputError(f"{where} is broken. {cells.message}", cells.hint)
     if len(cells) < len(names) or any(cell.strip() for cell in cells[len(names) :]):
         raise InputError(
-            f"{where} has {len(cells)} cells, and the header has {len(names)} columns.",
+            f"{where} has {len(cells)} cell{'s' * (len(cells) != 1)}, and the header has {len(names)} columns.",
             "Put quotes around cells that contain the separator or several lines.",
         )
     fields = {name.strip(): cell for name, cell in zip(names, cells, strict=False) if name.strip() and cell.strip()}

@@ -97,7 +97,7 @@ def test_row_longer_than_allowed_is_rejected_and_the_next_is_read() -> None:
         (["A", WORDS, "2026-13-01", ""], "cutoff", "is not a date"),
         (["A", WORDS, "2030-01-01", ""], "cutoff", "is in the future"),
         (["A", "", "", ""], "text", "does not contain the text of an idea"),
-        (["A"], "", "has 1 cells, and the header has 4 columns"),
+        (["A"], "", "has 1 cell, and the header has 4 columns"),
         (["A", WORDS, "", "", "more"], "", "has 5 cells"),
     ],
 )
