@@ -77,10 +77,10 @@ async def test_text_file_is_decoded_from_common_encodings(tmp_path: Path, conten
         ("empty.txt", b"", "is empty"),
         ("blank.md", b" \n\n\t", "is empty"),
         ("short.txt", b"Use a bigger model.", "4 words; that is too short"),
-        ("binary.txt", bytes(range(256)) * 10, "is not text: it holds binary data"),
+        ("binary.txt", bytes(range(256)) * 10, "is not text: it contains binary data"),
         ("renamed.txt", PROPOSAL, "is a PDF, not text"),
         ("office.txt", b"PK\x03\x04" + bytes(50), "is a ZIP or Office file"),
-        ("long.txt", b"coral " * 70_000, "420,000 characters; an idea may have 400,000"),
+        ("long.txt", b"coral " * 70_000, "420,000 characters; an idea can have at most 400,000"),
         (
             "plan.pages",
             b"PK\x03\x04",
@@ -223,7 +223,7 @@ async def test_jsonl_lines_are_parsed_and_rejected_independently(tmp_path: Path)
     assert "ideas.jsonl:3 is not valid JSON" in messages["3"]
     assert "ideas.jsonl:5: the cutoff '2024-13-01' is not a date: month must be in 1..12" in messages["5"]
     assert "the cutoff 2024 is not a date" in messages["6"]
-    assert "lies in the future" in messages["7"]
+    assert "is in the future" in messages["7"]
     assert "its fields are: 'score', 'Rating'" in messages["8"]
 
 

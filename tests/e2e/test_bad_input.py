@@ -48,7 +48,7 @@ def test_each_unusable_file_is_reported_with_its_reason(program: Program) -> Non
     ended = program.run("evaluate", "ideas", "slides.pptx", "nowhere/idea.txt")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.splitlines() == [
-        "No report: ideas/binary.txt is not text: it holds binary data. Give plain text, Markdown, JSON or PDF.",
+        "No report: ideas/binary.txt is not text: it contains binary data. Use plain text, Markdown, JSON or PDF.",
         "No report: ideas/empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
         "No report: ideas/false.pdf is not a PDF: the mark %PDF- is missing at its start. Export it as PDF.",
         "No report: ideas/long.txt has more than 10 MB. Shorten it, or give one file per idea.",

@@ -49,7 +49,7 @@ def test_invalid_lines_are_rejected_individually_and_valid_lines_are_kept() -> N
     ]  # fmt: skip
     assert "not valid JSON" in found[0][2]
     assert "more than 2,000 characters" in found[5][2]
-    assert "holds the byte 0xE9" in found[6][2]
+    assert "contains the byte 0xE9" in found[6][2]
 
 
 def test_form_files_become_rows_and_invalid_files_are_rejected() -> None:
@@ -146,7 +146,7 @@ def test_office_documents_are_deferred_and_workbooks_are_read_by_row() -> None:
     assert [(row, field) for row, field, _ in rejections(intake)] == [(4, "text"), (5, "")]
     assert "is not an office document" in rejections(intake)[1][2]
     assert intake.notices == [
-        "c.xlsx has 2 sheets with something in them; only the first, 'Calls', was read.",
+        "c.xlsx has 2 sheets with content; only the first, 'Calls', was read.",
     ]
 
 

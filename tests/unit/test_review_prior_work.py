@@ -72,7 +72,7 @@ async def test_named_work_without_supporting_text_stays_marked() -> None:
     assert report.panel_review is not None
     assert [work.label for work in report.panel_review.named] == ["P1"]
     assert report.references[0].title == KNOWN
-    assert "with a record in which nothing read bears it out" in as_markdown(report)
+    assert "a record was found, but no text that was read confirms what is said" in as_markdown(report)
 
 
 async def test_invented_work_is_printed_only_with_warning() -> None:
@@ -97,7 +97,7 @@ async def test_invented_work_is_printed_only_with_warning() -> None:
 async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:
     backends, _ = twin_backends(scripted={"review.referee": _naming(INVENTED), "review.editor": _referring})
     page = as_markdown(await reviewed(replace(backends, reference_sources=())))
-    assert "not looked up because a source gave no answer: check before relying on them" in page
+    assert "not looked up because a source did not answer: check before relying on them" in page
     assert "not found in the sources searched" not in page
 
 

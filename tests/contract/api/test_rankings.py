@@ -87,7 +87,7 @@ async def test_unblinded_comparisons_are_rejected_for_a_blind_ranking(
     assert (await submit_ranking(client, earlier=seen.id, blind=False)).known > 0
     error = first_error(await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "earlier": seen.id}))
     assert error.pointer == "/earlier"
-    assert "judged with the names that the ideas came in with" in error.detail
+    assert "judged with the original names" in error.detail
     assert "this ranking is blind" in error.detail
 
 
