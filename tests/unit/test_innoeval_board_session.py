@@ -277,7 +277,7 @@ async def test_calibration_applies_only_to_boards_it_was_fitted_on(tmp_path: Pat
     assert decided.decision.calibration == "spring"
     _, undecided = await deliberated(llm(), BoardOptions(board=3, calibration=path))
     assert isinstance(undecided.decision, Absent)
-    assert "other board" in undecided.decision.reason
+    assert "different board" in undecided.decision.reason
 
 
 def test_invalid_board_configuration_is_rejected_before_any_llm_request(tmp_path: Path) -> None:
