@@ -222,7 +222,7 @@ def network_error_text(error: ClientError | OSError) -> str:
     if isinstance(error, ClientConnectorCertificateError):
         return f"its certificate is not valid ({error.certificate_error})"
     if isinstance(error, ClientConnectorError):
-        return f"cannot connect ({error.os_error.strerror or error.os_error})"
+        return f"no connection ({error.os_error.strerror or error.os_error})"
     if isinstance(error, ServerDisconnectedError):
         return "the server closed the connection"
     if isinstance(error, ClientPayloadError):

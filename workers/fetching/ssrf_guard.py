@@ -79,7 +79,9 @@ class AddressPolicy:
             raise AddressRefused(f"An address is not a valid URL: {error}.") from None
         if url.scheme not in _SCHEMES:
             scheme = f"the scheme {url.scheme}:" if url.scheme else "no scheme"
-            raise AddressRefused(f"{loggable_url(url)} has {scheme}.", "Only http: and https: are allowed.")
+            raise AddressRefused(
+                f"{loggable_url(url)} cannot be fetched: it has {scheme}.", "Only http: and https: are allowed."
+            )
         if url.user is not None or url.password is not None:
             raise AddressRefused(f"{loggable_url(url)} contains a user name or password, which is not allowed.")
         host, port = url.raw_host, url.port

@@ -163,7 +163,7 @@ _CHOICES: Mapping[str, Callable[[Sequence[Paper]], Paper | None]] = {
     "citation_count": _citation_count,
     "retraction": _retraction,
 }
-"""For each field, the function that chooses the record from which to take it; records are passed best source first."""
+"""Functions that choose, for each field, the record from which to take it; they get the records best source first."""
 
 
 def _origin(paper: Paper, field: str) -> str:

@@ -163,7 +163,7 @@ class LlmEndpoint:
         except TransientLlmFailure as failure:
             if failure.fault.kind in {"connection", "timeout"}:
                 raise LlmUnavailable(
-                    f"The LLM endpoint {self.address} cannot be reached: {failure}.",
+                    f"The LLM endpoint {self.address} is down: {failure}.",
                     "Check that it is running and that ASSAYER_LLM__BASE_URL is correct.",
                 ) from None
             raise LlmUnavailable(

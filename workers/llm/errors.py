@@ -313,7 +313,7 @@ def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) ->
             "Check ASSAYER_LLM__MODEL and ASSAYER_LLM__FAST_MODEL.",
         ),
         "unknown_path": (
-            f"No chat completions API was found at {address} ({status}: {quoted}).",
+            f"There is no chat completions API at {address} ({status}: {quoted}).",
             "Check ASSAYER_LLM__BASE_URL: it usually ends in /v1.",
         ),
         "quota": (

@@ -95,7 +95,7 @@ class LlmGateway:
             self._windows.add(await self._transport.reach())
         except TransientLlmFailure as failure:
             raise LlmUnavailable(
-                f"The LLM endpoint {self._transport.address} cannot be reached: {failure}.",
+                f"The LLM endpoint {self._transport.address} is down: {failure}.",
                 "Check that it is running and that ASSAYER_LLM__BASE_URL is correct.",
             ) from None
 

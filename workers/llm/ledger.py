@@ -149,7 +149,7 @@ class CallLedger:
         """Record a call whose caller is being cancelled, without waiting for the write. Batch answers stay in the book
         for the next identical call."""
         usage.forgo(list(usage.waited))
-        self._write(run, key, self._record(usage), claimant, error="The call was cancelled.")
+        self._write(run, key, self._record(usage), claimant, error="The caller went away.")
 
     async def aclose(self) -> None:
         """Wait until all paid answers have been stored."""

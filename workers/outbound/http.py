@@ -195,7 +195,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 def _described(causes: list[BaseException]) -> str:
     for error in causes:
         if isinstance(error, aiohttp.ClientConnectorError):
-            return f"cannot connect: {error.strerror or type(error.os_error).__name__}"
+            return f"no connection: {error.strerror or type(error.os_error).__name__}"
         if isinstance(error, aiohttp.ServerDisconnectedError):
             return "the server closed the connection without a response"
         if isinstance(error, aiohttp.ClientPayloadError):

@@ -27,7 +27,7 @@ class SilentSteps:
         without one."""
         self._silent = 0 if rewarded else self._silent + 1
         if self._silent >= self._most:
-            raise PartUnavailable(f"{self._what} in {self._silent} consecutive steps.", self._hint)
+            raise PartUnavailable(f"{self._what} in {self._silent} steps in a row.", self._hint)
 
 
 def watched_reward(reward: TrlReward, most_steps_unjudged: int) -> TrlReward:
