@@ -29,9 +29,9 @@ def letter(to: str = "ada@example.org") -> EmailMessage:
 
 async def test_mails_share_an_unencrypted_connection_by_default() -> None:
     async with mail_post() as post, SmtpConnection(settings(post)) as server:
-        assert await server.reach() == f"127.0.0.1:{post.port} answers, not encrypted."
+        assert await server.reach() == f"127.0.0.1:{post.port} responds, not encrypted."
         said = [await server.send(letter()), await server.send(letter("bob@example.org"))]
-    assert said[0].endswith("took it: queued as 7")
+    assert said[0].endswith("accepted it: queued as 7")
     assert [item.recipients for item in post.letters] == [("ada@example.org",), ("bob@example.org",)]
     assert post.letters[0].message["Subject"] == "Fertig: Förderrunde"
     assert post.letters[0].text == "56 in full\n"

@@ -145,7 +145,7 @@ async def test_mail_server_is_checked_without_sending_mail(program: Program) -> 
         broken = await asyncio.to_thread(program.having(**told | {"MAIL__TLS": "starttls"}).run, "doctor")
         unfit = await asyncio.to_thread(program.having(**told | {"MAIL__SENDER": "nobody"}).run, "doctor")
     address = f"127.0.0.1:{post.port}"
-    words = f"{address} answers, not encrypted. Mails come from assayer@example.org."
+    words = f"{address} responds, not encrypted. Mails come from assayer@example.org."
     assert _findings(ended)["mail"] == ("ok", words)
     assert _findings(broken)["mail"][0] == "broken"
     assert "ASSAYER_MAIL__HOST, ASSAYER_MAIL__PORT and ASSAYER_MAIL__TLS" in _findings(broken)["mail"][1]

@@ -173,7 +173,10 @@ LINE = '{"title": "A title", "text": "TEXT", "scores": {"overall": 5}, "known_un
         ("", "has no ideas"),
         ("{}\n", "line 1: title: Field required"),
         (LINE.replace("5", "11"), "line 1: the score 11 for overall is outside its scale from 1 to 10"),
-        (LINE.replace("overall", "beauty"), "line 1: unknown dimension 'beauty'. The dimensions are feasibility, impact"),
+        (
+            LINE.replace("overall", "beauty"),
+            "line 1: unknown dimension 'beauty'. The dimensions are feasibility, impact",
+        ),
         (LINE + LINE.replace("overall", "impact"), "line 2 has scores for impact, but the first idea has scores for"),
         (LINE.replace("word ", ""), "line 1"),
     ],

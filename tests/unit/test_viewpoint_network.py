@@ -94,9 +94,7 @@ def test_reloaded_checkpoint_gives_identical_scores_and_provenance(checkpoint: C
 
 
 def test_checkpoint_of_another_embedding_is_refused(checkpoint: Checkpoint) -> None:
-    with pytest.raises(
-        ConfigurationError, match=r"embedded with 'invented', but this graph uses 'other'.*train"
-    ):
+    with pytest.raises(ConfigurationError, match=r"embedded with 'invented', but this graph uses 'other'.*train"):
         NetworkScorer(checkpoint, "other", "cpu")
 
 
