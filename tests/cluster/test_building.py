@@ -118,7 +118,7 @@ def test_interrupted_run_leaves_stored_embeddings_for_the_next_run(tmp_path: Pat
 
 def test_source_without_valid_papers_is_rejected_by_name(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "empty.jsonl", [{"id": "untitled"}])
-    with pytest.raises(InputError, match=r"empty\.jsonl holds no valid paper"):
+    with pytest.raises(InputError, match=r"empty\.jsonl contains no valid paper"):
         embed_on_ray(wanted(tmp_path, (source,)), silent)
 
 

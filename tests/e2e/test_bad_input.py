@@ -114,7 +114,7 @@ def test_missing_corpus_error_names_build_command(program: Program) -> None:
 def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(program: Program) -> None:
     said = _refused(program.having(EMBEDDER__QUERY_PREFIX="query: "))
     built = "was built with the embedding model all-MiniLM-L6-v2 tokens=32 (384 dimensions)"
-    assert f"{built}, not with the present all-MiniLM-L6-v2 query='query: ' tokens=32." in said
+    assert f"{built}, but the configured model is all-MiniLM-L6-v2 query='query: ' tokens=32." in said
     assert "ASSAYER_EMBEDDER__MODEL" in said
     assert "assayer corpus build" in said
 

@@ -225,7 +225,7 @@ class TestRefusal:
     def test_broken_faiss_installation_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delattr(faiss_build.load_faiss(), "IndexFlatIP")
         faiss_build.load_faiss.cache_clear()
-        with pytest.raises(ConfigurationError, match="in pieces"):
+        with pytest.raises(ConfigurationError, match="FAISS is incomplete"):
             faiss_build.load_faiss()
 
     def test_missing_faiss_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,7 +310,7 @@ def test_full_gpu_memory_is_reported_with_a_hint(laid_on_the_cpu: FaissGpus, mon
 
     monkeypatch.setattr("torch.empty", full)
     with pytest.raises(
-        ConfigurationError, match=r"GB of the corpus's vectors .* on GPU 0: CUDA out of memory\. Set"
+        ConfigurationError, match=r"GB of the corpus's vectors .* to GPU 0: CUDA out of memory\. Set"
     ) as raised:
         laid_on_the_cpu.put(0, unit_vectors(ROWS, seed=5))
     assert "ASSAYER_CORPUS__DEVICE=cpu" in raised.value.hint
