@@ -130,7 +130,7 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         self._prepared.append(_PreparedItem(pending, shape, prepared))
 
     def forget(self, pending: _PendingItem[Item, Out]) -> None:
-        """Remove a pending item; a later request for the same item is computed anew."""
+        """Remove a pending item; a later request for the same item is computed again."""
         del self._pending[pending.item]
 
     def take_batch(self, rows: Callable[[int], int]) -> _Batch[Item, Prepared, Out] | None:

@@ -97,7 +97,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
 
     def leave(self, waiter: AnyWaiter) -> "asyncio.Task[Any] | None":
         """Remove a waiter. When the last waiter leaves, cancel the work unless it is detached; a later caller then
-        starts it anew. Return the task if it was cancelled, otherwise None."""
+        starts it again. Return the task if it was cancelled, otherwise None."""
         call = waiter.call
         if call is None:
             return None

@@ -1,4 +1,4 @@
-"""Resource limits that a sandboxed process sets for itself before it reads its input.
+"""Set the resource limits of a sandboxed process before it reads its input.
 
 `python -m workers.sandbox.limits MEMORY CPU FILE_BYTES program …` runs another program, such as git, under the same
 limits."""

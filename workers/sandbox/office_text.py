@@ -26,7 +26,9 @@ BODY = 0
 BOLD_LINE = -1
 """Level of a line that is entirely bold, and so may be a heading without a heading style."""
 MOST_HIDDEN = 200
+"""Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
+"""Maximum characters of each reported hidden text."""
 _TINY = 2.0
 """Maximum size, in points."""
 _SQUEEZED = 10.0

@@ -22,8 +22,9 @@ LINE_END = {0x0A, 0x0D}
 LINE_HYPHEN = {0x02, 0xFFFE}
 """Characters that pdfium inserts where it joins a word that was split at a line end."""
 MOST_HIDDEN = 200
-"""Maximum number of hidden texts reported, and maximum characters of each."""
+"""Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
+"""Maximum characters of each reported hidden text."""
 LOOKING_SHARE = 0.6
 """Share of the CPU time after which pages are no longer rendered; hidden text is then found only by its properties in
 the file."""
