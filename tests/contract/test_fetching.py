@@ -113,8 +113,8 @@ async def test_disk_write_failure_is_not_blamed_on_the_host(
         ("empty", DownloadRefused, "its first bytes match no known type"),
         ("long-header", DownloadFailed, "could not be fetched"),
         ("status/404", DownloadFailed, "returned status 404"),
-        ("status/206", DownloadFailed, "answered 206"),
-        ("status/503", DownloadFailed, "answered 503"),
+        ("status/206", DownloadFailed, "returned status 206"),
+        ("status/503", DownloadFailed, "returned status 503"),
         ("silent", DownloadFailed, "did not answer within 1 s"),
         ("stalled", DownloadRefused, "less than 1,000 bytes per second over 1 s"),
         ("dripping", DownloadRefused, "less than 1,000 bytes per second over 1 s"),
@@ -125,7 +125,7 @@ async def test_hostile_response_raises_typed_failure_and_writes_nothing(
     world: OutsideWorld, downloader: Downloader, tmp_path: Path, path: str, error: type[FullTextError], says: str
 ) -> None:
     target = tmp_path / "paper.pdf"
-    limits = HASTY if path == "silent" else IMPATIENT if "a second" in says else LIMITS
+    limits = HASTY if path == "silent" else IMPATIENT if "per second" in says else LIMITS
     with pytest.raises(error, match=says) as failure:
         await downloader.to_file(world.url(f"hostile/{path}"), target, {"pdf"}, limits)
     assert type(failure.value) is error

@@ -151,7 +151,7 @@ async def test_folder_keeps_its_original_arxiv_set(services: SimulatedDatasets, 
     await harvest("cs")
     assert (await harvest(None)).taken == 0
     for other in ("math", ""):
-        with pytest.raises(InputError, match="holds arXiv's set cs and not"):
+        with pytest.raises(InputError, match="contains arXiv's set cs, not"):
             await harvest(other)
 
 

@@ -91,10 +91,10 @@ def test_build_memory_grows_with_papers_per_process() -> None:
 
 
 def test_unknown_model_or_profile_is_rejected_by_name() -> None:
-    with pytest.raises(InputError, match="'word2vec' is no embedding model") as caught:
+    with pytest.raises(InputError, match="has no embedding model 'word2vec'") as caught:
         plan_capacity(wanted(1000, model="word2vec"), KNOWN)
     assert "all-MiniLM-L6-v2" in caught.value.hint
-    with pytest.raises(InputError, match="'abacus' is no profile"):
+    with pytest.raises(InputError, match="has no profile 'abacus'"):
         plan_capacity(wanted(1000, profile="abacus"), KNOWN)
 
 
