@@ -100,7 +100,7 @@ async def test_disk_write_failure_is_not_blamed_on_the_host(
         ("redirect?to=http://0x7f.1/", AddressRefused, "is not a valid name or address"),
         ("redirect?to=file:///etc/passwd", AddressRefused, "it has the scheme file:"),
         ("redirect?to=http://me:pw@127.0.0.1/", AddressRefused, "contains a user name"),
-        ("redirect?to=http://[", AddressRefused, "is not a valid URL"),
+        ("redirect?to=http://[", AddressRefused, "redirects to an invalid URL"),
         ("nowhere", DownloadFailed, "redirects without a target address"),
         ("endless", DownloadRefused, "more than 3 MB"),
         ("five-gigabytes", DownloadRefused, "has 5,000.0 MB; the limit is 3 MB"),
