@@ -105,7 +105,7 @@ async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service,
     assert "The corpus does not cover the field of 1 proposal: expect no score or only" in lines
     assert f"https://assayer.example.org/console/calls/{call}" in lines
     assert mail.batch == call
-    assert mail.said.endswith("took it: queued as 7")
+    assert mail.said.endswith("accepted it: queued as 7")
     assert not await owed(service, other)
 
 

@@ -281,7 +281,7 @@ async def test_private_address_is_not_contacted_and_delivery_fails(database: Dat
     async with delivering(store, closed):
         await end(database, "ev_1")
         dead = await until(store, "failed")
-    assert dead.said == "https://localhost/hook is an address that may not be visited. That was attempt 1 of 1."
+    assert dead.said == "Connections to https://localhost/hook are not allowed. That was attempt 1 of 1."
 
 
 async def test_hanging_receiver_does_not_delay_other_webhooks(
