@@ -17,7 +17,7 @@ _TOKEN = re.compile(
 _GROUP = re.compile(r"\[[^\[\]]{1,240}\]|\([^()]{1,240}\)|\{[^{}]{1,240}\}|<[^<>]{1,60}>")
 _PAGE_AFTER = re.compile(r"(?<=\d)[,;]?\s?pp?\W{0,2}\d{1,4}(?:\s?[-,]\s?\d{1,4})?")
 _PAGE = re.compile(r"\bp\W{0,2}\d")
-_BARE = re.compile(r"(?<![\w)-])(?:P|[Pp]aper P?)(\d{1,4})(?![\w-])")
+_BARE = re.compile(r"(?<![\w)-])(?:P|[Pp]aper P?)(\d{1,4})(?![\w'′-])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _BETWEEN = frozenset(
     """
@@ -53,7 +53,8 @@ def foreign_labels(
         if kind is not None:
             outside[group.start() : group.end()] = " " * len(group[0])
             yield ForeignCitation(*group.span(), kind, True)
-    for match in _BARE.finditer("".join(outside)):
+    # Where no paper was shown, as to a referee, P1 in running text is the plan's subject: a peak, a site of a protease.
+    for match in _BARE.finditer("".join(outside)) if labels else ():
         label = f"P{int(match[1])}"
         if label not in labels and match[0][0] == "P" and match[0][1:].isdigit() and int(match[1]) > _MAX_BARE_LABEL:
             continue

@@ -99,3 +99,11 @@ def test_idea_term_resembling_a_label_is_allowed_unless_bracketed() -> None:
 @given(st.text())
 def test_folding_preserves_text_length(text: str) -> None:
     assert len(folded(text)) == len(text)
+
+
+def test_names_of_sites_and_peaks_are_not_labels() -> None:
+    """Seen in a review of a protease: its sites are P1, P1' and P3'."""
+    said = "A531S changes P1', whereas the simulations single out the P3' residue and the glutamine at P1."
+    assert list(foreign_labels(said, ())) == []
+    assert [found.kind for found in foreign_labels(said + " [P1]", ())] == [UNKNOWN_LABEL]
+    assert list(foreign_labels("A change of P1' is not read by the enzyme [P2].", LABELS)) == []
