@@ -31,7 +31,7 @@ _REFUSAL = "I'm sorry, but I can't help with that request."
 _MARK = '"properties"'
 
 
-class Answer(NamedTuple):
+class Made(NamedTuple):
     content: str | None
     refusal: str | None = None
     finish_reason: Literal["stop", "length"] = "stop"
@@ -91,11 +91,11 @@ def _objects(text: str) -> tuple[dict[str, Any], ...]:
 
 def compose(
     node: Node | None, prompt: Prompt, seed: int, kinds: tuple[AnswerFault, ...] = (), variation: float = 0.0
-) -> Answer:
+) -> Made:
     """Return the answer: JSON if there is a schema, otherwise plain sentences. The first of `kinds` that can be applied
     is applied as a fault, varied by `variation` (0 to 1)."""
     if not kinds:
-        return Answer(_serialised(node, Draft(prompt, seed)))
+        return Made(_serialised(node, Draft(prompt, seed)))
     draft = Draft(prompt, seed)
     draft.counting = True
     sound = _serialised(node, draft)
@@ -108,7 +108,7 @@ def compose(
             answer = None
         if answer is not None:
             return answer
-    return Answer(sound)
+    return Made(sound)
 
 
 def _serialised(node: Node | None, draft: Draft) -> str:
@@ -117,36 +117,36 @@ def _serialised(node: Node | None, draft: Draft) -> str:
     return f"{draft.text(cites=False, longest=300)} {passage(draft.prompt.idea, draft.random)}"
 
 
-def _with_value_fault(node: Node | None, sound: Draft, seed: int, kind: AnswerFault, variation: float) -> Answer | None:
+def _with_value_fault(node: Node | None, sound: Draft, seed: int, kind: AnswerFault, variation: float) -> Made | None:
     """Generate the same answer again, with a fault at one of the places where it is possible; None if there is none."""
     if not sound.chances[kind]:
         return None
     draft = Draft(sound.prompt, seed)
     draft.counting, draft.fault = True, kind
     draft.target = int(variation * sound.chances[kind])
-    return Answer(_serialised(node, draft), fault=kind)
+    return Made(_serialised(node, draft), fault=kind)
 
 
-def _with_text_fault(sound: str, kind: AnswerFault, variation: float) -> Answer | None:
+def _with_text_fault(sound: str, kind: AnswerFault, variation: float) -> Made | None:
     match kind:
         case "fenced":
-            return Answer(f"```json\n{sound}\n```", fault=kind)
+            return Made(f"```json\n{sound}\n```", fault=kind)
         case "preamble":
             after = "\n\nLet me know if you need anything else!" if variation < 0.5 else ""
-            return Answer(f"Sure! Here is the JSON you asked for:\n\n{sound}{after}", fault=kind)
+            return Made(f"Sure! Here is the JSON you asked for:\n\n{sound}{after}", fault=kind)
         case "truncated":
             kept = int(len(sound) * (0.1 + 0.85 * variation))
-            return Answer(sound[:kept], finish_reason="length", fault=kind) if kept else None
+            return Made(sound[:kept], finish_reason="length", fault=kind) if kept else None
         case "empty":
-            return Answer("", fault=kind)
+            return Made("", fault=kind)
         case "refusal":
-            return Answer(None, refusal=_REFUSAL, fault=kind)
+            return Made(None, refusal=_REFUSAL, fault=kind)
         case "invalid_json":
             return _broken(sound, variation)
     raise ValueError(f"{kind} changes the value, not its text")
 
 
-def _broken(sound: str, variation: float) -> Answer | None:
+def _broken(sound: str, variation: float) -> Made | None:
     """Return text that is almost JSON but verifiably invalid; None if every variant is valid."""
     variants = [
         sound[:-1],
@@ -160,5 +160,5 @@ def _broken(sound: str, variation: float) -> Answer | None:
         try:
             json.loads(broken)
         except ValueError:
-            return Answer(broken, fault="invalid_json")
+            return Made(broken, fault="invalid_json")
     return None

@@ -96,7 +96,7 @@ def test_saved_calibration_is_found_by_name_and_cannot_be_overwritten(tmp_path: 
         save_calibration(tmp_path, made(tmp_path, reports, "another panel"))
     with pytest.raises(InputError, match="no calibration 'summer'") as refused:
         find_calibration(tmp_path, Path("summer"))
-    assert "There are: spring." in str(refused.value)
+    assert "Calibrations: spring." in str(refused.value)
     assert find_calibration(tmp_path, Path("elsewhere/summer.json")) == Path("elsewhere/summer.json")
 
 

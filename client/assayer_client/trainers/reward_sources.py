@@ -102,9 +102,7 @@ class GatheredRewards:
         values = await asyncio.shield(group.answer)
         return values[first : first + len(items)]
 
-    async def _send(
-        self, key: "tuple[asyncio.AbstractEventLoop, str | None]", group: "_Gathering"
-    ) -> list[float | None]:
+    async def _send(self, key: "tuple[asyncio.AbstractEventLoop, str | None]", group: "_Group") -> list[float | None]:
         try:
             await asyncio.sleep(self._pause)
         finally:
