@@ -1,4 +1,4 @@
-"""Measured outcomes by item, one JSON line each, so that a second start does only the rest."""
+"""Keeps measured outcomes as JSON lines, so that a second run does only what is missing."""
 
 import json
 import os
@@ -16,23 +16,23 @@ Item = TypeVar("Item")
 
 
 class Spent(Frozen):
-    """Cost of the answers about one item, whether paid for now or served from the cache."""
+    """Cost of the answers about one item, whether paid for now or read from the cache."""
 
     calls: int
     prompt_tokens: int
     completion_tokens: int
     usd: float | None
-    """None where no price is configured."""
+    """None if no price is configured."""
 
 
 class Outcome(Frozen):
-    """One item of a benchmark, in one repeat. Either it has a verdict, or `failure` says why not."""
+    """Outcome of one item in one repetition: a verdict, or `failure` says why there is none."""
 
     item: str
     seed: int
     failure: str = ""
     spent: Spent | None = None
-    """None where it failed before anything could be counted."""
+    """None if it failed before anything was counted."""
 
 
 Kind = TypeVar("Kind", bound=Outcome)
