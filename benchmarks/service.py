@@ -1,4 +1,4 @@
-"""The service under test: `assayer serve` as a process that is started again whenever it ends, as by an init system."""
+"""The service under test: `assayer serve` as a process that is restarted whenever it ends, as by an init system."""
 
 import asyncio
 import re
@@ -25,13 +25,13 @@ _ASK_SECONDS = 5.0
 
 @dataclass
 class Service:
-    """`key` may do anything; it is known once the service has listened for the first time."""
+    """A service. Its `key` has all permissions and is known once the service has listened for the first time."""
 
     home: Path
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
     nodes: tuple[Node, ...] = ()
-    """Ray nodes, where the service runs on a cluster that it did not start."""
+    """Ray nodes, if the service runs on a cluster that it did not start."""
     port: int = field(default_factory=free_port)
     key: str = ""
     starts: int = 0
@@ -48,7 +48,7 @@ class Service:
         return own + [node.pid for node in self.nodes if node.pid]
 
     def victim(self, kind: str) -> psutil.Process | None:
-        """A process of that kind, if one lives."""
+        """Return a process of that kind, if one is alive."""
         match kind:
             case "service":
                 own = self.process
@@ -65,7 +65,7 @@ class Service:
                 return next(iter(replicas(self.roots, kind)), None)
 
     async def answers(self) -> bool:
-        """A question that takes the database."""
+        """Whether the service answers a request that needs the database."""
         headers = {"Authorization": f"Bearer {self.key}"}
         try:
             async with httpx2.AsyncClient(timeout=_ASK_SECONDS, headers=headers) as client:
@@ -75,7 +75,7 @@ class Service:
             return False
 
     async def until_it_answers(self, seconds: float = _START_SECONDS) -> None:
-        """Raises TimeoutError, with what it last wrote."""
+        """Wait until the service answers. Raises TimeoutError with the end of its log."""
 
         async def answers() -> bool:
             return bool(self.key) and await self.answers()
@@ -83,28 +83,29 @@ class Service:
         try:
             await until(answers, seconds, _LOOK_SECONDS)
         except TimeoutError:
-            raise TimeoutError(f"The service does not answer after {seconds:g} s: {self.said()}") from None
+            raise TimeoutError(f"The service did not answer within {seconds:g} s: {self.said()}") from None
 
     async def living(self) -> frozenset[str]:
-        """Ids of the nodes of Ray that live, where that is asked."""
+        """Return the ids of the live Ray nodes; empty unless a subclass tracks them."""
         return frozenset()
 
     async def until_whole(self, before: frozenset[str]) -> None:
-        """Until what died has been replaced, where that is asked; `before` lived at its death. Raises TimeoutError."""
+        """Wait until dead nodes have been replaced, if a subclass tracks them; `before` are the nodes that were alive
+        before. Raises TimeoutError."""
 
     def said(self) -> str:
         log = self.home / "serve.log"
         return log.read_text("utf-8", "replace")[-3000:] if log.is_file() else ""
 
     async def upgrade(self, environment: Mapping[str, str]) -> None:
-        """Told to stop, and started again under other settings."""
+        """Stop the service; it is then restarted with the new settings."""
         self.environment = environment
         if self.process is not None and self.process.returncode is None:
             self.process.terminate()
             await self.process.wait()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Run the service until this is cancelled."""
         with (self.home / "serve.log").open("ab") as log:
             while True:
                 await self._once(log)
@@ -139,7 +140,7 @@ class Service:
 
 @asynccontextmanager
 async def serving(service: Service) -> AsyncIterator[Service]:
-    """It runs, is started again when it dies, and is gone with its database afterwards."""
+    """Run a service within the block, restarting it if it dies; afterwards stop it and its database."""
     task = asyncio.create_task(service.run())
     try:
         await service.until_it_answers()

@@ -1,11 +1,11 @@
-"""System clock, in a module of its own because nearly everything needs it and most processes need no engine."""
+"""System clock. It has its own module so that processes that need only the clock do not import the engine."""
 
 import datetime as dt
 import time
 
 
 class SystemClock:
-    """Implementation of assayer.ports.Clock."""
+    """Implement `assayer.ports.Clock` with the clocks of the operating system."""
 
     def now(self) -> dt.datetime:
         return dt.datetime.now(dt.UTC)

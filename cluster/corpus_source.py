@@ -1,4 +1,4 @@
-"""Configured corpus: a directory, or the newest version in a bucket."""
+"""Access to the configured corpus: a local directory, or the newest version in a bucket."""
 
 import datetime as dt
 import os
@@ -40,14 +40,14 @@ def corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrig
 
 
 def corpus_versions(settings: Settings, embedder: Embedder) -> CorpusVersionCache:
-    """Return a cache of corpus versions, none of which is open yet. Raises ConfigurationError."""
+    """Return a cache that opens corpus versions on demand. Raises ConfigurationError."""
     verified = VerificationCache(settings.verified_path)
     origin = corpus_origin(settings, verified)
     return CorpusVersionCache(settings.corpus_path, embedder, verified, device=settings.corpus.device, origin=origin)
 
 
 def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
-    """Open the newest version, after pulling it if there is a source. Raises CorpusError and ConfigurationError."""
+    """Open the newest version, after pulling it if a source is configured. Raises CorpusError or ConfigurationError."""
     verified = VerificationCache(settings.verified_path)
 
     def opened(version: str) -> Corpus:
@@ -57,8 +57,8 @@ def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
 
 
 class CorpusRelease:
-    """Build or update whose result is published to the address from which readers pull it. Two releases that start from
-    the same version do not overwrite each other: the second to publish is refused."""
+    """Publish the result of a build or update to the address from which readers pull it. If two releases start from the
+    same version, the second one to publish is refused, so that they do not overwrite each other."""
 
     def __init__(self, settings: Settings, keep: int = 3, address: str | None = None) -> None:
         """Create a release; `address` overrides the configured source. Raises ConfigurationError if there is
@@ -66,7 +66,8 @@ class CorpusRelease:
         source = address or settings.corpus.source
         if source is None:
             raise ConfigurationError(
-                "There is no place to publish in.", "Give --to s3://bucket/corpus, or set ASSAYER_CORPUS__SOURCE."
+                "No address to publish the corpus to.",
+                "Pass --to s3://bucket/corpus, or set ASSAYER_CORPUS__SOURCE.",
             )
         self.address = source
         self._directory = settings.corpus_path
@@ -83,33 +84,35 @@ class CorpusRelease:
         return None if settings.corpus.source is None else cls(settings, keep)
 
     def begin(self) -> None:
-        """Start a build that uses no part of the current version. Raises CorpusError."""
+        """Start a build from scratch, after noting the number of the newest publication. Raises CorpusError."""
         self._after = self._publisher.number()
 
     def begin_update(self, *, repeats: bool = False) -> PullSummary | None:
-        """Pull the version to be updated, unless the local version is based on it and not yet published. Raises
-        CorpusError if another version has been published in the meantime, except for an update that `repeats`
-        lost work."""
+        """Pull the newest published version for updating, unless the local version is an update of it. Set `repeats` to
+        discard a local version that is neither published nor based on it; otherwise CorpusError is raised. Returns None
+        if nothing was pulled."""
         newest = self._publisher.log.newest()
         self._after = newest.number if newest else 0
         if newest is None:
             return None
-        here = VersionStore(self._directory).current_version()
-        if here and here != newest.current.version:
-            if self._made_of(newest.current.version):
+        local = VersionStore(self._directory).current_version()
+        if local and local != newest.current.version:
+            if self._is_based_on(newest.current.version):
                 return None
-            if not (repeats or self._was_published(here, newest)):
+            if not (repeats or self._was_published(local, newest)):
                 raise CorpusError(
-                    f"Version {here} in {self._directory} was built here and never published, and somebody else has "
-                    f"published version {newest.current.version} in {self.address}.",
-                    "Publish yours over it: assayer corpus publish. Or give an empty directory: ASSAYER_CORPUS__PATH.",
+                    f"Version {local} in {self._directory} was built here and never published; meanwhile, "
+                    f"version {newest.current.version} was published in {self.address}.",
+                    "To replace it with yours, run assayer corpus publish. Otherwise, set ASSAYER_CORPUS__PATH to an "
+                    "empty directory.",
                 )
         inventory = self._publisher.log.inventory_of(newest.current)
         return LocalCopy(self._directory, self._verified, self._keep).pull(inventory, self._publisher.log.storage)
 
     def publish(self, *, force: bool = False) -> PublishSummary:
-        """Publish the version. If neither `begin` nor `begin_update` was called, a version that has been replaced by
-        another is refused unless `force` is set. Raises CorpusError, including PublishedMeanwhile."""
+        """Publish the local version. If neither `begin` nor `begin_update` was called, a version that was already
+        published and replaced is refused unless `force` is set. Raises CorpusError, or its subclass
+        PublishedMeanwhile."""
         if self._after is None and not force:
             self._refuse_older()
         summary = self._publisher.publish(self._directory, self._verified, self._after)
@@ -118,15 +121,15 @@ class CorpusRelease:
 
     def _refuse_older(self) -> None:
         """Check that the local version is not older than the published one. Raises CorpusError."""
-        newest, here = self._publisher.log.newest(), VersionStore(self._directory).current_version()
-        if newest is None or not here or here == newest.current.version:
+        newest, local = self._publisher.log.newest(), VersionStore(self._directory).current_version()
+        if newest is None or not local or local == newest.current.version:
             return
-        if self._was_published(here, newest) and not self._made_of(newest.current.version):
+        if self._was_published(local, newest) and not self._is_based_on(newest.current.version):
             raise CorpusError(
-                f"Version {here} in {self._directory} was already published in {self.address} and replaced by version "
-                f"{newest.current.version}: publishing it again would return every reader to it.",
-                "To continue from the published version: assayer corpus pull. "
-                "To overwrite it deliberately: assayer corpus publish --force.",
+                f"Version {local} in {self._directory} was already published in {self.address} and replaced by version "
+                f"{newest.current.version}: publishing it again would move every reader back to it.",
+                "To continue from the published version, run assayer corpus pull. "
+                "To overwrite it deliberately, run assayer corpus publish --force.",
             )
 
     def _was_published(self, version: str, newest: Publication) -> bool:
@@ -134,7 +137,7 @@ class CorpusRelease:
         known = newest.find(version) is not None or version in ExchangeNotes(self._directory, log.storage.address)
         return known or log.names(version)
 
-    def _made_of(self, version: str) -> bool:
+    def _is_based_on(self, version: str) -> bool:
         """Return whether the current local version is an update of `version`, directly or through other updates."""
         changes = _changes(self._directory, None)
         while changes is not None:

@@ -1,4 +1,4 @@
-"""Files of papers and of research questions: one JSON object per line; every unusable line is reported."""
+"""Readers for files of papers and of research questions, with one JSON value per line. Unusable lines are reported."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.text.decoding import decode_text
 from cluster.whole_files import read_whole
 
-_MOST_LINE = 1_000_000
+_MAX_LINE_BYTES = 1_000_000
 
 Line = TypeVar("Line", SourcePaper, ResearchQuestion)
 
@@ -32,8 +32,8 @@ def read_papers(path: Path, abstract_chars: int) -> LinesRead[SourcePaper]:
 
 
 def read_questions(path: Path) -> LinesRead[ResearchQuestion]:
-    """Read questions: strings, or objects with a `question`, as `assayer curate` writes them; lines that state why
-    there is no question are skipped. Raises InputError if the file cannot be read or has no lines."""
+    """Read questions: strings, or objects with a `question`, as `assayer curate` writes them; lines that state why a
+    paper yielded no question are skipped. Raises InputError if the file cannot be read or has no lines."""
     return _read(path, question_of_record)
 
 
@@ -42,7 +42,7 @@ def _paper(abstract_chars: int, record: Any, source: str) -> SourcePaper:
 
 
 def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Line]:
-    found, rejected, places = list[Line](), list[str](), dict[str, str]()
+    found, rejected, first_places = list[Line](), list[str](), dict[str, str]()
     lines = [(number, line) for number, line in enumerate(read_whole(path).split(b"\n"), start=1) if line.strip()]
     if not lines:
         raise InputError(f"{path} is empty.", "Put one JSON object on each line.")
@@ -51,7 +51,7 @@ def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Lin
         try:
             record = parse(_json(line, source), source)
             if record is not None:
-                _require_new(record.id, source, places)
+                _require_new(record.id, source, first_places)
                 found.append(record)
         except InputError as error:
             rejected.append(str(error))
@@ -59,12 +59,12 @@ def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Lin
 
 
 def _json(line: bytes, source: str) -> Any:
-    if len(line) > _MOST_LINE:
-        raise InputError(f"{source} has more than {_MOST_LINE / 1e6:g} MB on one line.")
+    if len(line) > _MAX_LINE_BYTES:
+        raise InputError(f"The line {source} is longer than {_MAX_LINE_BYTES / 1e6:g} MB.")
     return decode_json(decode_text(line, source), source)
 
 
-def _require_new(identity: str, source: str, places: dict[str, str]) -> None:
-    earlier = places.setdefault(identity, source)
+def _require_new(identity: str, source: str, first_places: dict[str, str]) -> None:
+    earlier = first_places.setdefault(identity, source)
     if earlier != source:
-        raise InputError(f"{source} has the id {identity!r}, as {earlier} has.", "Give every one an id of its own.")
+        raise InputError(f"{source} has the same id as {earlier}: {identity!r}.", "Give each line a different id.")

@@ -1,4 +1,4 @@
-"""Curations, proposals and scores as jobs of many items, and the handling of each item's outcome."""
+"""Jobs that curate papers, propose ideas or score ideas, item by item, with one outcome per item."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
@@ -36,13 +36,13 @@ from orchestrator.store import Database, PgItemOutcomes
 Item = TypeVar("Item", SourcePaper, ResearchQuestion, IdeaToScore)
 Ended = TypeVar("Ended", bound=PaidOutcome)
 
-_EVERYBODYS = (LlmRejected, LlmUnavailable)
-"""Errors that affect all items and end the job; when started again, it continues from the stored answers."""
+_JOB_ERRORS = (LlmRejected, LlmUnavailable)
+"""Errors that affect all items and end the job; a restarted job continues from the stored answers."""
 
 
 @dataclass(frozen=True)
 class CurationJobs:
-    """Performer of curation, proposal and score jobs, in sequence or concurrently."""
+    """Performer of curation, proposal and score jobs."""
 
     curator: Curator
     database: Database
@@ -54,9 +54,9 @@ class CurationJobs:
         progress: Progress,
         run_request: RunRequest,
     ) -> ItemsResult:
-        """Run a job; when started again, it continues from the stored answers. Raises ConfigurationError if there is no
-        model, or if a budget in dollars has no known prices; InputError for an unusable file of dimensions;
-        LlmRejected, LlmUnavailable, StorageError and LeaseLost."""
+        """Run a job; a restarted job continues from the stored answers. Raises ConfigurationError if there is no
+        language model, or if a budget in dollars is set and prices are unknown; InputError for an unusable file of
+        dimensions; LlmRejected, LlmUnavailable, StorageError and LeaseLost."""
         require_llm(self.curator.settings, "Curation")
         each = partial(self._each, lease, progress, run_request)
         ended: Sequence[PaidOutcome]
@@ -90,13 +90,14 @@ class CurationJobs:
         outcomes: type[Ended],
         field: str,
     ) -> tuple[Ended, ...]:
-        """Run a stage item by item; the result is stored in the field of the outcome named by `field`."""
+        """Run a stage item by item and return the outcomes. The result of an item is stored in the outcome's field
+        `field`."""
 
         def outcome(ending: Ending[Any]) -> Ended:
-            return outcomes(**(_told(ending) | {field: ending.made}))
+            return outcomes(**(_common_fields(ending) | {field: ending.made}))
 
         run = await self.curator.begin(stage, progress, run_request)
-        work = ItemWork(stage.name, words, lambda item: item.id, stage.work, outcome, _EVERYBODYS)
+        work = ItemWork(stage.name, words, lambda item: item.id, stage.work, outcome, _JOB_ERRORS)
         concurrency = self.curator.settings.evaluation.concurrency
         return await do_items_of_job(
             lease, stage.items, work, run, concurrency, PgItemOutcomes(self.database, outcomes)
@@ -110,7 +111,7 @@ def _masked(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
 def _proposal(question: ResearchQuestion, made: ProposedCandidates) -> Proposal:
     lost = [MissingCandidate(number=number, reason=str(error)) for number, error in made.lost.items()]
     repeats = [
-        MissingCandidate(number=number, reason="It says what an earlier one says.", same_as=first)
+        MissingCandidate(number=number, reason="It repeats an earlier candidate.", same_as=first)
         for number, first in made.repeats.items()
     ]
     return Proposal(
@@ -121,7 +122,7 @@ def _proposal(question: ResearchQuestion, made: ProposedCandidates) -> Proposal:
     )
 
 
-def _told(ending: Ending[Any]) -> dict[str, Any]:
+def _common_fields(ending: Ending[Any]) -> dict[str, Any]:
     """Return the fields that every outcome has in addition to its result."""
     calls = ending.journal.calls
     return {
@@ -140,5 +141,5 @@ def _told(ending: Ending[Any]) -> dict[str, Any]:
 
 def _cost(journal: Journal) -> float | Absent:
     if any(faults for _, faults in journal.failed_calls):
-        return Absent(reason="An answer was lost on the way, and what its attempts cost stands in the ledger alone.")
+        return Absent(reason="An answer was lost in transit; only the usage ledger has the cost of its attempts.")
     return cost_of(call for call in journal.calls if not call.cached)

@@ -1,5 +1,4 @@
-"""Curation of papers, proposal of candidates and scoring of ideas in a single process: takes settings, uses a model
-with its cache, and returns results, without Ray or a server."""
+"""Curation of papers, proposal of candidate ideas and scoring of ideas in a single process, without Ray or a server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -33,7 +32,7 @@ Out = TypeVar("Out")
 
 
 class CurationWork(NamedTuple, Generic[Out]):
-    """Results of a command, in input order, with the usage of the work."""
+    """Results of a command, in input order, with its usage and cost."""
 
     results: list[Out]
     dropped: tuple[Dropped, ...]
@@ -50,7 +49,8 @@ class CurationWork(NamedTuple, Generic[Out]):
 
 @dataclass(frozen=True)
 class CurationStage(Generic[In, Out]):
-    """One of the three stages, with its items: a command runs it as a whole, a service job runs it item by item."""
+    """A curation, proposal or scoring stage with its items: a command runs it as a whole, a service job item by
+    item."""
 
     prefix: str
     """Prefix of the run id."""
@@ -66,7 +66,7 @@ class CurationStage(Generic[In, Out]):
 @dataclass(frozen=True)
 class Curator:
     """Curation with a language model. All async methods raise ConfigurationError if there is no model, LlmRejected,
-    LlmUnavailable and StorageError; when called again, they continue from the stored answers."""
+    LlmUnavailable and StorageError. Repeated calls continue from the stored answers."""
 
     settings: Settings
     llm: Llm
@@ -94,8 +94,8 @@ class Curator:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[IdeaScores]:
-        """Score ideas, which are shown unmasked: mask them first for blind judging. Raises InputError for an
-        unusable file of dimensions."""
+        """Score ideas as they are; for blind judging, mask them first. Raises InputError for an unusable file of
+        dimensions."""
         return await self._each(
             self.scoring([IdeaToScore(idea=idea, question=question) for idea in ideas]), progress, run_request
         )
@@ -128,7 +128,7 @@ class Curator:
         return CurationStage("pr", "questions", questions, asked, options, one)
 
     def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
-        """Return the scoring stage, which shows ideas unmasked. Raises InputError for an unusable file of
+        """Return the scoring stage, which does not mask the ideas. Raises InputError for an unusable file of
         dimensions."""
         options = self.settings.curation
         dimensions = score_dimensions(options.score_dimensions)
@@ -143,7 +143,7 @@ class Curator:
         return CurationStage("sc", "ideas", asked, determining, options, one)
 
     async def begin(self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest) -> Run:
-        """Start the run of all items, with their shared budget."""
+        """Start a run that all items of the stage share, with one budget."""
         llm = self.settings.llm
         inputs = result_inputs(
             {
@@ -189,7 +189,6 @@ class Curator:
 
 @asynccontextmanager
 async def open_curator(settings: Settings) -> AsyncIterator[Curator]:
-    """Open a curator. Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before any question is
-    asked."""
+    """Open a curator. Raises ConfigurationError, StorageError, LlmRejected or LlmUnavailable before any LLM request."""
     async with open_models(settings) as models:
         yield Curator(settings, models.llm, models.clock)

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the configured server, or the embedded server, after migrating it. Raises StorageError or
+    """Open the configured database, or the embedded one if none is configured, and migrate it. Raises StorageError or
     ConfigurationError."""
     async with AsyncExitStack() as stack:
         ensure_running = None
@@ -28,8 +28,8 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 def with_database(profile: Profile, work: Callable[[Database], Awaitable[T]]) -> T:
-    """Run the work with the database on an event loop of its own. Raises the errors of `open_database`, of loading the
-    settings, and of the work."""
+    """Run `work` with the database, in a new event loop. Raises the errors of `open_database`, `load_settings` and
+    `work`."""
 
     async def run() -> T:
         async with open_database(load_settings(profile)) as database:

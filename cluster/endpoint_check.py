@@ -1,4 +1,5 @@
-"""Test question to the language model for `assayer doctor`: the form of the request, the answer and its speed."""
+"""Test request to the language model for `assayer doctor`: how JSON is requested, whether the answer is valid,
+speed."""
 
 from typing import NamedTuple
 
@@ -24,15 +25,15 @@ _QUESTION = (
 )
 _MOST_TOKENS = 2_000
 _FORMS: dict[StructuredMode, str] = {
-    "json_schema": "JSON by schema",
-    "json_object": "JSON without a schema, which stands in the prompt instead",
-    "prompt": "no JSON mode: the schema stands in the prompt",
+    "json_schema": "JSON mode with a schema",
+    "json_object": "JSON mode without a schema; the schema is in the prompt",
+    "prompt": "no JSON mode; the schema is in the prompt",
 }
 
 
 class StructuredAnswer(NamedTuple):
     structured: StructuredMode
-    """Form in which JSON was finally requested."""
+    """How JSON was requested after fallbacks."""
     fault: Fault | None
     """Fault of the answer; None if it is valid."""
     tokens: int
@@ -43,19 +44,19 @@ class StructuredAnswer(NamedTuple):
     """
 
     def __str__(self) -> str:
-        fits = "fits it" if self.fault is None else f"does not fit it ({self.fault.detail}) and would be sent back"
+        fits = "is valid" if self.fault is None else f"is invalid ({self.fault.detail}) and would be rejected"
         window = f"{self.context:,} tokens" if self.context else "not stated"
         speed = (
-            f"{self.tokens:,} tokens in {self.seconds:,.1f} s, {self.tokens / max(self.seconds, 1e-3):,.0f} a second"
+            f"{self.tokens:,} tokens in {self.seconds:,.1f} s ({self.tokens / max(self.seconds, 1e-3):,.0f} tokens/s)"
         )
         return (
-            f"{_FORMS[self.structured]}; the answer to a question with the largest schema {fits}; {speed}. "
+            f"{_FORMS[self.structured]}; the answer to the request with the largest schema {fits}; {speed}. "
             f"Context window: {window}."
         )
 
 
 async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, clock: Clock) -> StructuredAnswer:
-    """Ask the strong-tier model the question whose answer has the largest schema of all tasks. Raises LlmRejected or
+    """Send a request whose answer schema is the largest of all tasks to the strong-tier model. Raises LlmRejected or
     LlmUnavailable."""
     output = _largest_output()
     schema = answer_schema(output).text
@@ -78,7 +79,7 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
     except PermanentLlmFailure as failure:
         raise LlmRejected(*explain_rejection(failure, endpoint.address, settings.model)) from None
     except TransientLlmFailure as failure:
-        raise LlmUnavailable(f"The question with the largest schema was not answered: {failure}.") from None
+        raise LlmUnavailable(f"The request with the largest schema failed: {failure}.") from None
     seconds = clock.monotonic() - started
     known = provider_at(settings.base_url)
     return StructuredAnswer(

@@ -51,7 +51,7 @@ _CORPUS_VERSION_GONE = (
 
 @dataclass(frozen=True)
 class Engine:
-    """Engine that evaluates ideas, at most `settings.evaluation.concurrency` concurrently."""
+    """Engine that evaluates ideas, at most `settings.evaluation.concurrency` at a time."""
 
     settings: Settings
     backends: Backends
@@ -61,12 +61,12 @@ class Engine:
     judge: GraphJudge | Absent
     """Judge based on the graph of labelled ideas, or the reason why there is none."""
     methods: Mapping[str, AssayerError | None]
-    """Methods that the engine was opened for, each with the reason why it cannot run here with any corpus, or None if
-    it can."""
+    """Methods that the engine was opened for, each with the reason why it cannot run here, whatever the corpus, or None
+    if it can."""
     corpora: CorpusVersions
     _slots: asyncio.Semaphore
     _overnight_slots: asyncio.Semaphore
-    """Slots for overnight evaluations, which mostly wait for batches."""
+    """Slots for overnight evaluations, which mostly wait for the provider's batches."""
     _running: Counter[str]
     """Number of running evaluations by method."""
     bibliography: GrobidBibliography | None = None
@@ -80,13 +80,12 @@ class Engine:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> EvaluationResult:
-        """Evaluate an idea and store the evaluation. The earlier of the two cutoffs applies, and the idea is judged
-        blind if the request says so. Raises AssayerError. When cancelled, it ends immediately, and nothing is sent
-        afterwards."""
+        """Evaluate an idea and store the report. The earlier of `cutoff` and the idea's own cutoff applies. The idea is
+        blinded if the request says so. Raises AssayerError. Cancellation takes effect immediately."""
         if run_request.board is not None or run_request.board_models:
             settings = with_board(self.settings, run_request.board, run_request.board_models)
-            usual = replace(run_request, board=None, board_models=())
-            return await replace(self, settings=settings).evaluate(idea, method, cutoff, progress, usual)
+            without_board = replace(run_request, board=None, board_models=())
+            return await replace(self, settings=settings).evaluate(idea, method, cutoff, progress, without_board)
         cutoff = min((item for item in (idea.cutoff, cutoff) if item is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)
@@ -115,9 +114,9 @@ class Engine:
                 evaluation = await self._evaluate(entry, idea, run, self._inputs_of(entry, run, corpus))
             except AssayerError:
                 raise
-            except Exception as error:  # the one place where a defect of ours becomes one idea's failure
+            except Exception as error:  # a bug in assayer fails this evaluation only
                 _LOG.exception("evaluation %s of %s", run.id, idea.source)
-                message = f"assayer failed on this idea: {type(error).__name__}: {error}."
+                message = f"An internal error occurred while evaluating this idea: {type(error).__name__}: {error}."
                 raise Defect(message, "Please report it.") from error
             finally:
                 self._running[method] -= 1
@@ -160,7 +159,9 @@ class Engine:
 
     def _check_method(self, method: str) -> None:
         if method not in self.methods:
-            raise InputError(f"The method {method!r} is not offered here.", f"Offered: {', '.join(self.methods)}.")
+            raise InputError(
+                f"The method {method!r} is not available here.", f"Available methods: {', '.join(self.methods)}."
+            )
         unavailable = self.methods[method]
         if unavailable is not None:
             raise copy(unavailable)
@@ -181,12 +182,12 @@ class Engine:
                 return await self.corpora.at(began_with)
             except CorpusError as error:
                 _LOG.warning(
-                    "corpus version %s, with which an evaluation began, is no longer available: %s", began_with, error
+                    "corpus version %s, with which an evaluation started, is no longer available: %s", began_with, error
                 )
         return await self.corpora.current()
 
     def _inputs_of(self, method: EvaluationMethod, run: Run, corpus: CorpusWithFullTexts) -> MethodInputs:
-        """Return the inputs of one run of a method, without anything that the method does not use."""
+        """Return the inputs of one run of a method; parts that the method does not use are replaced by empty ones."""
         if method.reads_literature:
             backends = self._literature_of(method).backends(self.backends, run, corpus)
         else:
@@ -239,7 +240,7 @@ class Engine:
         return [self.settings.own_references.model_dump(), idea.references_reader, listed]
 
     def _graph(self) -> object:
-        """Return everything that determines a verdict based on labelled ideas."""
+        """Return everything, besides the idea, that determines a verdict based on labelled ideas."""
         if isinstance(self.judge, Absent):
             return self.judge.reason
         calibration = self.judge.calibration
@@ -255,9 +256,9 @@ class Engine:
 def check_request(method: str, cutoff: dt.date | None, today: dt.date) -> None:
     """Check the method and the cutoff; raise InputError if the method does not exist or the cutoff is in the future."""
     if method not in METHODS:
-        raise InputError(f"There is no method {method!r}.", f"Methods: {', '.join(METHODS)}.")
+        raise InputError(f"Unknown method {method!r}.", f"Methods: {', '.join(METHODS)}.")
     if cutoff is not None and cutoff > today:
-        raise InputError(f"The cutoff {cutoff} lies in the future.", "Give a past date or leave it out.")
+        raise InputError(f"The cutoff {cutoff} is in the future.", "Give a past date, or omit the cutoff.")
 
 
 @asynccontextmanager
@@ -269,12 +270,12 @@ async def open_engine(
     parts: SharedParts = NOTHING_SHARED,
     beside_others: bool = False,
 ) -> AsyncIterator[Engine]:
-    """Open an engine for evaluations by these methods, with a database and parts of its own unless they are passed. Set
-    `beside_others` if engines in other processes use the same endpoint, so that all stay within one limit.
+    """Open an engine for these methods. It opens a database and parts of its own unless they are passed. Set
+    `beside_others` if engines in other processes use the same LLM endpoint, so that all share one rate limit.
 
-    Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; NoFallback or InputError if a method needs a
-    language model or a graph that is missing, before any idea is processed. A service opens even then: each evaluation
-    reports what its method lacks, and an endpoint that is down may recover."""
+    Raises ConfigurationError, CorpusError, StorageError or LlmUnavailable, and NoFallback or InputError if a method
+    needs a language model or a graph that is missing. With `for_service`, missing parts and an unreachable endpoint are
+    not errors: evaluations that need them report the reason, and the endpoint may recover."""
     unavailable = _UnavailableMethods(methods, for_service)
     if settings.llm is None:
         unavailable.note(no_reviewers_error(), lambda method: method.needs_llm)
@@ -294,7 +295,7 @@ async def open_engine(
             database = await stack.enter_async_context(open_database(settings))
         beyond_papers = any(METHODS[method].beyond_papers for method in methods)
         literature = await stack.enter_async_context(open_literature(settings, database, clock, beyond_papers, parts))
-        nothing = MemoryCorpus((), embedder)
+        empty_corpus = MemoryCorpus((), embedder)
         llm = await open_llm(
             settings,
             database,
@@ -307,8 +308,8 @@ async def open_engine(
             settings=settings,
             backends=Backends(
                 llm=llm,
-                literature=nothing,
-                full_texts=CorpusFullTexts(nothing),
+                literature=empty_corpus,
+                full_texts=CorpusFullTexts(empty_corpus),
                 embedder=embedder,
                 reranker=parts.reranker or _reranker(settings, unavailable, stack),
             ),
@@ -326,7 +327,7 @@ async def open_engine(
 
 
 class _UnavailableMethods:
-    """Errors that make methods unavailable here: collected if `keep` is set, otherwise raised immediately."""
+    """Reasons why methods are unavailable here: collected if `keep` is set, otherwise raised immediately."""
 
     def __init__(self, methods: Sequence[str], keep: bool) -> None:
         self.of: dict[str, AssayerError | None] = dict.fromkeys(methods)
@@ -362,8 +363,8 @@ def _reranker(settings: Settings, unavailable: _UnavailableMethods, stack: Async
 async def _corpora(
     settings: Settings, embedder: Embedder, parts: SharedParts, unavailable: _UnavailableMethods, stack: AsyncExitStack
 ) -> CorpusVersions:
-    """Open the corpus versions. Raises CorpusError if there is no corpus although a method needs one, and errors are
-    raised rather than collected."""
+    """Open the corpus versions. Raises CorpusError if a method needs a corpus, there is none, and errors are not
+    collected."""
     if parts.corpora is not None:
         return parts.corpora(embedder)
     corpora = corpus_versions(settings, embedder)
@@ -374,7 +375,7 @@ async def _corpora(
 
 
 async def _judge(settings: Settings, database: Database, unavailable: _UnavailableMethods) -> GraphJudge | Absent:
-    """Open the graph judge, or return Absent with the reason if no method needs it or it cannot be opened."""
+    """Open the graph judge; return Absent with the reason if no method needs it or it cannot be opened."""
     if not unavailable.any(lambda method: method.needs_graph):
         return Absent(reason="no method needs labelled ideas.")
     try:

@@ -13,7 +13,7 @@ from workers.outbound.source_requests import SourceFetcher
 
 
 class CorpusWithFullTexts(LocalCorpus, FullTextLookup, SearchableCorpus, Protocol):
-    """Corpus as queried by the federation and the API, with the full-text sections that came with its records."""
+    """Corpus that literature federation and the API search, and that has the full-text sections of its records."""
 
 
 class CorpusVersions(Protocol):
@@ -35,7 +35,7 @@ class SharedParts:
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     corpora: Callable[[Embedder], CorpusVersions] | None = None
-    """Function that opens the corpora with the engine's embedder, which embeds the queries."""
+    """Function that opens the corpus versions; it receives the engine's embedder, which embeds the queries."""
     remote: SourceFetcher | None = None
     documents: Documents | None = None
 

@@ -1,8 +1,8 @@
-"""Evaluations in one process or in several, because Python computes on only one core per process, and an idea takes
-half a second.
+"""Evaluation of ideas in one process or in several, because a Python process computes on only one core, and an idea
+takes half a second of computation.
 
-Each process has an engine of its own; all processes share the database, with the answers, the reports and the limits of
-the endpoint."""
+Each process has its own engine. All processes share the database, which holds cached answers, reports and the rate
+limits of the LLM endpoint."""
 
 import asyncio
 import contextlib
@@ -34,14 +34,14 @@ _LOG = logging.getLogger(__name__)
 Out = TypeVar("Out")
 Out_co = TypeVar("Out_co", covariant=True)
 
-_IDEAS_A_PROCESS = 24
-"""Minimum ideas per process; with fewer, the work would be done before the start of a process (2 to 4 seconds of a
-core) pays off."""
-_MOST_WITHOUT_BEING_ASKED = 8
-"""Maximum number of processes when none is configured; each takes 0.5 GB with the packaged model, more with a larger
-one."""
-_SECONDS_TO_END = 10.0
-_ATTEMPTS = 2
+_MIN_IDEAS_PER_PROCESS = 24
+"""Minimum number of ideas per process; with fewer, starting a process (2 to 4 seconds of processor time) does not pay
+off."""
+_MAX_DEFAULT_PROCESSES = 8
+"""Maximum number of processes if their number is not configured; each uses 0.5 GB of memory with the packaged embedding
+model, more with a larger one."""
+_CANCEL_SECONDS = 10.0
+_MAX_POOLS = 2
 """Maximum number of pools started: a pool that breaks is replaced once."""
 
 
@@ -58,44 +58,46 @@ async def evaluate_in_processes(
     progress: Progress,
     ended: Callable[[], None],
 ) -> SideBySide[Out]:
-    """Run all work items, in this process or in as many processes as their number justifies; call `ended` after each.
+    """Run all work items, in this process or, if there are enough, in several; call `ended` after each.
 
-    A pool whose process dies is replaced once, for the work items that had not ended; their answers are already stored.
-    Raises the errors of `open_engine`."""
+    If a process dies, its pool is replaced once and runs the work items that had not ended; answers already received
+    are reused from the database. Raises the errors of `open_engine`."""
     processes = process_count(settings, len(works))
     if processes == 1:
         async with open_engine(settings, methods) as engine:
-            return await side_by_side([partial(_then, work, engine, progress, ended) for work in works], engine.reach)
+            return await side_by_side(
+                [partial(_run_work, work, engine, progress, ended) for work in works], engine.reach
+            )
     done: dict[int, Out | AssayerError] = {}
-    # Started and migrated once; and it stays up between the first process that ends and the last.
+    # Keeps the embedded database running, already migrated, until the last process has ended.
     async with open_database(settings):
-        for _ in range(_ATTEMPTS):
-            left = {number: work for number, work in enumerate(works) if number not in done}
-            pool = _Pool(settings, methods, min(processes, len(left)), progress, ended, done)
+        for _ in range(_MAX_POOLS):
+            remaining = {number: work for number, work in enumerate(works) if number not in done}
+            pool = _Pool(settings, methods, min(processes, len(remaining)), progress, ended, done)
             with contextlib.suppress(BrokenProcessPool):
-                return SideBySide(done, await pool.run(left))
+                return SideBySide(done, await pool.run(remaining))
     for number in range(len(works)):
-        done.setdefault(number, _died())
+        done.setdefault(number, _died_error())
     return SideBySide(done)
 
 
 def process_count(settings: Settings, ideas: int) -> int:
-    """Return the configured number of processes, otherwise one per usable core, limited by the amount of work.
-    Raises ConfigurationError."""
-    asked = settings.evaluation.processes
+    """Return the configured number of processes, otherwise at most one per usable core, limited by the number of ideas.
+    Raises ConfigurationError if several processes would use one metrics port."""
+    configured = settings.evaluation.processes
     if settings.metrics.port is not None:
-        if asked is not None and asked > 1:
+        if configured is not None and configured > 1:
             raise ConfigurationError(
-                f"A single metrics port cannot serve {asked} processes.",
-                "Leave out ASSAYER_METRICS__PORT, or set ASSAYER_EVALUATION__PROCESSES=1.",
+                f"A single metrics port cannot serve {configured} processes.",
+                "Unset ASSAYER_METRICS__PORT, or set ASSAYER_EVALUATION__PROCESSES=1.",
             )
         return 1
-    most = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, _MOST_WITHOUT_BEING_ASKED)
-    wanted = asked if asked is not None else min(most, ideas // _IDEAS_A_PROCESS)
+    maximum = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, _MAX_DEFAULT_PROCESSES)
+    wanted = configured if configured is not None else min(maximum, ideas // _MIN_IDEAS_PER_PROCESS)
     return max(1, min(wanted, ideas, settings.evaluation.concurrency))
 
 
-async def _then(work: EngineWork[Out], engine: Engine, progress: Progress, ended: Callable[[], None]) -> Out:
+async def _run_work(work: EngineWork[Out], engine: Engine, progress: Progress, ended: Callable[[], None]) -> Out:
     try:
         return await work(engine, progress)
     finally:
@@ -121,9 +123,9 @@ class _Pool:
     done: dict[int, Any] = field(default_factory=dict)
 
     async def run(self, works: Mapping[int, EngineWork[Any]]) -> AssayerError | None:
-        """Run the work items; return the error that made continuing pointless, if any. Raises BrokenProcessPool
-        if a process died."""
-        context = multiprocessing.get_context("spawn")  # not forked: threads and an event loop run here
+        """Run the work items; return the error that stopped all of them, if any. Raises BrokenProcessPool if a process
+        died."""
+        context = multiprocessing.get_context("spawn")  # fork is unsafe: threads and an event loop run here
         events, sender = context.Pipe(duplex=False)
         stop, running = context.Pipe(duplex=False)
         listener = threading.Thread(target=self._listen, args=(events, asyncio.get_running_loop()), daemon=True)
@@ -132,28 +134,29 @@ class _Pool:
         numbers, loop = list(works), asyncio.get_running_loop()
         try:
             shares = [{n: works[n] for n in numbers[place :: self.processes]} for place in range(self.processes)]
-            run = partial(_run_share, self._share_of_settings(), tuple(self.methods))
+            run = partial(_run_share, self._child_settings(), tuple(self.methods))
             stopped = await asyncio.gather(*(loop.run_in_executor(executor, run, share) for share in shares))
             return next((error for error in stopped if error is not None), None)
         finally:
-            running.close()  # whoever still works stops
+            running.close()  # stops processes that are still working
             sender.close()
             await asyncio.to_thread(executor.shutdown, cancel_futures=True)
             await asyncio.to_thread(listener.join)
             for connection in (events, stop):
                 connection.close()
 
-    def _share_of_settings(self) -> Settings:
+    def _child_settings(self) -> Settings:
         places = -(-self.settings.evaluation.concurrency // self.processes)
         evaluation = self.settings.evaluation.model_copy(update={"concurrency": places})
         return self.settings.model_copy(update={"evaluation": evaluation})
 
     def _listen(self, events: Connection, loop: asyncio.AbstractEventLoop) -> None:
-        with contextlib.suppress(EOFError, OSError, RuntimeError, pickle.UnpicklingError):  # ended, or cut by a kill
+        # The pipe has been closed, or a killed process left an incomplete event.
+        with contextlib.suppress(EOFError, OSError, RuntimeError, pickle.UnpicklingError):
             while True:
-                loop.call_soon_threadsafe(self._happened, events.recv())
+                loop.call_soon_threadsafe(self._handle, events.recv())
 
-    def _happened(self, event: ProgressEvent | _Ended) -> None:
+    def _handle(self, event: ProgressEvent | _Ended) -> None:
         if isinstance(event, ProgressEvent):
             self.progress.report(event)
         else:
@@ -177,12 +180,12 @@ class _Parent:
             self.events.send(event)
 
     def wait_for_stop(self) -> None:
-        """End this process when the parent closes its end of the pipe or dies; a clean cancellation is tried first."""
+        """End this process when the parent closes its end of the pipe or dies; try a clean cancellation first."""
         with contextlib.suppress(EOFError, OSError):
             self.stop.recv()
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self.cancel()
-        time.sleep(_SECONDS_TO_END)
+        time.sleep(_CANCEL_SECONDS)
         os._exit(1)
 
 
@@ -191,35 +194,35 @@ _parent: _Parent | None = None
 
 def _connect(events: Connection, lock: Lock, stop: Connection) -> None:
     """Initialise a child process. It ignores Ctrl-C, because its parent decides when to stop."""
-    global _parent  # noqa: PLW0603 - a pool's initialiser has no other place to leave it
+    global _parent  # noqa: PLW0603 - a pool's initialiser can store it nowhere else
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _parent = _Parent(events, lock, stop)
     threading.Thread(target=_parent.wait_for_stop, daemon=True).start()
 
 
 def _run_share(settings: Settings, methods: Sequence[str], works: Mapping[int, EngineWork[Any]]) -> AssayerError | None:
-    """Do a share of the work items in a child process; return the error that made continuing pointless, if any."""
+    """Do a share of the work items in a child process; return the error that stopped all of them, if any."""
     assert _parent is not None  # noqa: S101 - set by the initialiser
     with contextlib.suppress(asyncio.CancelledError):
-        return asyncio.run(_share(settings, methods, works, _parent))
+        return asyncio.run(_run_share_async(settings, methods, works, _parent))
     return None
 
 
-async def _share(
+async def _run_share_async(
     settings: Settings, methods: Sequence[str], works: Mapping[int, EngineWork[Any]], parent: _Parent
 ) -> AssayerError | None:
     task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - it runs here
+    assert task is not None  # noqa: S101 - this function runs in a task
     parent.cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
     try:
         async with open_engine(settings, methods, beside_others=True) as engine:
-            tasks = [partial(_sent, number, work, engine, parent) for number, work in works.items()]
+            tasks = [partial(_run_and_send, number, work, engine, parent) for number, work in works.items()]
             return (await side_by_side(tasks, engine.reach)).stopped
     except AssayerError as error:
         return error
 
 
-async def _sent(number: int, work: EngineWork[Any], engine: Engine, parent: _Parent) -> None:
+async def _run_and_send(number: int, work: EngineWork[Any], engine: Engine, parent: _Parent) -> None:
     """Do one work item and send its result or error to the parent."""
     try:
         result: Any = await work(engine, parent)
@@ -229,14 +232,14 @@ async def _sent(number: int, work: EngineWork[Any], engine: Engine, parent: _Par
     except AssayerError as error:
         parent.report(_Ended(number, error))
         raise
-    except Exception as error:  # noqa: BLE001 - a defect of ours becomes one idea's failure
+    except Exception as error:  # noqa: BLE001 - a bug in assayer fails this idea only
         _LOG.exception("work of an evaluation process")
-        result = Defect(f"assayer failed: {type(error).__name__}: {error}.", "Please report it.")
+        result = Defect(f"An internal error occurred: {type(error).__name__}: {error}.", "Please report it.")
     parent.report(_Ended(number, result))
 
 
-def _died() -> Defect:
+def _died_error() -> Defect:
     return Defect(
-        "The process that evaluated it ended in the middle, perhaps for want of memory.",
-        "Run the same command again: answers so far are saved. ASSAYER_EVALUATION__PROCESSES=1 uses the least memory.",
+        "The process that evaluated this idea ended unexpectedly, perhaps because it ran out of memory.",
+        "Run the same command again: answers so far are stored. ASSAYER_EVALUATION__PROCESSES=1 uses the least memory.",
     )

@@ -1,5 +1,4 @@
-"""Evaluator process: leases jobs, runs them with its engine, and does a share of the service's chores and
-deliveries."""
+"""Evaluator process: leases jobs, runs them with its engine, delivers webhooks and mails, and does housekeeping."""
 
 import asyncio
 import datetime as dt
@@ -29,8 +28,8 @@ from orchestrator.store.webhooks import PgWebhooks
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Worker that leases and runs jobs. Evaluators in any number of processes can share one database without
-    coordination."""
+    """Run leased jobs, deliveries and housekeeping chores. Any number of evaluators in different processes can share
+    one database."""
 
     worker: Worker
     overnight: Worker
@@ -44,7 +43,7 @@ class Evaluator:
     """Maximum pause in seconds between two attempts while the database is unreachable."""
 
     async def run(self) -> None:
-        """Run until cancelled; call `drain` first."""
+        """Run until cancelled; call `drain` before cancelling."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.worker.run())
             group.create_task(self.overnight.run())
@@ -55,7 +54,7 @@ class Evaluator:
 
     @property
     def in_hand(self) -> int:
-        """Number of jobs running here, without overnight jobs, which a drain returns immediately."""
+        """Number of jobs running here, not counting overnight jobs, which a drain returns to the queue immediately."""
         return self.worker.in_hand
 
     async def drain(self, seconds: float) -> None:

@@ -46,8 +46,8 @@ from workers.web.search import WebSearch
 
 @dataclass(frozen=True)
 class BeyondPapersFactory:
-    """Factory for evidence beyond the literature (the web, code, data sets). Created once; every evaluation gets
-    its own view."""
+    """Factory for access to the web, code and data sets. It is created once and makes separate adapters for every
+    evaluation."""
 
     web: Callable[[Run], Web] | None = None
     code: Callable[[Run], Code] | None = None
@@ -55,7 +55,7 @@ class BeyondPapersFactory:
 
     @property
     def version(self) -> list[str]:
-        """Names of the sources that may be queried, as recorded in the request that a report answers."""
+        """Names of the sources that may be queried, as recorded among the inputs of a report."""
         return [*(name for name, item in (("web", self.web), ("code", self.code)) if item is not None), *self.datasets]
 
 
@@ -81,15 +81,17 @@ async def _web(
 ) -> Callable[[Run], Web]:
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
     reader = PageReader(downloader, settings.pages, clock)
-    kept = FileCache(storage, "pages", WebPage, clock, settings.pages.keep, settings.pages.retry)
-    return lambda run: WebAdapter(WebSearch(JournalledFetcher(gateway, run.journal)), reader, kept, _ask(settings, run))
+    cache = FileCache(storage, "pages", WebPage, clock, settings.pages.keep, settings.pages.retry)
+    return lambda run: WebAdapter(
+        WebSearch(JournalledFetcher(gateway, run.journal)), reader, cache, _ask(settings, run)
+    )
 
 
 def _code(settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock) -> Callable[[Run], Code]:
     cloner = GitCloner(settings.code) if settings.code.clone_url else None
-    kept = FileCache(storage, "code", Codebase, clock, dt.timedelta.max, settings.code.retry)
+    cache = FileCache(storage, "code", Codebase, clock, dt.timedelta.max, settings.code.retry)
     return lambda run: CodeAdapter(
-        JournalledFetcher(gateway, run.journal), cloner, kept, settings.code, _ask(settings, run)
+        JournalledFetcher(gateway, run.journal), cloner, cache, settings.code, _ask(settings, run)
     )
 
 
@@ -115,8 +117,8 @@ RECORD_SOURCES: Mapping[str, Callable[[SourceFetcher], LiteratureSource]] = {
     "arxiv": Arxiv,
     "google_scholar": GoogleScholar,
 }
-"""Sources of paper records, keyed by the name of their settings. If one source is enough, the first is queried first.
-"""
+"""Sources of paper records, keyed by the name of their settings, in the order in which they are queried if one source
+is enough."""
 PDF_LOCATORS: Mapping[str, Callable[[SourceFetcher], LocatesPdfs]] = {"unpaywall": Unpaywall, "openalex": OpenAlex}
 """Sources queried, in this order, for the location of a free PDF. Semantic Scholar is not included, because its rate
 limit is too low and its records already contain the location."""
@@ -124,7 +126,7 @@ limit is too low and its records already contain the location."""
 
 @dataclass(frozen=True)
 class JournalledCorpusTexts:
-    """Sections that came with the corpus records, as read by one run."""
+    """Full texts from the corpus records, whose use is recorded in the run's journal."""
 
     corpus: CorpusWithFullTexts
     run: Run
@@ -138,8 +140,8 @@ class JournalledCorpusTexts:
 
 @dataclass(frozen=True)
 class LiteratureFactory:
-    """Factory for literature access, created once; every evaluation gets its own view with the corpus version it
-    started with."""
+    """Factory for literature access. It is created once; every evaluation gets its own access, with the corpus version
+    that the evaluation started with."""
 
     sources: Mapping[str, Callable[[Run], LiteratureSource]]
     settings: LiteratureSettings
@@ -147,12 +149,12 @@ class LiteratureFactory:
     reading: Mapping[str, object]
     """Settings that determine which full texts are read."""
     own_references: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
-    """Literature sources as queried for an idea's own references."""
+    """Literature sources for looking up an idea's own references; their requests are journalled separately."""
     beyond_papers: BeyondPapersFactory = field(default_factory=BeyondPapersFactory)
     """Access to the web, code and data sets, for methods that search them."""
 
     def backends(self, backends: Backends, run: Run, corpus: CorpusWithFullTexts) -> Backends:
-        """Return the backends of one evaluation."""
+        """Return the backends of one evaluation: `backends` with access to literature, the web, code and data sets."""
         return replace(
             backends,
             literature=self._federations(corpus).for_run(run),
@@ -164,11 +166,12 @@ class LiteratureFactory:
         )
 
     def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:
-        """Return every setting and source that determines the answers and can be identified."""
+        """Return the identity of everything that determines the answers, as far as it has a version: sources and
+        settings."""
         options = self.settings.model_dump() if self.sources else {}
-        more = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
+        beyond = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
         literature = self._federations(corpus).version
-        return {"literature": literature, "options": options, "full_texts": self.reading, **more}
+        return {"literature": literature, "options": options, "full_texts": self.reading, **beyond}
 
     def _federations(self, corpus: CorpusWithFullTexts) -> FederatedLiteratureFactory:
         return FederatedLiteratureFactory(corpus, self.sources, self.settings)
@@ -191,9 +194,9 @@ async def open_literature(
             gateway = await stack.enter_async_context(
                 SourceGateway(on, PgResponseCache(database), PgSharedState(database), clock)
             )
-        made = {name: make for name, make in RECORD_SOURCES.items() if gateway and name in on}
-        records = {name: _per_run(make, gateway) for name, make in made.items() if gateway}
-        own_references = {name: _per_run(make, gateway, "own_references") for name, make in made.items() if gateway}
+        enabled = {name: make for name, make in RECORD_SOURCES.items() if gateway and name in on}
+        records = {name: _per_run(make, gateway) for name, make in enabled.items() if gateway}
+        own_references = {name: _per_run(make, gateway, "own_references") for name, make in enabled.items() if gateway}
         locators = [_per_run(make, gateway) for name, make in PDF_LOCATORS.items() if gateway and name in on]
         outside = BeyondPapersFactory()
         if gateway and beyond_papers:

@@ -37,7 +37,7 @@ from orchestrator.store import Database
 from workers.documents.idea_reader import read_ideas
 
 ReportStage = Callable[[str, int, int], None]
-"""Progress callback that receives a stage, the amount done and the total."""
+"""Progress callback that receives a stage name, the number done and the total."""
 
 
 class LabelledFiles(NamedTuple):
@@ -108,7 +108,7 @@ async def build_graph(
         present = None if replace else await graph.plan()
         if present is not None:
             check_same_plan(present, plan)
-        await _refuse_early(graph, plan, ideas, present is not None)
+        await _check_early(graph, plan, ideas, present is not None)
         new = await resources.prepared(ideas, plan, report_stage)
         if replace:
             await graph.store.remove()
@@ -136,7 +136,8 @@ def _plan(
         )
     except ValueError:
         raise InputError(
-            f"{name!r} cannot name a graph.", "Use small letters, digits, - and _, beginning with a letter or digit."
+            f"{name!r} is not a valid graph name.",
+            "Use lowercase letters, digits, - and _, starting with a letter or digit.",
         ) from None
 
 
@@ -147,32 +148,34 @@ async def add_ideas(
     async with _open_resources(settings) as resources:
         graph = resources.graph(name)
         plan = await _extensible_plan(graph, resources, name)
-        await _refuse_early(graph, plan, ideas, grows=True)
+        await _check_early(graph, plan, ideas, grows=True)
         new = await resources.prepared(ideas, plan, report_stage)
         return await graph.add(new)
 
 
-async def _refuse_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
-    """Check for contradictions that the graph would reject later, before time is spent on splitting and embedding
-    ideas."""
+async def _check_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
+    """Raise the errors for contradictory ideas that the graph would raise later, before time is spent on splitting and
+    embedding ideas."""
     known = await graph.store.standing([idea.id for idea in ideas]) if grows else {}
     check_for_contradictions(plan, known, ideas)
 
 
 async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
-    """Return the plan of a graph, if it can be extended with this embedder and these extractors."""
+    """Return the plan of a graph. Raises ConfigurationError if its ideas were split by something other than the
+    splitter or the configured model, and the errors of `_comparable_plan`."""
     plan = await _comparable_plan(graph, resources, name)
     if plan.maker != SPLITTER and plan.maker != extractor_name(resources.llm):
         raise ConfigurationError(
-            f"The ideas of graph {plan.name!r} were split by {plan.maker}; "
-            f"now it would be {extractor_name(resources.llm)}.",
+            f"The ideas of graph {plan.name!r} were split by {plan.maker}, "
+            f"but new ideas would be split by {extractor_name(resources.llm)}.",
             "Set ASSAYER_LLM__MODEL to that model, or build another graph.",
         )
     return plan
 
 
 async def _comparable_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
-    """Return the plan of a graph, if it was made with this embedder."""
+    """Return the plan of a graph. Raises an error if there is no such graph or if it was built with another
+    embedder."""
     plan = await graph.plan()
     if plan is None:
         raise missing_graph_error(name or resources.settings.grapheval.graph)
@@ -204,7 +207,7 @@ async def check_batch(
     share: float | None,
     report_stage: ReportStage,
 ) -> BatchCheck:
-    """Check ideas against the batch, and against the graph if one exists or is requested by name."""
+    """Compare each idea with the others of the batch, and with the graph if one exists or is requested by name."""
     ideas, rejected = await read_ideas(paths)
     async with _open_resources(settings) as resources:
         limits = _limits(resources.embedder.name, cosine, share)
@@ -230,7 +233,7 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
     if known is None and cosine is None:
         raise InputError(
             f"No similarity limits are known for the embedding model {embedder}.",
-            f"Give --cosine; for {', '.join(LIMITS_BY_EMBEDDER)} it is {MINILM_LIMITS.cosine:g}.",
+            f"Pass --cosine (the limit for {', '.join(LIMITS_BY_EMBEDDER)} is {MINILM_LIMITS.cosine:g}).",
         )
     return PlagiarismLimits(
         cosine=MINILM_LIMITS.cosine if cosine is None else cosine,
@@ -242,8 +245,8 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
 async def _batch_viewpoints(
     ideas: Sequence[Idea], resources: _GraphResources, report_stage: ReportStage
 ) -> list[IdeaViewpoints]:
-    """Split the ideas into viewpoints, always with the splitter and never with a model, because copies are detected by
-    their wording."""
+    """Split the ideas into viewpoints and embed them. The splitter is always used, never a language model, because
+    copies are detected by their wording."""
     options = resources.settings.grapheval
     batch = []
     for done, idea in enumerate(ideas, start=1):
@@ -263,7 +266,7 @@ async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]
         order = ", from worst to best" if used.ordered else ""
         return {
             "Graph": f"{used.name}, version {used.version}",
-            "Ideas": f"{used.ideas:,}, {used.labelled:,} with an outcome",
+            "Ideas": f"{used.ideas:,} ({used.labelled:,} with an outcome)",
             "Viewpoints": f"{used.viewpoints:,} by {used.maker}",
             "Edges": f"{len(judge.contents.arrays.sources) // 2:,}",
             "Outcomes": f"{', '.join(used.outcomes)}{order}",
@@ -276,10 +279,10 @@ async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]
 
 def _held_out(judge: GraphJudge) -> str:
     if judge.model is None:
-        return "no scorer was chosen among several; `assayer graph train` chooses one."
-    model, worth = judge.model, judge.model.choice.held_out
+        return "the scorer was not chosen by comparison; run `assayer graph train` to choose one."
+    model, held_out = judge.model, judge.model.choice.held_out
     learned = f"learned from ideas dated {model.earliest} to {model.latest}" if model.earliest else "undated ideas"
     return (
-        f"AUROC {worth.auroc:.3f} ({worth.low:.3f} to {worth.high:.3f}) on {model.choice.ideas:,} ideas, "
-        f"{model.choice.split}; {learned}; not beaten: {', '.join(model.choice.unbeaten) or 'none'}"
+        f"AUROC {held_out.auroc:.3f} ({held_out.low:.3f} to {held_out.high:.3f}) on {model.choice.ideas:,} ideas, "
+        f"{model.choice.split}; {learned}; baselines not beaten: {', '.join(model.choice.unbeaten) or 'none'}"
     )

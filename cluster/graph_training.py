@@ -1,5 +1,5 @@
-"""Implementation of `assayer graph train`: the scorer's answers on held-out ideas, a calibration fitted on them, and a
-network."""
+"""Implementation of `assayer graph train`: scores held-out ideas, fits a calibration on the scores, and trains the
+network if it is the scorer."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -37,7 +37,7 @@ _ROUNDS = 500
 """Number of bootstrap rounds."""
 
 ReportStage = Callable[[str, int, int], None]
-"""Callback for progress: stage, amount done, total."""
+"""Progress callback that receives a stage name, the number done and the total."""
 
 
 class NetworkEffort(NamedTuple):
@@ -48,7 +48,7 @@ class NetworkEffort(NamedTuple):
 
 
 class Holdout(NamedTuple):
-    """Rule for holding out ideas: all of them in turn, by fold, or only those dated after a given day."""
+    """Rule for holding out ideas: all of them, fold by fold, or only those dated after a given day."""
 
     folds: int = 5
     after: dt.date | None = None
@@ -73,13 +73,13 @@ class HeldOutMeasures(NamedTuple):
 
 class TrainingResult(NamedTuple):
     calibration: ProbabilityCalibration
-    """Final calibration, fitted on all ideas held out from the scorer. The measurements use other calibrations, each
-    fitted on nine tenths of those ideas and tested on the remaining tenth."""
+    """Final calibration, fitted on all held-out ideas. The measures come from cross-fitted calibrations, each fitted on
+    nine tenths of those ideas and tested on the remaining tenth."""
     scorer: HeldOutMeasures
     auroc: Estimate
     """AUROC of the calibrated scorer."""
     usual: HeldOutMeasures
-    """Measures of the baseline that always predicts the most common outcome, with its rate."""
+    """Measures of the baseline that always predicts the rates of the outcomes, and so the most common outcome."""
     ideas: int
     choice: ScorerChoice | None
     """Choice of the scorer, or None if the scorer was set explicitly."""
@@ -99,7 +99,7 @@ def train(
     now: dt.datetime,
     progress: ReportStage,
 ) -> TrainingResult:
-    """Train the models, and write the files behind verdicts to the graph's folder: for `best` the chosen model,
+    """Train the scorer and write the files that verdicts need to the graph's folder: for `best` the chosen model,
     otherwise the calibration, and for `network` also the checkpoint. Raises InputError if there are too few labelled
     ideas."""
     arrays = contents.arrays
@@ -125,7 +125,7 @@ def train(
         model = _verdict_model(contents, chosen.choice, calibration)
         write_whole(model_file(folder), model.model_dump_json(indent=1) + "\n")
     probabilities = cross_fitted_probabilities(scores[rows], truth)
-    # Of answers that are all alike a calibration makes the rates of the outcomes.
+    # A calibration fitted on constant scores predicts the rates of the outcomes.
     usual = cross_fitted_probabilities(np.ones_like(probabilities), truth)
     separation = bootstrap(auroc, truth, [probabilities], _ROUNDS, holdout.seed)
     return TrainingResult(
@@ -159,16 +159,16 @@ def _choose(
     holdout: Holdout,
     report_stage: ReportStage,
 ) -> _Chosen:
-    """Choose the scorer without using ideas held out by date. With folds, which hold out every idea once, all ideas
-    take part in the choice; its quality is measured with other choices, each made without one fold."""
+    """Choose the scorer. Ideas held out by date are not used for the choice. With folds, all ideas are used, and the
+    quality of the choice is measured with further choices, each made without one fold."""
     arrays = contents.arrays
     possible = candidates({idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas}, options)
     choosing = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
     rows = np.concatenate(parts)
-    by_choice = _held_out(choosing, arrays, parts, lambda _, *far: report_stage("Choosing inside", *far))
+    by_choice = _held_out(choosing, arrays, parts, lambda _, *counts: report_stage("Choosing within folds", *counts))
     alone = {
         yardstick.name: _held_out(
-            yardstick, arrays, parts, lambda _, *far, name=yardstick.name: report_stage(name, *far)
+            yardstick, arrays, parts, lambda _, *counts, name=yardstick.name: report_stage(name, *counts)
         )
         for yardstick in (*possible.choosable, *possible.yardsticks)
     }
@@ -226,7 +226,8 @@ def _network(
     effort: NetworkEffort,
     report_stage: ReportStage,
 ) -> tuple[str, NDArray[np.float64]]:
-    """Train one network for each held-out part, for the calibration, and one on all labels, which is kept."""
+    """Train one network per held-out part, whose scores the calibration needs, and one on all labels, which is saved.
+    Returns the scorer's name and the held-out scores (ideas, classes). Raises InputError if no idea has a label."""
     from workers.viewpoint_network import (
         FreshNetwork,
         NetworkScorer,
@@ -238,7 +239,7 @@ def _network(
     chosen = {name: value for name, value in effort._asdict().items() if value is not None}
     settings = TrainingSettings(seed=provenance.seed, **chosen)
     if (arrays := contents.arrays).labels.max(initial=UNKNOWN) == UNKNOWN:
-        raise InputError("No idea of this graph has a label to learn from.")
+        raise InputError("No idea in this graph has a label to learn from.")
     scores = _held_out(FreshNetwork(settings, provenance), arrays, parts, report_stage)
     checkpoint = train_network(
         arrays,

@@ -61,7 +61,7 @@ class Finding(NamedTuple):
 
 
 async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
-    """Run the checks in sequence, then check the remote services concurrently at the end."""
+    """Yield the findings of the checks, which run one by one; the remote services are checked last and concurrently."""
     yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
     yield _data_directory(settings)
     yield await _database(settings)
@@ -84,7 +84,7 @@ def _data_directory(settings: Settings) -> Finding:
     try:
         settings.home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        text = f"{settings.home} cannot be used: {error.strerror}. Set ASSAYER_HOME to a folder you may write to."
+        text = f"{settings.home} cannot be used: {error.strerror}. Set ASSAYER_HOME to a writable folder."
         return Finding("data directory", "broken", text)
     writable = os.access(settings.home, os.W_OK)
     text = f"{settings.home} (ASSAYER_HOME)" + ("." if writable else " is not writable.")
@@ -103,7 +103,7 @@ async def _database(settings: Settings) -> Finding:
 
 
 def _flag_embedding(settings: Settings) -> Iterator[Finding]:
-    """Check the models to be loaded, without loading or downloading any."""
+    """Check the configured FlagEmbedding models without loading or downloading them."""
     wanted = {
         "embedding model": (settings.embedder.library, settings.embedder.model, folder_with_heads),
         "reranking model": (settings.reranker.library, settings.reranker.model, language_model_folder),
@@ -139,29 +139,29 @@ def _faiss(settings: Settings) -> Finding:
     where = "the CPU" if gpus is None else f"{gpus.count} GPU{'s' * (gpus.count > 1)}"
     installed = faiss_packages()
     if len(installed) > 1:
-        text = f"{' and '.join(installed)} are both installed and provide the same module: keep one of them."
+        text = f"{' and '.join(installed)} are all installed and provide the same module. Uninstall all but one."
         return Finding("FAISS", "broken", text)
     return Finding("FAISS", "ok", f"{' '.join(installed) or 'faiss'} {module.__version__}, searches on {where}.")
 
 
 def _published_corpus(settings: Settings) -> Finding:
-    """Report on the published corpus that is pulled here; nothing is pulled during this check."""
+    """Check the published corpus that this machine pulls, without pulling it."""
     verified = VerificationCache(settings.verified_path)
     try:
         bucket = followed_bucket(settings)
         if bucket is None:
-            return Finding("corpus", "absent", "no source is set.")
+            return Finding("corpus", "absent", "no source is configured.")
         newest = bucket.look()
     except AssayerError as error:
-        here = LocalCopy(settings.corpus_path, verified).newest()
-        goes_on = f" Searches on this machine continue with version {here}." if here else ""
-        return Finding("corpus", "broken", f"{error}{goes_on}")
+        local_version = LocalCopy(settings.corpus_path, verified).newest()
+        fallback = f" Searches on this machine continue with version {local_version}." if local_version else ""
+        return Finding("corpus", "broken", f"{error}{fallback}")
     version = newest.current.version
     sentence = f"{version} with {newest.current.papers} papers in {bucket.storage.address}, "
     sentence += f"published {newest.current.published:%Y-%m-%d %H:%M} UTC"
     if not LocalCopy(settings.corpus_path, verified).holds(version):
         size = bucket.inventory(version).bytes_of() / 2**20
-        sentence += f"; part of its {size:,.0f} MiB is not in {settings.corpus_path} yet."
+        sentence += f"; not yet pulled completely to {settings.corpus_path} ({size:,.0f} MiB in total)."
         return Finding("corpus", "ok", sentence)
     try:
         Corpus.open(settings.corpus_path, local_embedder(settings.embedder), newest.current.version, verified)
@@ -172,9 +172,7 @@ def _published_corpus(settings: Settings) -> Finding:
 
 async def _language_model(settings: Settings) -> Finding:
     if settings.llm is None:
-        text = (
-            "not configured; reports use extracts of texts instead. Set ASSAYER_LLM__MODEL (and __BASE_URL, __API_KEY)."
-        )
+        text = "not configured; reports quote extracts instead. Set ASSAYER_LLM__MODEL (and __BASE_URL, __API_KEY)."
         return Finding("language model", "absent", text)
     async with LlmGateway(settings.llm, InMemoryAnswerStore(), SystemClock()) as gateway:
         try:
@@ -184,7 +182,7 @@ async def _language_model(settings: Settings) -> Finding:
 
 
 async def _structured_answer(settings: LlmSettings) -> Finding:
-    """Ask one real question, which takes as long as the model needs to answer."""
+    """Send a real request with the largest answer schema, which takes as long as the model needs to answer."""
     clock = SystemClock()
     endpoint = LlmEndpoint(settings, clock)
     try:
@@ -201,11 +199,14 @@ async def _batches(settings: LlmSettings) -> Finding:
     try:
         await RemoteBatches(endpoint, settings.batch.window, settings.batch.most_bytes).reach()
     except (TransientLlmFailure, PermanentLlmFailure) as failure:
-        text = f"{endpoint.address} has no batches: {failure}. Overnight jobs would ask it live, at the full price."
+        text = (
+            f"the batch API of {endpoint.address} cannot be used: {failure}. "
+            "Overnight jobs would send live requests at full price."
+        )
         return Finding("batches of the language model", "broken", text)
     finally:
         await endpoint.aclose()
-    return Finding("batches of the language model", "ok", f"{endpoint.address} has batches for overnight jobs.")
+    return Finding("batches of the language model", "ok", f"{endpoint.address} has a batch API for overnight jobs.")
 
 
 def _webhooks(settings: Settings) -> Finding:
@@ -213,7 +214,7 @@ def _webhooks(settings: Settings) -> Finding:
         return Finding("webhooks", "ok", "secrets are encrypted with the first of ASSAYER_WEBHOOKS__KEYS.")
     if settings.database.url is None:
         return Finding("webhooks", "ok", "secrets are encrypted with a key in the data directory.")
-    text = "not available: with a database of your own they need a key. Set ASSAYER_WEBHOOKS__KEYS."
+    text = "not available: with an external database, webhooks need an encryption key. Set ASSAYER_WEBHOOKS__KEYS."
     return Finding("webhooks", "absent", text)
 
 
@@ -232,11 +233,11 @@ async def _mail(settings: Settings) -> Finding:
         return Finding("mail", "broken", str(error))
     except ImportError as error:
         return Finding("mail", "broken", f"{error.name} is not installed: pip install 'assayer[service]'.")
-    return Finding("mail", "ok", f"{answer} Mails come from {sender.addr_spec}.")
+    return Finding("mail", "ok", f"{answer} Mails are sent from {sender.addr_spec}.")
 
 
 _PROBED_PAPER = Identifiers(doi="10.18653/v1/n19-1423", arxiv="1810.04805")
-"""Paper used for probing (BERT), which every source knows; a source that does not know it still responds."""
+"""Paper to look up in the probes (BERT). A source that does not know it still responds."""
 _PATIENCE_SECONDS = 20.0
 
 Probe = Callable[[SourceFetcher, RequestContext], Awaitable[object]]
@@ -270,7 +271,7 @@ class _RemoteService(NamedTuple):
     name: str
     source: str
     setting: str
-    """Section of the settings that belongs to this service."""
+    """Name of the service's section in environment variables (ASSAYER_<section>__…)."""
     probe: Probe
 
 
@@ -289,7 +290,7 @@ _REMOTE_SERVICES = (
 
 
 async def check_remote_services(settings: Settings) -> Sequence[Finding]:
-    """Check all remote services concurrently; results are in a fixed order."""
+    """Check all remote services concurrently; return the findings in a fixed order."""
     clock = SystemClock()
     single_attempt = {
         name: source.model_copy(update={"attempts": 1}) for name, source in settings.sources.items() if source.on
@@ -312,7 +313,7 @@ async def _check_service(service: _RemoteService, settings: Settings, gateway: S
         await service.probe(gateway, RequestContext(owner="doctor", patience=_PATIENCE_SECONDS))
     except AssayerError as error:
         return Finding(service.name, "broken", str(error))
-    return Finding(service.name, "ok", f"{own.base_url} answers.")
+    return Finding(service.name, "ok", f"{own.base_url} responds.")
 
 
 async def _grobid(settings: GrobidSettings) -> Finding:
@@ -324,7 +325,7 @@ async def _grobid(settings: GrobidSettings) -> Finding:
         )
     alive = sum(version is not None for version in answers)
     states = (
-        f"{url} is version {version}" if version is not None else f"{url} does not answer"
+        f"{url} is version {version}" if version is not None else f"{url} does not respond"
         for url, version in zip(settings.urls, answers, strict=True)
     )
     return Finding("GROBID", "ok" if alive == len(answers) else "broken", f"{'; '.join(states)}.")

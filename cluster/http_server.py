@@ -16,9 +16,8 @@ from assayer.errors import ConfigurationError
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _BACKLOG = 2_048
 _SWITCH_SECONDS = 0.0005
-"""Thread switch interval in seconds: how long a thread that reads an upload or writes a report can hold the interpreter
-while the event loop needs it. With Python's default of 5 ms, every database response that arrives in the meantime would
-wait that long."""
+"""Thread switch interval in seconds: how long the event loop waits for a thread that reads an upload or writes a
+report. With Python's default of 5 ms, every database response that arrives in the meantime would wait that long."""
 _CLOSING_SECONDS = 5
 """Timeout in seconds for responses in flight when the server closes; clients resume event streams on another server."""
 
@@ -31,17 +30,17 @@ def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
         with socket.socket(family, kind, protocol) as listening:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
-            listening.listen(_BACKLOG)  # who connects from now on waits, instead of being refused
+            listening.listen(_BACKLOG)  # connections are queued from now on rather than refused
             yield listening
     except (OSError, OverflowError) as error:
         raise ConfigurationError(
-            f"Nothing can be served at {host} port {port}: {getattr(error, 'strerror', None) or error}.",
-            "Choose another --port (0 chooses a free one) or another --host.",
+            f"Cannot listen on {host} port {port}: {getattr(error, 'strerror', None) or error}.",
+            "Choose another --port (0 selects a free port) or another --host.",
         ) from None
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn server that leaves signal handling to its owner, which has work to finish first."""
+    """Uvicorn server without signal handlers, because `serve_http` handles signals."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -54,8 +53,9 @@ async def serve_http(
     run: Callable[[], Awaitable[object]],
     drain: Callable[[], Awaitable[None]],
 ) -> None:
-    """Serve the app while `run` runs alongside and must keep running. On the first SIGTERM or SIGINT, await `drain`
-    while still answering requests; the second signal cancels the caller."""
+    """Serve the app until a stop signal or until `run`, which runs alongside, ends; raises the error that `run` ends
+    with. On the first SIGTERM or SIGINT, await `drain` while still answering requests; the second signal cancels the
+    caller."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(
         app,
@@ -66,16 +66,16 @@ async def serve_http(
         timeout_graceful_shutdown=_CLOSING_SECONDS,
     )
     server = _Server(config)
-    with _stop_event() as told:
+    with _stop_event() as stop_signal:
         serving = asyncio.create_task(server.serve([listening]))
         running = asyncio.ensure_future(run())
-        stopping = asyncio.create_task(told.wait())
+        stopping = asyncio.create_task(stop_signal.wait())
         try:
             await asyncio.wait((serving, running, stopping), return_when=asyncio.FIRST_COMPLETED)
-            if told.is_set():
+            if stop_signal.is_set():
                 await drain()
             elif running.done():
-                await running  # raises what it ended with
+                await running  # raises its error, if any
         finally:
             server.should_exit = True
             running.cancel()
@@ -93,13 +93,13 @@ def _stop_event() -> Iterator[asyncio.Event]:
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
-    def tell() -> None:
+    def on_signal() -> None:
         if stopping.is_set() and task is not None:
             task.cancel()
         stopping.set()
 
     for number in _SIGNALS:
-        loop.add_signal_handler(number, tell)
+        loop.add_signal_handler(number, on_signal)
     try:
         yield stopping
     finally:

@@ -36,8 +36,8 @@ class LabelledOutcomes(NamedTuple):
 
 
 def read_labels(path: Path, field: str) -> LabelledOutcomes:
-    """Read outcomes from the JSON Lines file of the evaluated ideas. Raises InputError naming the first line that
-    cannot be used or that assigns an idea a second outcome."""
+    """Read outcomes from the JSON Lines file of the evaluated ideas. Raises InputError for the first line that cannot
+    be used or that contradicts an earlier outcome of the same idea."""
     text = read_whole_text(path)
     outcomes: dict[IdeaId, str] = {}
     for number, line in enumerate(text.split("\n"), start=1):
@@ -50,25 +50,32 @@ def read_labels(path: Path, field: str) -> LabelledOutcomes:
         if not isinstance(outcome, str | int) or isinstance(outcome, bool) or not str(outcome).strip():
             raise InputError(f"{place} has no outcome in {field!r}.", "Name the field with --label-field.")
         if outcomes.setdefault(idea, str(outcome).strip()) != str(outcome).strip():
-            raise InputError(f"{place} gives its idea another outcome than an earlier line.")
+            raise InputError(f"{place} contradicts an earlier line, which has another outcome for the same idea.")
     if not outcomes:
-        raise InputError(f"{path} holds no idea.", "Give JSON Lines with a text and an outcome on every line.")
+        raise InputError(
+            f"{path} contains no ideas.", "Give a JSON Lines file with a text and an outcome on every line."
+        )
     return LabelledOutcomes(path.name, hashlib.sha256(text.encode()).hexdigest(), outcomes)
 
 
 def fit_calibration(
     name: str, made_on: dt.date, labels: LabelledOutcomes, source: str, reports: Path, classes: Sequence[str], seed: int
 ) -> DecisionCalibration:
-    """Return thresholds fitted on the final scores in a folder of reports; `source` states whose labels were used.
+    """Return decision thresholds fitted on the final scores in a folder of reports; `source` states where the labels
+    come from.
 
-    Raises InputError for an invalid name, for reports that do not belong together, and for data that cannot be fitted.
-    """
+    Raises InputError for an invalid name, for reports made with different settings, and for data that cannot be
+    fitted."""
     if not _NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no name of a calibration.", "Use a-z, 0-9, - and _, a letter or digit first.")
+        raise InputError(
+            f"{name!r} is not a valid calibration name.",
+            "Use a-z, 0-9, - and _, starting with a letter or digit.",
+        )
     origin = source.strip().rstrip(".")
     if not 0 < len(origin) <= _LONGEST_SOURCE:
         raise InputError(
-            f"The source has {len(origin):,} characters; 1 to {_LONGEST_SOURCE} say whose decisions these are."
+            f"The source of the labels has {len(origin):,} characters.",
+            f"State whose decisions these are in 1 to {_LONGEST_SOURCE} characters.",
         )
     boards = _boards(reports, labels)
     scored = [
@@ -84,8 +91,8 @@ def fit_calibration(
 
 
 def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
-    """Save a calibration under its name. Raises InputError if another calibration already has that name, because a
-    name must not change its meaning."""
+    """Save a calibration under its name. Raises InputError if a different calibration has that name, because reports
+    refer to calibrations by name."""
     path = home / "calibrations" / f"{calibration.name}.json"
     text = calibration.model_dump_json(indent=2) + "\n"
     try:
@@ -94,8 +101,8 @@ def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
     except FileExistsError:
         if path.read_text("utf-8") != text:
             raise InputError(
-                f"There is another calibration {calibration.name!r} already: {path}.",
-                "Choose another name; reports use it to say which method decided.",
+                f"A different calibration named {calibration.name!r} already exists: {path}.",
+                "Choose another name; reports refer to calibrations by name.",
             ) from None
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None
@@ -103,7 +110,7 @@ def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Write a new file; if this fails, delete the partial file, which would otherwise occupy the name."""
+    """Write a new file; if this fails, delete the partial file, so that the name can be used again."""
     with path.open("x", encoding="utf-8") as file:
         try:
             file.write(text)
@@ -125,7 +132,7 @@ def find_calibration(home: Path, given: Path) -> Path:
         there = ", ".join(sorted(item.stem for item in path.parent.glob("*.json")))
         raise InputError(
             f"There is no calibration {name!r} in {path.parent}.",
-            f"There are: {there}." if there else "Fit one on labelled ideas with `assayer calibrate innoeval`.",
+            f"Calibrations: {there}." if there else "Fit one on labelled ideas with `assayer calibrate innoeval`.",
         )
     return path
 
@@ -140,7 +147,7 @@ def innoeval_options(settings: Settings) -> InnoEvalOptions:
 
 
 def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord]:
-    """Return the board records of the labelled ideas that a board has judged."""
+    """Return the board records of the labelled ideas. Raises InputError if there are none, or several for one idea."""
     boards: dict[IdeaId, BoardRecord] = {}
     others = Counter[str]()
     for report in read_reports(reports):
@@ -149,14 +156,14 @@ def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord
         elif report.idea.id not in labels.outcomes:
             others["an idea without a label"] += 1
         elif report.idea.id in boards:
-            raise InputError(f"{reports} holds more than one report of {report.idea.source}.", "Keep one of them.")
+            raise InputError(f"{reports} contains several reports on {report.idea.source}.", "Keep one of them.")
         else:
             boards[report.idea.id] = report.board
     if not boards:
-        held = "; ".join(f"{count} of {setting}" for setting, count in others.items()) or "none at all"
+        other_counts = "; ".join(f"{count} of {setting}" for setting, count in others.items()) or "none"
         raise InputError(
-            f"{reports} holds no report of {METHOD} on an idea of {labels.file}; reports in it: {held}.",
-            f"Make them with: assayer evaluate {labels.file} --method {METHOD} --format json --out {reports}",
+            f"{reports} contains no {METHOD} report on an idea in {labels.file}; other reports: {other_counts}.",
+            f"Create them with: assayer evaluate {labels.file} --method {METHOD} --format json --out {reports}",
         )
     return boards
 

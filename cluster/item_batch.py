@@ -28,12 +28,12 @@ Ended = TypeVar("Ended", bound=ItemOutcome)
 KeepOutcomes: TypeAlias = Callable[[Sequence[Ended]], Awaitable[None]]
 """Callback that receives outcomes as they arrive, never concurrently. If it raises an exception, the work ends."""
 
-_EVERYBODYS = (ConfigurationError, NoFallback, PartUnavailable, StorageError)
-"""Errors that would affect every other item as well: they end the work, which can be restarted."""
+_FATAL_ERRORS = (ConfigurationError, NoFallback, PartUnavailable, StorageError)
+"""Errors that would also affect every other item; they end the work, which can be restarted."""
 
 
 class Ending(NamedTuple, Generic[Made]):
-    """Raw result of an item, from which its outcome is built."""
+    """Result of processing an item, from which its outcome is built."""
 
     item: int
     id: str
@@ -55,12 +55,12 @@ class ItemWork(Generic[Item, Made, Ended]):
     name: Callable[[Item], str]
     """Name that the caller uses for an item."""
     do: Callable[[Item, Run], Awaitable[Made]]
-    """Function that processes an item. It raises AssayerError if processing could not even start; any later failure is
-    marked absent in the result."""
+    """Function that processes an item. It raises AssayerError if there is no result; partial failures are marked absent
+    in the result."""
     outcome: Callable[[Ending[Made]], Ended]
     ends_all: tuple[type[AssayerError], ...] = ()
     """Additional errors that affect all items."""
-    without_result: tuple[str, str] = ("no-result", "The item could not be done")
+    without_result: tuple[str, str] = ("no-result", "The item could not be processed")
     """Type and title of the problem reported for a failed item."""
 
 
@@ -72,8 +72,8 @@ async def do_items_of_job(
     concurrency: int,
     outcomes: PgItemOutcomes[Ended],
 ) -> tuple[Ended, ...]:
-    """Process a job's items and return all outcomes in the order of the items. Outcomes already stored are kept,
-    and new ones are stored immediately. Raises LeaseLost."""
+    """Process a job's items and return all outcomes in the order of the items. Items with stored outcomes are skipped;
+    new outcomes are stored as they arrive. Raises LeaseLost."""
     known = {outcome.item: outcome for outcome in await outcomes.outcomes(lease.job)}
     stored = len(known)
 
@@ -95,9 +95,9 @@ async def do_items(
     keep: KeepOutcomes[Ended],
     known: Mapping[int, Ended],
 ) -> None:
-    """Process items concurrently, skipping those with `known` outcomes (keyed by item position). All items share
-    the run's budget; each has its own journal, from which its outcome reports its usage. An item's failure affects
-    only that item; errors that all items would meet are raised."""
+    """Process items concurrently, skipping those with `known` outcomes (keyed by item position). All items share the
+    run's budget; each has its own journal, from which its outcome reports its usage. An item's failure affects only
+    that item; errors that would affect all items are raised."""
     batch = _Batch(items, work, run, asyncio.Semaphore(concurrency), asyncio.Queue())
     run.report_progress(work.stage, len(known), len(items))
     try:
@@ -109,13 +109,13 @@ async def do_items(
             batch.ended.put_nowait(None)
             await keeping
     except BaseExceptionGroup as errors:
-        raise _first(errors) from None
+        raise _root_error(errors) from None
 
 
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error that caused the failure, among the errors of tasks that cancelled each other."""
+def _root_error(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first error of the first group, which caused the cancellation of the other tasks."""
     first = errors.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+    return _root_error(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _keep_all(batch: "_Batch[Item, Made, Ended]", keep: KeepOutcomes[Ended], done: int) -> None:
@@ -175,10 +175,11 @@ class _Batch(Generic[Item, Made, Ended]):
         try:
             return await self.work.do(item, run), None
         except AssayerError as error:
-            if isinstance(error, (*_EVERYBODYS, *self.work.ends_all)):
+            if isinstance(error, (*_FATAL_ERRORS, *self.work.ends_all)):
                 raise
             return None, problem_of_error(*self.work.without_result, error)
-        except Exception as error:  # noqa: BLE001 - a defect of ours costs one item its result, and no other
+        except Exception as error:  # noqa: BLE001 - a bug in assayer fails this item only
             _LOG.exception("an item of run %s", self.run.id)
-            defect = Defect(f"assayer failed on this item: {type(error).__name__}: {error}.", "Please report it.")
+            message = f"An internal error occurred while processing this item: {type(error).__name__}: {error}."
+            defect = Defect(message, "Please report it.")
             return None, problem_of_error(*self.work.without_result, defect)

@@ -39,7 +39,7 @@ from workers.documents.document_ideas import read_document_idea
 
 @dataclass(frozen=True)
 class EnginePerformer:
-    """Job performer backed by the engine; implements `orchestrator.execution.ports.JobPerformer`."""
+    """Job performer that implements `orchestrator.execution.ports.JobPerformer` with the engine."""
 
     engine: Engine
     ranker: Ranker
@@ -47,7 +47,7 @@ class EnginePerformer:
     curations: CurationJobs
     documents: DocumentLimits
     submitted: PgDocuments | None = None
-    """Storage for documents that are not kept in the rows of their jobs; None if there is none."""
+    """File store for documents that are not stored in the database rows of their jobs; None if not configured."""
     _parsers: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -112,21 +112,23 @@ class EnginePerformer:
         return lease.submitted_at + dt.timedelta(seconds=llm.batch.deadline_seconds)
 
     async def _read(self, lease: Lease, request: EvaluationRequest) -> Idea:
-        """Read the idea from the job's document. Raises Unreadable, or InputError if its text is not an idea."""
+        """Read the idea from the job's document. Raises Unreadable, InputError if its text is not an idea, and the
+        errors of `_document`."""
         async with self._parsers:
             source, bibliography = request.source or "The document", self.engine.bibliography
             return await read_document_idea(await self._document(lease), source, self.documents, bibliography)
 
     async def _document(self, lease: Lease) -> bytes:
-        """Return the job's document. Raises FullTextError if it is no longer available, and StorageError."""
+        """Return the job's document. Raises FullTextError if it is no longer available, StorageError if its file store
+        is not configured."""
         if lease.document is not None:
             return lease.document
         if lease.document_file is None:
             raise Defect(f"Job {lease.job} has neither an idea nor a document.", "Please report it.")
         if self.submitted is None:
             raise StorageError(
-                f"The document of job {lease.job} is in a file store that this process does not know.",
-                "Set ASSAYER_BATCHES__DOCUMENTS as in the process that took it.",
+                f"The document of job {lease.job} is in a file store that is not configured in this process.",
+                "Set ASSAYER_BATCHES__DOCUMENTS to the value used by the process that accepted the document.",
             )
         return await self.submitted.read(lease.document_file)
 
@@ -167,7 +169,7 @@ def make_worker(
     batch_only: bool = False,
     overnight_only: bool = False,
 ) -> Worker:
-    """Create a worker that runs as many jobs concurrently as the settings allow."""
+    """Create a worker that leases jobs and runs as many concurrently as the settings allow."""
     return Worker(
         name=name,
         places=settings.overnight_places if overnight_only else settings.evaluation.concurrency,

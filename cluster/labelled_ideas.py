@@ -1,4 +1,4 @@
-"""Reader of labelled ideas from JSON Lines files, for any field and any outcomes."""
+"""Reader of labelled ideas from JSON Lines files, with configurable field names."""
 
 import datetime as dt
 import gzip
@@ -18,19 +18,19 @@ from assayer.text.sanitise import sanitise
 from cluster.whole_files import read_whole
 
 _IDS, _TITLES, _TEXTS, _URLS = ("id", "paper_id"), ("title",), ("text", "abstract", "idea"), ("url",)
-_SHOWN = 5
+_SHOWN_PROBLEMS = 5
 
 
 class FieldNames(NamedTuple):
-    """Names of the fields that differ between sources."""
+    """Names of the fields for outcome and date, which differ between sources."""
 
     label: str = "label"
     date: str = "date"
 
 
 def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[LabelledIdea]:
-    """Read every line of every file, in order. Raises InputError naming the first unusable lines: a graph is built from
-    all of its sources or not at all."""
+    """Read the ideas from every line of every file, in order. Raises InputError naming the first unusable lines,
+    because a graph must not be built from a part of its sources."""
     ideas: list[LabelledIdea] = []
     problems: list[str] = []
     for path in paths:
@@ -40,37 +40,39 @@ def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[Label
             except InputError as error:
                 problems.append(error.message)
     if problems:
-        more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
-        raise InputError(f"{' '.join(problems[:_SHOWN])}{more}", "Correct these lines; nothing was added.")
+        more = f" (and {len(problems) - _SHOWN_PROBLEMS} more)" if len(problems) > _SHOWN_PROBLEMS else ""
+        raise InputError(f"{' '.join(problems[:_SHOWN_PROBLEMS])}{more}", "Correct these lines; no ideas were added.")
     if not ideas:
-        raise InputError(f"{', '.join(map(str, paths))} holds no idea.", "Give JSON Lines with a text on every line.")
+        raise InputError(
+            f"{', '.join(map(str, paths))} contains no ideas.", "Give JSON Lines with a text on every line."
+        )
     return ideas
 
 
 def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the outcomes of a new graph: the given names, from worst to best, otherwise the labels that occur, in
+    """Return the outcomes of a new graph: `names`, ordered from worst to best, or if empty, the labels of the ideas in
     alphabetical order.
 
     Raises InputError for labels that are missing, unknown or all the same."""
     unlabelled = [idea for idea in ideas if idea.label is None]
     if unlabelled:
         raise InputError(
-            f"{len(unlabelled)} of {len(ideas)} ideas have no label, the first is {unlabelled[0].id!r}.",
-            "Name the field with --label-field; ideas without an outcome are added later with `assayer graph add`.",
+            f"{len(unlabelled)} of {len(ideas)} ideas have no label; the first is {unlabelled[0].id!r}.",
+            "Name the field with --label-field. Add ideas without an outcome later with `assayer graph add`.",
         )
-    met = sorted({idea.label for idea in ideas if idea.label is not None})
-    if unknown := [label for label in met if names and label not in names]:
+    labels = sorted({idea.label for idea in ideas if idea.label is not None})
+    if unknown := [label for label in labels if names and label not in names]:
         raise InputError(
-            f"The label {unknown[0]!r} is not among {', '.join(names)}.", "Name all outcomes with --classes."
+            f"The label {unknown[0]!r} is not one of {', '.join(names)}.", "Name all outcomes with --classes."
         )
-    if len(met) < 2:
+    if len(labels) < 2:
         raise InputError(
-            f"All {len(ideas)} ideas have the label {met[0]!r}; at least two different outcomes are needed.",
+            f"All {len(ideas)} ideas have the label {labels[0]!r}; at least two different outcomes are needed.",
             "Add ideas with another outcome.",
         )
     if len(set(names)) != len(names):
         raise InputError("--classes names an outcome twice.")
-    return tuple(names) or tuple(met)
+    return tuple(names) or tuple(labels)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
@@ -79,7 +81,9 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
     try:
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
     except (gzip.BadGzipFile, EOFError, zlib.error, UnicodeDecodeError):
-        raise InputError(f"{path} is damaged or not text.", "Give .jsonl or .jsonl.gz files.") from None
+        raise InputError(
+            f"{path} is not UTF-8 text or is a damaged .gz file.", "Give .jsonl or .jsonl.gz files."
+        ) from None
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield f"{path.name}:{number}", line
@@ -94,9 +98,9 @@ def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
         raise InputError(f"{place} is not a JSON object.")
     title, text = _text(record, _TITLES, place), _text(record, _TEXTS, place)
     if not text:
-        raise InputError(f"{place} has no text; it is looked for in {', '.join(_TEXTS)}.")
+        raise InputError(f"{place} has no text in any of the fields {', '.join(_TEXTS)}.")
     if len(text) > MOST_CHARACTERS:
-        raise InputError(f"{place} has {len(text):,} characters; an idea may have {MOST_CHARACTERS:,}.")
+        raise InputError(f"{place} has {len(text):,} characters; the maximum for an idea is {MOST_CHARACTERS:,}.")
     digest = hashlib.sha256(f"{title} {text}".encode()).hexdigest()[:16]
     return LabelledIdea(
         id=IdeaId(_text(record, _IDS, place) or digest),
@@ -109,15 +113,15 @@ def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
 
 
 def _text(record: dict[str, object], names: Sequence[str], place: str) -> str:
-    """Return the text of the first named field that is present; numbers are returned as written."""
+    """Return the sanitised text of the first named field that is present; numbers are converted to text."""
     value = next((record[name] for name in names if record.get(name) not in (None, "")), "")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise InputError(f"{place}: {names[0]} is neither text nor number.")
+        raise InputError(f"{place}: {names[0]} is neither a text nor a number.")
     return sanitise(str(value))[0].strip()
 
 
 def _date(text: str, place: str) -> dt.date | None:
-    """Return the last day of the named year, month or day."""
+    """Return the last day of the period in `text` (YYYY, YYYY-MM or YYYY-MM-DD), or None if `text` is empty."""
     if not text:
         return None
     parts = text[:10].split("-")
@@ -129,7 +133,7 @@ def _date(text: str, place: str) -> dt.date | None:
             return dt.date(numbers[0], numbers[1], monthrange(*numbers)[1])
         return dt.date(*numbers[:3])
     except (ValueError, TypeError):
-        raise InputError(f"{place}: {text!r} is no date; write YYYY-MM-DD, YYYY-MM or YYYY.") from None
+        raise InputError(f"{place}: {text!r} is not a date; write YYYY-MM-DD, YYYY-MM or YYYY.") from None
 
 
 def _beginning(text: str) -> str:

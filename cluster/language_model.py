@@ -1,4 +1,4 @@
-"""Language model built from the settings: its gateway, with shared limits and batches."""
+"""Access to the configured language model through its gateway, with shared rate limits and the batch API."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Models(NamedTuple):
-    """Models and database of work in a single process, without Ray or a server."""
+    """Models and database for a command that runs in a single process."""
 
     llm: Llm
     embedder: Embedder
@@ -40,13 +40,12 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
 
 
 def require_llm(settings: Settings, work: str) -> None:
-    """Raise ConfigurationError if no language model is configured; in this work, rules or an overlap measure cannot
-    replace it."""
+    """Raise ConfigurationError if no language model is configured. `work` names the task that has no fallback."""
     if settings.llm is None:
         raise ConfigurationError(
-            f"{work} needs a language model, and none is configured.",
-            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__API_KEY if the endpoint asks "
-            "for a key.",
+            f"{work} needs a language model, but none is configured.",
+            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__API_KEY if the endpoint requires "
+            "a key.",
         )
 
 
@@ -66,9 +65,9 @@ async def open_llm(
     for_service: bool = False,
     beside_others: bool = False,
 ) -> Llm:
-    """Open the gateway, or `NoLlm` if no model is configured. A service's gateway shares the endpoint's limits with all
-    processes of the service and supports batches; with `beside_others`, it shares only the limits. Raises
-    LlmUnavailable if the endpoint is required and does not answer."""
+    """Open the gateway, or return `NoLlm` if no model is configured. With `for_service` or `beside_others`, rate limits
+    are shared with other processes through the database; with `for_service`, the batch API is also used if it is
+    enabled. Raises LlmUnavailable if `must_answer` is set and the endpoint does not respond."""
     if settings.llm is None:
         return NoLlm()
     from workers.llm.gateway import LlmGateway

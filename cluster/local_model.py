@@ -1,5 +1,5 @@
-"""Settings of a command with the language model chosen by its options, which may run on this machine during the
-command."""
+"""Settings of a command with the language model chosen by its options. A local model is started on this machine and
+runs until the command ends."""
 
 import math
 import threading
@@ -25,27 +25,28 @@ class ChosenModel:
     speed: ModelSpeed | None = None
 
     def announcement(self, ideas: int, method: str) -> str | None:
-        """Return how long a local model will take for this number of ideas; None if the model is not local."""
+        """Return a sentence on how long a local model will take for this number of ideas; None if the model is not
+        local."""
         if self.local is None or self.speed is None:
             return None
         from cluster.typical_usage import typical_evaluations
 
         reads, writes = self.speed.prompt, self.speed.answer
-        text = f"{self.local.name} reads {reads:,.0f} and writes {writes:,.0f} tokens a second on this machine."
+        text = f"{self.local.name} reads {reads:,.0f} and writes {writes:,.0f} tokens per second on this machine."
         typical = typical_evaluations(self.settings.llm).get(method)
         if typical is None:
-            return f"{text} How long an idea takes by {method} has not been measured."
+            return f"{text} The duration of an evaluation with {method} has not been measured."
         seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
         total = f", {ideas:,} ideas about {_duration(ideas * seconds)}" if ideas > 1 else ""
         return (
             f"{text} An idea takes up to about {_duration(seconds)}{total}; less if few papers are found. "
-            "Answers are kept: a run may be interrupted."
+            "Answers are stored, so you can interrupt the run and resume it later."
         )
 
     @contextmanager
     def watched(self, show: Callable[[int, int], None]) -> Iterator[None]:
-        """Call `show` every few seconds with the numbers of tokens that a local model has read and written for the
-        answers in progress."""
+        """Call `show` every few seconds with the numbers of tokens read and written for the answers in progress; never
+        if the model is not local."""
         if self.local is None:
             yield
             return
@@ -67,7 +68,8 @@ class ChosenModel:
 
 @contextmanager
 def chosen_model(profile: Profile, model: str | None, path_or_package: str | None) -> Iterator[ChosenModel]:
-    """Load the settings with the chosen model. A local model runs until the context ends; its speed is measured first.
+    """Yield the settings with the chosen model. A local model is started, its speed is measured, and it stops when the
+    context ends.
 
     Raises InputError if both options are given, ConfigurationError, and LlmUnavailable if a local model does not start.
     """
@@ -75,7 +77,7 @@ def chosen_model(profile: Profile, model: str | None, path_or_package: str | Non
         yield ChosenModel(load_settings(profile, model))
         return
     if model is not None:
-        raise InputError("--model and --local-model were both given.", "Give one of them.")
+        raise InputError("--model and --local-model cannot be used together.", "Pass one of them.")
     file = model_file(path_or_package)
     with local_model(file) as local:
         settings = load_settings(
@@ -94,7 +96,7 @@ def chosen_model(profile: Profile, model: str | None, path_or_package: str | Non
 
 
 def _duration(seconds: float) -> str:
-    """Return the duration in words: `40 seconds`, `12 minutes`, `3.5 hours`."""
+    """Return a readable duration, for example `40 seconds`, `12 minutes` or `3.5 hours`."""
     if seconds < 90:
         return f"{max(math.ceil(seconds), 1)} seconds"
     return f"{seconds / 60:,.0f} minutes" if seconds < 5_400 else f"{seconds / 3_600:,.1f} hours"

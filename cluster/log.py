@@ -1,5 +1,4 @@
-"""Service log: one JSON document per line, with the ids of the requests, jobs and tenants that the work belongs to, but
-none of their texts."""
+"""Service log: one JSON object per line, with the ids of requests, jobs and tenants, but without submitted texts."""
 
 import datetime as dt
 import json
@@ -19,7 +18,7 @@ from cluster.settings import LogSettings
 _SECRET = re.compile(r"\b((?:ak|whsec|sk)[_-][A-Za-z0-9]{0,8})[A-Za-z0-9_/+=-]{12,}")
 _ROOT = Path(__file__).parents[1]
 _LIBRARIES = ("uvicorn", "ray", "httpx2", "sentence_transformers")
-"""Libraries that log too much at the level that this program uses for important events."""
+"""Libraries that log too much at level INFO, so their level is at least WARNING."""
 
 
 class JsonLinesFormatter(logging.Formatter):
@@ -40,8 +39,8 @@ class JsonLinesFormatter(logging.Formatter):
 
 
 def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
-    """Configure the logging of this process permanently. If the settings name no file, log to `otherwise` or, if it is
-    None, to standard error. Raises ConfigurationError."""
+    """Configure the logging of this process. If the settings name no file, log to `otherwise` or, if it is None, to
+    standard error. Raises ConfigurationError if the file cannot be opened."""
     file = settings.file or otherwise
     handler: logging.Handler = logging.StreamHandler(sys.stderr)
     if file is not None:
@@ -50,7 +49,7 @@ def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
             handler = WatchedFileHandler(file, encoding="utf-8")
         except OSError as error:
             raise ConfigurationError(
-                f"The log cannot be written to {file}: {error.strerror}.", "Set ASSAYER_LOG__FILE."
+                f"The log file {file} cannot be written: {error.strerror}.", "Set ASSAYER_LOG__FILE to another file."
             ) from None
     handler.setFormatter(JsonLinesFormatter())
     logging.basicConfig(handlers=[handler], level=settings.level.upper(), force=True)
@@ -60,8 +59,8 @@ def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
 
 
 def _errors(error: BaseException | None) -> Iterator[dict[str, Any]]:
-    """Yield an error and its causes as error types and code locations. Messages are left out, because they may quote
-    the input that caused the error."""
+    """Yield the type and the stack of an error and of each of its causes, without messages, because those may quote the
+    input that caused the error."""
     while error is not None:
         frames = traceback.extract_tb(error.__traceback__)
         places = [f"{_shown(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]

@@ -1,4 +1,4 @@
-"""Mail components built from the settings: the mail server, the sender and the outbox."""
+"""Outbox, sender address and deliverer of mails, built from the settings."""
 
 import random
 from email.headerregistry import Address
@@ -21,12 +21,13 @@ def mail_sender(settings: Settings) -> Address:
     try:
         return mail_address(settings.mail.sender_name, settings.mail.sender)
     except ValueError as error:
-        message = f"ASSAYER_MAIL__SENDER is {settings.mail.sender!r}, which is no address: {error}."
-        raise ConfigurationError(message, "Set it to one, as assayer@example.org.") from None
+        message = f"ASSAYER_MAIL__SENDER is not a valid email address: {settings.mail.sender!r} ({error})."
+        raise ConfigurationError(message, "Set it to an address such as assayer@example.org.") from None
 
 
 def mail_deliverer(settings: Settings, outbox: PgMails, clock: Clock) -> MailDeliverer | None:
-    """Return the mail deliverer, or None if no mail server is set. Raises ConfigurationError."""
+    """Return the mail deliverer, or None unless both a mail server and the service's URL are configured. Raises
+    ConfigurationError."""
     if settings.mail.host is None or settings.access.url is None:
         return None
     from workers.mail.smtp import SmtpConnection

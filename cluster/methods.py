@@ -1,4 +1,4 @@
-"""Table of the evaluation methods: what each needs, what determines its report, and how it is run."""
+"""Table of the evaluation methods: what each requires, what determines its reports, and how it is run."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class MethodInputs:
     settings: Settings
     backends: Backends
     judge: GraphJudge | Absent
-    """Judge based on the graph of labelled ideas, or the reason there is none."""
+    """Judge based on the graph of labelled ideas, or the reason why there is none."""
 
     @property
     def without_llm(self) -> bool:
@@ -66,13 +66,13 @@ class MethodInputs:
         return not self.backends.llm.models
 
     def context(self, idea: Idea, run: Run, options: Options) -> EvaluationContext[Options]:
-        """Open the context that the steps of the method share."""
+        """Open the context that all steps of the method share."""
         return EvaluationContext.open(idea, self.backends, run, options, self.settings.release)
 
 
 @dataclass(frozen=True)
 class EvaluationMethod:
-    """Evaluation method as described to the engine."""
+    """What the engine needs to know about an evaluation method."""
 
     tasks: tuple[Task[Any, Any], ...]
     options: Callable[[Settings], BaseModel]
@@ -83,17 +83,17 @@ class EvaluationMethod:
     needs_graph: bool
     """True if the method requires a graph of labelled ideas."""
     asks_llm: bool = True
-    """True if the method asks a language model, provided that one is configured."""
+    """True if the method uses a language model when one is configured."""
     needs_llm: bool = False
     """True if the method requires a language model."""
     scores_without_llm: bool = False
     """True if the method's reports have comparable scores even without a configured language model."""
     reranks: bool = False
-    """True if the method orders its search results with the reranker, provided that one is configured."""
+    """True if the method reranks its search results when a reranker is configured."""
     models: Callable[[Settings], Sequence[str]] = lambda settings: ()
-    """Function that returns the models that the method requests by name, in addition to those in the LLM settings."""
+    """Function that returns the names of models that the method uses in addition to those in the LLM settings."""
     beyond_papers: bool = False
-    """True if the method also searches the web, code and data sets, provided that they are configured."""
+    """True if the method also searches the web, code and data sets when those are configured."""
 
 
 async def _scholareval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
@@ -115,7 +115,7 @@ async def _check(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult
 
 
 async def _evidence(method: str, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
-    """Report the evidence. Only the method `check` lists items that a plan does not state."""
+    """Report the evidence under the name of `method`. Only `check` also lists what the plan does not state."""
     return await check.evaluate(
         inputs.context(idea, run, inputs.settings.check), method, with_checklist=method == CHECK
     )

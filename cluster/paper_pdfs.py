@@ -1,4 +1,5 @@
-"""PDFs of papers by identifier or address, through the guarded downloader and the document store."""
+"""PDFs of papers by identifier or web address, fetched with the guarded downloader and archived in the document
+store."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -19,18 +20,18 @@ from workers.outbound.store import InMemorySharedState
 async def fetch_pdf(
     source: str, locations: Sequence[PdfLocation], fetcher: ArchivingPdfFetcher | None, archive: FullTextArchive
 ) -> bytes:
-    """Return the PDF from the first location that has it. Raises FullTextError, or ConfigurationError without a
-    fetcher."""
+    """Return the PDF from the first location that has it. Raises FullTextError if none has it, or ConfigurationError if
+    there is no fetcher because fetching is disabled."""
     if fetcher is None:
         raise ConfigurationError(
-            f"{source} would have to be fetched, which is off.",
+            f"{source} would have to be downloaded, but downloading full texts is disabled.",
             "Set ASSAYER_FULL_TEXTS__FETCH=true, or give the PDF as a file.",
         )
     failure: FullTextError | None = None
     for location in locations:
         try:
             pdf = await archive.document((await fetcher.get(location)).sha256)
-            if pdf is None:  # it was damaged there, and is fetched anew
+            if pdf is None:  # the archived copy was damaged and has been removed; fetch it again
                 pdf = await archive.document((await fetcher.get(location)).sha256)
         except FullTextError as error:
             failure = failure or error
@@ -41,26 +42,27 @@ async def fetch_pdf(
 
 
 def pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
-    """Return the locations at which a paper may be available, by its address, arXiv id or DOI. Raises InputError."""
+    """Return the locations where a free PDF of a paper may be available. `source` is a web address, an arXiv id or a
+    DOI. Raises InputError for anything else, or if no location is known."""
 
     urls = (source,) if source.startswith(("http://", "https://")) else ()
-    named = Identifiers() if urls else with_arxiv(Identifiers(doi=doi(source), arxiv=arxiv_id(source)))
-    if not urls and named == Identifiers():
+    identifiers = Identifiers() if urls else with_arxiv(Identifiers(doi=doi(source), arxiv=arxiv_id(source)))
+    if not urls and identifiers == Identifiers():
         raise InputError(
-            f"{source!r} is no PDF or TEI file, no address, no arXiv id and no DOI.",
+            f"{source!r} is not a PDF file, a TEI file, a web address, an arXiv id or a DOI.",
             "Files end in .pdf or .xml; an arXiv id looks like 2401.01234.",
         )
-    paper = Paper(id=PaperId(source), title=source, abstract="", source="asked", identifiers=named, pdf_urls=urls)
+    paper = Paper(id=PaperId(source), title=source, abstract="", source="asked", identifiers=identifiers, pdf_urls=urls)
     found = known_pdf_locations(paper, settings.full_texts.hosts)
     if not found:
-        raise InputError(f"No free copy of {source} is known.", "Give the address of its PDF, or the file.")
+        raise InputError(f"No free copy of {source} is known.", "Give the web address of its PDF, or the PDF file.")
     return found
 
 
 async def open_pdf_fetcher(
     settings: Settings, archive: FullTextArchive, clock: Clock, stack: AsyncExitStack
 ) -> ArchivingPdfFetcher:
-    """Open a fetcher that archives what it fetches; it is closed with the stack."""
+    """Open a fetcher that archives the PDFs it downloads. It is closed together with `stack`."""
 
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
     arxiv = arxiv_pacer(settings.full_texts, InMemorySharedState(clock))

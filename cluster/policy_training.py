@@ -24,8 +24,8 @@ from workers.policy_training import (
 
 
 def train_here(plan: AnyTraining, progress: Callable[[LearningPoint], None] = lambda _: None) -> LearningCurve:
-    """Train in this process. Raises the errors of `train_policy` and `train_companion`, CorpusError if the corpus for
-    the loop cannot be read, and PartUnavailable if the service cannot be reached."""
+    """Train in this process. Raises the errors of `train_policy` and `train_companion`, CorpusError if the companion's
+    corpus cannot be read, and PartUnavailable if the service that gives rewards fails."""
     if isinstance(plan, CompanionTraining):
         with _literature(plan) as backends:
             return train_companion(plan, backends, SystemClock(), progress)
@@ -37,7 +37,7 @@ def _train_with_judge(plan: PolicyTraining, progress: Callable[[LearningPoint], 
         source = ServiceRewards(plan.rewards.url, seconds=plan.rewards.seconds)
         return train_policy(plan, trl_reward(source, judge=plan.rewards.judge), progress)
     except ClientError as error:
-        raise PartUnavailable(f"The judge gives no rewards: {error.message}", error.hint) from None
+        raise PartUnavailable(f"The service returned no rewards: {error.message}", error.hint) from None
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def train_on_ray(plan: AnyTraining) -> LearningCurve:
         raise
     except WorkerCrashedError:
         raise PartUnavailable(
-            f"The training's process died {machine.restarts + 1} times.",
+            f"The training process died {machine.restarts + 1} times.",
             "Run the same command again to continue from the last checkpoint, and check that there is enough memory.",
         ) from None
 

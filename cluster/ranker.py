@@ -1,4 +1,4 @@
-"""Rankings in a single process, without Ray or a server: settings and a judge with its cache produce an order."""
+"""Ranking and comparison of ideas in a single process, without Ray or a server."""
 
 import asyncio
 import hashlib
@@ -28,7 +28,7 @@ from orchestrator.jobs.results import outcomes_of
 
 @dataclass(frozen=True)
 class RankingInputs:
-    """Ideas to rank, and the data from which the ranking starts."""
+    """Ideas to rank, and what is already known about them."""
 
     ideas: Sequence[Idea]
     cut: int | None = None
@@ -39,14 +39,14 @@ class RankingInputs:
     outcomes: tuple[str, ...] = ()
     """Outcomes of the labelled ideas, from worst to best."""
     calls_per_idea: float | None = None
-    """Number of comparison calls per idea; None uses the value in the settings."""
+    """Number of LLM requests for comparisons per idea; None uses the value in the settings."""
     evidence: Mapping[IdeaId, str] | None = None
-    """Report evidence for some of the ideas; if None, ideas are compared by their own texts alone."""
+    """Evidence from reports, for some or all of the ideas; if None, ideas are compared by their own texts alone."""
 
 
 @dataclass(frozen=True)
 class Ranker:
-    """Ranker of groups of ideas, one group at a time or several concurrently."""
+    """Ranker of ideas; can run several rankings concurrently."""
 
     settings: Settings
     llm: Llm
@@ -56,14 +56,14 @@ class Ranker:
     async def rank(
         self, wanted: RankingInputs, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> CompletedRanking:
-        """Rank the ideas, masked if the request is blind; a repeated call resumes from the judge's stored answers.
-        Raises InputError for ideas that cannot be ranked, ConfigurationError if there is no judge, LlmRejected,
-        LlmUnavailable and StorageError."""
+        """Rank the ideas, masked if the request is blind. A repeated call continues from the judge's stored answers.
+        Raises InputError for ideas that cannot be ranked, ConfigurationError if there is no language model,
+        LlmRejected, LlmUnavailable and StorageError."""
         require_llm(self.settings, "A ranking")
         options = self._options(run_request, wanted.calls_per_idea)
         if run_request.blind:
             wanted = await asyncio.to_thread(_masked, wanted)
-        # In a thread: with 200,000 comparisons handed in the loop would stand still for seconds.
+        # In a thread, because 200,000 known comparisons would block the event loop for seconds.
         request = await asyncio.to_thread(self._ranking, wanted, options)
         run = await self._begin(request, progress, run_request)
         baselines = None
@@ -79,10 +79,10 @@ class Ranker:
     async def compare(
         self, ideas: tuple[Idea, Idea], both_orders: bool, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> ComparisonResult:
-        """Compare two ideas, masked if the request is blind. If their texts are then the same, they are not compared
-        but reported as a tie, with the reason. If one order fails, the answer for the other order is kept. Raises the
-        same errors as `rank`; if both orders fail, raises the error that caused this."""
-        require_llm(self.settings, "A ranking")
+        """Compare two ideas, masked if the request is blind. If the judge would see the same text twice, the result is
+        a tie with the reason, without an LLM request. If one of two orders fails, the result is based on the other.
+        Raises the errors of `rank`; if all orders fail, raises the first error."""
+        require_llm(self.settings, "A comparison")
         options = self._options(run_request)
         if run_request.blind:
             first, second = await asyncio.to_thread(lambda: [masked_idea(idea) for idea in ideas])
@@ -93,7 +93,7 @@ class Ranker:
         orders = [ideas, ideas[::-1]] if both_orders else [ideas]
         ended = 0
 
-        async def one(order: tuple[Idea, Idea]) -> Comparison:
+        async def compare_order(order: tuple[Idea, Idea]) -> Comparison:
             nonlocal ended
             try:
                 return await compare_ideas(*order, self.llm, run, options)
@@ -101,9 +101,9 @@ class Ranker:
                 ended += 1
                 run.report_progress("comparisons", ended, len(orders))
 
-        found = await gather_settled(orders, one)
-        answers = tuple(item for item in found if not isinstance(item, Failed))
-        failures = [item.error for item in found if isinstance(item, Failed)]
+        settled = await gather_settled(orders, compare_order)
+        answers = tuple(item for item in settled if not isinstance(item, Failed))
+        failures = [item.error for item in settled if isinstance(item, Failed)]
         if not answers:
             raise failures[0]
         return self._result(ideas, options, run, answers, len(failures))
@@ -177,7 +177,8 @@ class Ranker:
 
 
 def _digest_of_known(known: Sequence[Comparison]) -> str | None:
-    """Hash the comparisons one by one: serialising all of them to JSON at once would block every other thread."""
+    """Return a hash of the comparisons, or None if there are none. They are serialised one by one, because serialising
+    all of them at once would block every other thread."""
     if not known:
         return None
     digest = hashlib.sha256()
@@ -187,8 +188,8 @@ def _digest_of_known(known: Sequence[Comparison]) -> str | None:
 
 
 _READ_THE_SAME = Absent(
-    reason="The judge would be shown the same text twice: the ideas differ only in what is masked, in their titles, or "
-    "beyond what it is shown of each."
+    reason="The judge would see the same text twice: the ideas differ only in masked text, in their titles, or "
+    "after the part that is shown to the judge."
 )
 
 
@@ -199,7 +200,6 @@ def _masked(wanted: RankingInputs) -> RankingInputs:
 
 @asynccontextmanager
 async def open_ranker(settings: Settings) -> AsyncIterator[Ranker]:
-    """Open a ranker. Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before any comparison
-    is requested."""
+    """Open a ranker. Raises ConfigurationError, StorageError, LlmRejected or LlmUnavailable before any comparison."""
     async with open_models(settings) as models:
         yield Ranker(settings, models.llm, models.embedder, models.clock)

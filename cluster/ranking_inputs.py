@@ -1,4 +1,5 @@
-"""Starting data of a ranking: scores from reports of `assayer evaluate`, and comparisons from an earlier ranking."""
+"""Inputs of a ranking: scores and evidence from reports of `assayer evaluate`, and comparisons from an earlier
+ranking."""
 
 import json
 from collections import Counter, defaultdict
@@ -24,29 +25,28 @@ class KnownFile(NamedTuple):
 
     comparisons: list[Comparison]
     names: dict[IdeaId, str]
-    """Names that the submitters gave the ideas, if the file contains them."""
+    """Names of the ideas given by their submitters, as far as the file contains them."""
 
 
 class ReportScores(NamedTuple):
     by_idea: dict[IdeaId, float]
-    """Score of each idea, from 0 to 1; the mean if an idea has several reports."""
+    """Score of each idea, 0 to 1; the mean if an idea has several reports."""
     absent: Counter[str]
     """Reasons why reports have no starting score, with the number of reports for each reason."""
 
 
 def read_scores(folder: Path) -> ReportScores:
-    """Return the score of every idea for which a report has a score.
+    """Return the scores of all ideas whose reports have one.
 
-    Raises InputError for a folder without reports, for reports that cannot be read, and for reports of several methods.
-    """
+    Raises InputError for a folder without reports, for an unreadable report, and for reports by different methods."""
     reports = list(read_reports(folder))
     methods = sorted({report.method for report in reports})
     if not methods:
-        raise InputError(f"{folder} holds no report.", "Give a folder that `assayer evaluate --format json` wrote.")
+        raise InputError(f"{folder} contains no reports.", "Give a folder written by `assayer evaluate --format json`.")
     if len(methods) > 1:
         raise InputError(
-            f"{folder} holds reports of {' and '.join(methods)}, whose scores cannot be compared.",
-            "Give the reports of one method.",
+            f"{folder} contains reports by different methods ({', '.join(methods)}), whose scores are not comparable.",
+            "Give a folder with reports by one method.",
         )
     found: dict[IdeaId, list[float]] = defaultdict(list)
     absent: Counter[str] = Counter()
@@ -62,13 +62,13 @@ def read_scores(folder: Path) -> ReportScores:
 class ReportEvidence(NamedTuple):
     by_idea: dict[IdeaId, str]
     blind: dict[IdeaId, bool]
-    """True for ideas that were masked when the report was made."""
+    """Whether the idea was masked for its report."""
 
 
 def read_evidence(folder: Path, chars: int) -> ReportEvidence:
-    """Return the evidence of each report shown to a judge, at most `chars` characters each; if an idea has several
-    reports, the first by file name is used. Raises InputError under the same conditions as `read_reports`, and for
-    a folder without reports."""
+    """Return the evidence from each report that a ranking judge is shown, at most `chars` characters per idea. If an
+    idea has several reports, the first by file name is used. Raises the errors of `read_reports`, and InputError for a
+    folder without reports."""
     by_idea: dict[IdeaId, str] = {}
     blind: dict[IdeaId, bool] = {}
     for report in read_reports(folder):
@@ -76,7 +76,7 @@ def read_evidence(folder: Path, chars: int) -> ReportEvidence:
             by_idea[report.idea.id] = evidence_of(report, chars)
             blind[report.idea.id] = report.idea.blinding is not None
     if not by_idea:
-        raise InputError(f"{folder} holds no report.", "Give a folder that `assayer evaluate --format json` wrote.")
+        raise InputError(f"{folder} contains no reports.", "Give a folder written by `assayer evaluate --format json`.")
     return ReportEvidence(by_idea, blind)
 
 
@@ -88,7 +88,7 @@ def read_reports(folder: Path) -> Iterator[Report]:
 
 def _files(folder: Path) -> list[Path]:
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder.", "Give the folder that `assayer evaluate --format json` wrote.")
+        raise InputError(f"{folder} is not a folder.", "Give a folder written by `assayer evaluate --format json`.")
     return sorted(folder.glob("*.json"))
 
 
@@ -100,12 +100,12 @@ def _report(path: Path) -> Report | None:
             return None
         return Report.model_validate(content)
     except (OSError, ValueError, ValidationError):
-        raise InputError(f"{path} cannot be read as a report.", "Evaluate its idea again, or take it away.") from None
+        raise InputError(f"{path} is not a readable report.", "Evaluate its idea again, or remove the file.") from None
 
 
 def read_comparisons(path: Path) -> KnownFile:
-    """Read the comparisons of an earlier ranking, with texts sanitised like all external text. Raises InputError naming
-    the first line that is not a valid comparison."""
+    """Read the comparisons of an earlier ranking and sanitise their texts. Raises InputError for the first line that is
+    not a valid comparison."""
     found, names = list[Comparison](), dict[IdeaId, str]()
     for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
         if line.strip():
@@ -120,19 +120,19 @@ def read_comparisons(path: Path) -> KnownFile:
 def comparisons_between(
     ideas: Sequence[Idea], known: Sequence[Comparison], judging: Judging, path: Path
 ) -> KnownComparisons:
-    """Return the comparisons between two of these ideas that were judged under the current conditions. Raises
-    InputError if none can be used, because the file is then probably not the intended one."""
+    """Return the known comparisons between two of these ideas that were judged under the current conditions. Raises
+    InputError if there are none, because the file is then probably the wrong one."""
     usable = of_these_words(known, {idea.id for idea in ideas}, judging)
     if usable.refused and not usable.usable:
         raise InputError(
             f"{path}: {other_words(usable.refused, judging)}",
-            "Leave out --known, or judge as those were judged: --blind or --no-blind, with or without --evidence, by "
-            "the same model and respects.",
+            "Omit --known, or use the same options as for that ranking: --blind or --no-blind, with or without "
+            "--evidence, the same model and the same dimensions.",
         )
     if not usable.usable:
         raise InputError(
             f"None of the {len(known)} comparisons in {path} is between two of these {len(ideas)} ideas.",
-            "An idea whose words have changed is another idea; give the file of a ranking of these ones.",
+            "An idea whose text has changed counts as another idea. Give the file of a ranking of these ideas.",
         )
     return usable
 
@@ -142,5 +142,5 @@ def _comparison(line: str, place: str) -> HandedInComparison:
         return HandedInComparison.model_validate_json(line)
     except ValidationError:
         raise InputError(
-            f"{place} is not a valid comparison.", "Give the comparisons.jsonl that an earlier `assayer rank` wrote."
+            f"{place} is not a valid comparison.", "Give the comparisons.jsonl written by an earlier `assayer rank`."
         ) from None

@@ -23,28 +23,30 @@ from cluster.serving.settings import PoolSettings, ServingSettings
 
 _NAMESPACE = "assayer"
 _SERVICE_OBJECT_STORE = 256 * 2**20
-"""Object store size in bytes, for data too large for a message: vectors and full texts."""
+"""Object store size in bytes for the service and for training: it holds data that is too large for a message, such as
+vectors and full texts."""
 _BUILD_OBJECT_STORE = 512 * 2**20
-"""Object store size in bytes; texts pass through it a few portions at a time."""
-_TOO_SLOW = "timed out during startup"
+"""Object store size in bytes for a corpus build, in which texts pass through the store a few portions at a time."""
+_STARTUP_TIMEOUT = "timed out during startup"
 """Part of Ray's error message when startup is too slow."""
 _OTHER_CLUSTERS = ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_NAMESPACE")
 """Environment variables that would connect Ray to another cluster."""
 
 
-_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
-"""Variable naming the folder in which processes combine their metrics, so that each of them can report the totals."""
+_METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Environment variable with the folder in which processes share their metrics, so that each can report the totals."""
 _ONE_MACHINE = {
-    # Ray's own mode for one machine, named after where it is the default: every port of it listens on loopback alone.
+    # Single-machine mode, in which all ports of Ray listen on loopback only (named after the systems where it is the
+    # default).
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-    # Figures of Ray itself, which anybody on the machine could read; ours are at /metrics.
+    # Ray's own metrics, which every user of the machine could read. The metrics of assayer are at /metrics.
     "RAY_enable_metrics_collection": "0",
 }
 _FEW_PROCESSES = {
-    # Workers that Ray began ahead of need go a second after they were not needed; it would keep one for each processor.
+    # Idle workers end after a second; by default, Ray keeps one for each processor.
     "RAY_num_workers_soft_limit": "0",
-    # Seconds between two rounds of Serve's controller, each of which asks Ray after its nodes. At Serve's own 0.1 both
-    # together take 3.6 % of a core when nothing happens, so 1.2 %. What died is replaced half a second later.
+    # Seconds between two rounds of Serve's controller, each of which queries Ray about its nodes. With the default of
+    # 0.1, both use 3.6% of a core when idle; with 0.5, 1.2%. Dead processes are replaced up to half a second later.
     "RAY_SERVE_CONTROL_LOOP_INTERVAL_S": "0.5",
 }
 """Environment of a Ray cluster with few processes that seldom change. Values set by the user take precedence."""
@@ -52,13 +54,13 @@ _FEW_PROCESSES = {
 
 @contextmanager
 def private_environment(several_nodes: bool = False) -> Iterator[Path]:
-    """Create the environment of a private cluster and yield its folder, which is deleted afterwards. The cluster's
-    processes authenticate to each other with a token stored beside it. Other users of the machine cannot enter the
-    folder, and other machines cannot reach any port: only a cluster of several nodes listens on all addresses."""
-    # Not the usual place for such folders: sockets need a short path. This one is private too.
+    """Set the environment variables of a private cluster and yield its folder, which is deleted afterwards. The
+    cluster's processes authenticate to each other with a token. Other users of the machine cannot enter the folder.
+    Unless `several_nodes` is set, all ports listen on loopback only."""
+    # In /tmp rather than the default temporary directory, because socket paths must be short. It is private too.
     temporary = tempfile.TemporaryDirectory(prefix="assayer-ray-", dir="/tmp", ignore_cleanup_errors=True)
     with temporary as name:
-        # Ray opens its own folder to everybody: it lies in one that stays closed.
+        # Ray makes its own folder accessible to everyone, so it is placed inside a private one.
         folder = Path(name, "ray")
         folder.mkdir()
         token = Path(name, "token")
@@ -70,7 +72,7 @@ def private_environment(several_nodes: bool = False) -> Iterator[Path]:
                 "RAY_AUTH_MODE": "token",
                 "RAY_AUTH_TOKEN_PATH": str(token),
                 "RAY_USAGE_STATS_ENABLED": "0",
-                # Ray's default is 15: behind every ordinary process of the machine, the database included.
+                # With Ray's default of 15, all other processes, including the database, would have priority.
                 "RAY_worker_niceness": "0",
                 **({} if several_nodes else _ONE_MACHINE),
             }
@@ -80,8 +82,8 @@ def private_environment(several_nodes: bool = False) -> Iterator[Path]:
 
 @cache
 def _token() -> str:
-    """Return the shared token. Ray reads it only once per process, so all clusters started by a process have the same
-    token."""
+    """Return the shared token. Ray reads it only once per process, so all clusters started by this process use the same
+    one."""
     return secrets.token_hex(32)
 
 
@@ -108,17 +110,17 @@ def _without(name: str) -> Iterator[None]:
             os.environ[name] = value
 
 
-def _figures(folder: Path) -> Path:
-    figures = folder / "figures"
-    figures.mkdir(exist_ok=True)
-    return figures
+def _metrics_folder(folder: Path) -> Path:
+    metrics = folder / "figures"
+    metrics.mkdir(exist_ok=True)
+    return metrics
 
 
 @contextmanager
 def shared_figures(folder: Path) -> Iterator[None]:
-    """Combine the metrics of this process with those of its `service_cluster`. Enter the context before importing any
-    module that defines metrics."""
-    with _environment_variables({_FIGURES: str(_figures(folder))}):
+    """Share the metrics of this process with its `service_cluster`. Enter the context before importing any module that
+    defines metrics."""
+    with _environment_variables({_METRICS_FOLDER: str(_metrics_folder(folder))}):
         yield
 
 
@@ -127,17 +129,17 @@ def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
     """Start a Ray cluster used only by this service, inside a private environment; it ends with the context. Raises
     ConfigurationError if Ray does not start."""
     chosen = {name: os.environ.get(name, value) for name, value in _FEW_PROCESSES.items()}
-    # In Ray's own environment Ray's agents would add their figures.
-    with _without(_FIGURES), _environment_variables(chosen):
+    # If the variable were set for Ray itself, its agents would add their own metrics.
+    with _without(_METRICS_FOLDER), _environment_variables(chosen):
         _start(
             folder,
-            # So that each process can tell the metrics of all.
-            runtime_env={"env_vars": {_FIGURES: str(_figures(folder))}},
+            # So that each process can report the metrics of all processes.
+            runtime_env={"env_vars": {_METRICS_FOLDER: str(_metrics_folder(folder))}},
             num_cpus=max(os.cpu_count() or 1, math.ceil(_cpus(serving))),
             object_store_memory=_SERVICE_OBJECT_STORE,
             namespace=_NAMESPACE,
         )
-    with _ended_after():
+    with _shutdown_afterwards():
         yield
 
 
@@ -150,16 +152,16 @@ def existing_cluster(address: str) -> Iterator[None]:
         ray.init(address=address, namespace=_NAMESPACE, log_to_driver=False, logging_level=logging.WARNING)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise ConfigurationError(
-            f"There is no Ray cluster to join at {address}: {str(error).splitlines()[0]}",
-            "Leave --address out to start one for this service alone.",
+            f"Cannot join a Ray cluster at {address}: {str(error).splitlines()[0]}",
+            "Omit --address to start a private cluster for this service.",
         ) from None
-    with _ended_after():
+    with _shutdown_afterwards():
         yield
 
 
 def _cpus(serving: ServingSettings) -> float:
-    """Return the total number of CPUs that all processes request, so that on a small machine the processes share its
-    CPUs instead of being refused."""
+    """Return the total number of CPUs that all processes request. Ray is told that the machine has at least as many, so
+    that processes share the CPUs of a small machine instead of not being started."""
     pools = [pool for pool in vars(serving).values() if isinstance(pool, PoolSettings)]
     return sum(pool.cpus * (pool.most or pool.replicas) for pool in pools)
 
@@ -168,24 +170,24 @@ def _cpus(serving: ServingSettings) -> float:
 def corpus_build_cluster(folder: Path, cpus: int | None = None) -> Iterator[None]:
     """Start a Ray cluster for building a corpus, inside a private environment; it ends with the context. Raises
     ConfigurationError if Ray does not start."""
-    # One for the readers, which mostly wait.
+    # One more for the readers, which mostly wait.
     _start(folder, num_cpus=(cpus or os.cpu_count() or 1) + 1, object_store_memory=_BUILD_OBJECT_STORE)
-    with _ended_after():
+    with _shutdown_afterwards():
         yield
 
 
 @contextmanager
 def training_cluster(folder: Path, cpus: float, gpus: float) -> Iterator[None]:
-    """Start a Ray cluster for one training, inside a private environment; it ends with the context. Raises
+    """Start a Ray cluster for a training run, inside a private environment; it ends with the context. Raises
     ConfigurationError if Ray does not start."""
     cpus, gpus = max(1, math.ceil(cpus)), math.ceil(gpus)
     _start(folder, num_cpus=cpus, num_gpus=gpus, object_store_memory=_SERVICE_OBJECT_STORE)
-    with _ended_after():
+    with _shutdown_afterwards():
         yield
 
 
 @contextmanager
-def _ended_after() -> Iterator[None]:
+def _shutdown_afterwards() -> Iterator[None]:
     import ray
 
     try:
@@ -195,18 +197,18 @@ def _ended_after() -> Iterator[None]:
 
 
 def _start(folder: Path, **options: Any) -> None:
-    """Start Ray, retrying once after a timeout: Ray allows its node 30 s to start, which can be too little on a busy
-    machine. Raises ConfigurationError."""
+    """Start Ray, and retry once after a timeout, because Ray's limit of 30 s can be too short on a busy machine. Raises
+    ConfigurationError."""
     for last in (False, True):
         before = {child.pid for child in psutil.Process().children(recursive=True)}
         failure = _failure_of_start({**options, "_temp_dir": str(folder)})
         if failure is None:
             return
-        if last or _TOO_SLOW not in str(failure):
-            hint = "The machine may be too busy: try again, or do without Ray (no --ray, or a build in one process)."
-            raise ConfigurationError(f"Ray has not started: {str(failure).splitlines()[0]}", hint) from failure
-        _end([child for child in psutil.Process().children(recursive=True) if child.pid not in before])
-        with warnings.catch_warnings():  # Ray forgets about its processes, and Python would warn of each
+        if last or _STARTUP_TIMEOUT not in str(failure):
+            hint = "The machine may be too busy. Try again, or run without Ray (omit --ray, or build in one process)."
+            raise ConfigurationError(f"Ray did not start: {str(failure).splitlines()[0]}", hint) from failure
+        _kill([child for child in psutil.Process().children(recursive=True) if child.pid not in before])
+        with warnings.catch_warnings():  # Ray does not wait for its processes, and Python would warn about each
             warnings.simplefilter("ignore", ResourceWarning)
             del failure
             gc.collect()
@@ -219,12 +221,12 @@ def _failure_of_start(options: Mapping[str, Any]) -> Exception | None:
         ray.init(
             address="local", include_dashboard=False, log_to_driver=False, logging_level=logging.WARNING, **options
         )
-    except Exception as error:  # noqa: BLE001 - Ray has no class of its own for it
+    except Exception as error:  # noqa: BLE001 - Ray has no exception class for this
         return error
     return None
 
 
-def _end(processes: Sequence[psutil.Process]) -> None:
+def _kill(processes: Sequence[psutil.Process]) -> None:
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.kill()

@@ -1,4 +1,4 @@
-"""Repeated evaluations of the same text, each with its own model answers."""
+"""Repeated evaluations of the same text, with separate model answers for each repetition."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,14 +11,15 @@ from orchestrator.store import Database
 
 @asynccontextmanager
 async def answering_anew(engine: Engine, database: Database, repetition: int) -> AsyncIterator[Engine]:
-    """Open the engine with a language model whose answers are stored separately from those of earlier repetitions, so
-    that a restarted run finds them. Yields the engine itself for the first repetition or without a model."""
+    """Yield a copy of the engine that stores its model answers separately for this repetition, so that earlier answers
+    are not reused but a restarted run finds its own. Yields the engine itself for the first repetition (1) or without a
+    model."""
     llm = engine.settings.llm
     async with AsyncExitStack() as stack:
         if llm is not None and repetition > 1:
-            apart = llm.model_copy(update={"endpoint_name": f"{llm.endpoint}, evaluation {repetition}"})
-            settings = engine.settings.model_copy(update={"llm": apart})
-            # An endpoint that has gone since stops the repetition, and costs nothing of what was evaluated before.
-            answers = await open_llm(settings, database, stack, must_answer=False)
-            engine = replace(engine, settings=settings, backends=replace(engine.backends, llm=answers))
+            separate_llm = llm.model_copy(update={"endpoint_name": f"{llm.endpoint}, evaluation {repetition}"})
+            settings = engine.settings.model_copy(update={"llm": separate_llm})
+            # Not checked here: if the endpoint has become unreachable, only this repetition should fail.
+            gateway = await open_llm(settings, database, stack, must_answer=False)
+            engine = replace(engine, settings=settings, backends=replace(engine.backends, llm=gateway))
         yield engine

@@ -1,4 +1,4 @@
-"""Reward jobs with many items, and the work done with each item."""
+"""Reward jobs, whose items are judged one by one."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from orchestrator.store import PgRewards
 
 @dataclass(frozen=True)
 class RewardJobs:
-    """Runner of reward jobs; judges the items of one job at a time, or of several jobs concurrently."""
+    """Performer of reward jobs."""
 
     settings: Settings
     judge: RewardJudge
@@ -27,9 +27,9 @@ class RewardJobs:
     async def perform(
         self, lease: Lease, request: RewardsRequest, progress: Progress, run_request: RunRequest
     ) -> RewardsResult:
-        """Judge all items of a job; after a restart, it continues from the stored outcomes. Raises InputError and
-        NoFallback for a judge that cannot be used, ConfigurationError if there is a budget in dollars but prices are
-        unknown, StorageError and LeaseLost."""
+        """Judge all items of a job; a restarted job continues from the stored outcomes. Raises InputError or NoFallback
+        for a judge that cannot be used, ConfigurationError if a budget in dollars is set and prices are unknown,
+        StorageError and LeaseLost."""
         judge = usable_judge(self.settings, request.composition or request.judge)
         run = await self.judge.start_run(request.items, judge, progress, run_request)
         work = reward_work(self.judge, judge, "own" if request.composition else judge.name)

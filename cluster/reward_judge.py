@@ -1,4 +1,4 @@
-"""Reward judges by name: built-in and custom debate compositions, and the judge that needs no model."""
+"""Reward judges by name: built-in and custom debate compositions, and a judge that needs no language model."""
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -28,7 +28,10 @@ RewardingJudge: TypeAlias = Composition | ViewpointJudge
 def known_judges(options: DebateOptions) -> Mapping[str, str]:
     """Return a one-line description of each judge, by name. Raises InputError for an unusable file of compositions."""
     debates = {name: _described(composition) for name, composition in options.known_compositions().items()}
-    return {**debates, VIEWPOINTS: "No language model: how near the idea's words and viewpoints are to the abstract's."}
+    return {
+        **debates,
+        VIEWPOINTS: "Similarity of the idea's words and viewpoints to the abstract's, without a language model.",
+    }
 
 
 def _described(composition: Composition) -> str:
@@ -37,8 +40,8 @@ def _described(composition: Composition) -> str:
 
 
 def usable_judge(settings: Settings, judge: str | RewardingJudge | None) -> RewardingJudge:
-    """Return the chosen judge, or the configured judge if None is passed. Raises InputError for an unknown name, and
-    NoFallback if it needs a language model and none is configured."""
+    """Return the judge with this name, the judge itself if one is passed, or the configured judge for None. Raises
+    InputError for an unknown name, and NoFallback if the judge needs a language model and none is configured."""
     if isinstance(judge, ViewpointJudge):
         return judge
     if not isinstance(judge, Composition):
@@ -47,16 +50,16 @@ def usable_judge(settings: Settings, judge: str | RewardingJudge | None) -> Rewa
         judge = settings.debate.composition_called(judge)
     if settings.llm is None:
         raise NoFallback(
-            "Rewards by debate need a language model, and none is configured.",
-            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__JUDGE_MODEL where another model "
-            f"is to judge; or ask for the judge {VIEWPOINTS!r}, which does without.",
+            "Rewards by debate need a language model, but none is configured.",
+            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__JUDGE_MODEL if another model should "
+            f"judge. Or use the judge {VIEWPOINTS!r}, which needs no language model.",
         )
     return judge
 
 
 @dataclass(frozen=True)
 class RewardJudge:
-    """Reward judge for one item at a time, or for many concurrently."""
+    """Judge of reward items; can judge many items concurrently."""
 
     settings: Settings
     llm: Llm
@@ -64,8 +67,8 @@ class RewardJudge:
     clock: Clock
 
     async def reward(self, item: RewardItem, judge: str | RewardingJudge | None, run: Run) -> Reward:
-        """Return the reward; if the judge failed, an absent reward with the reason. Raises InputError and NoFallback
-        for a judge that cannot be used."""
+        """Return the reward of an item. If the judge fails, the reward's value is Absent with the reason. Raises
+        InputError or NoFallback for a judge that cannot be used."""
         chosen = usable_judge(self.settings, judge)
         if isinstance(chosen, ViewpointJudge):
             return await judge_by_viewpoints(item, self.embedder, chosen)
@@ -78,17 +81,17 @@ class RewardJudge:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> Run:
-        """Begin one run for all items, which share its budget. Raises ConfigurationError if the budget is in dollars
+        """Start one run for all items, which share its budget. Raises ConfigurationError if the budget is in dollars
         and prices are unknown."""
-        # The texts of the items are represented by their digest.
-        words = hashlib.sha256()
+        # A digest represents the items' texts in the inputs.
+        digest = hashlib.sha256()
         for named in items:
-            words.update(named.item.model_dump_json().encode())
+            digest.update(named.item.model_dump_json().encode())
         llm = self.settings.llm
         inputs = result_inputs(
             {
                 "assayer": __version__,
-                "items": [len(items), words.hexdigest()],
+                "items": [len(items), digest.hexdigest()],
                 "judge": judge.model_dump(),
                 "options": self.settings.debate.model_dump(mode="json"),
                 "models": self.llm.models,
@@ -102,8 +105,8 @@ class RewardJudge:
 
 @asynccontextmanager
 async def open_reward_judge(settings: Settings, judge: str | None) -> AsyncIterator[RewardJudge]:
-    """Open a reward judge. Raises InputError for an unknown judge, NoFallback if the judge's model is missing,
-    ConfigurationError, StorageError, LlmRejected and LlmUnavailable before any item is judged."""
+    """Open a reward judge. Before any item is judged, raises InputError for an unknown judge, NoFallback if no language
+    model is configured and the judge needs one, ConfigurationError, StorageError, LlmRejected or LlmUnavailable."""
     usable_judge(settings, judge)
     async with open_models(settings) as models:
         yield RewardJudge(settings, models.llm, models.embedder, models.clock)

@@ -1,4 +1,5 @@
-"""Requester of a run, its spending limits, and a run id derived from everything that determines the result."""
+"""Request for a run: the job that it belongs to, its spending limits, and its id, which is derived from everything that
+determines the result."""
 
 import datetime as dt
 import hashlib
@@ -21,7 +22,7 @@ OnStart: TypeAlias = Callable[[EvaluationId, ResultInputs], Awaitable[None]]
 
 
 class SpendingLimits(Protocol):
-    """Settings section that limits the spending of a piece of work."""
+    """Settings section with spending limits."""
 
     @property
     def max_usd(self) -> float | None: ...
@@ -32,14 +33,15 @@ class SpendingLimits(Protocol):
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Request for a run, from a terminal (which adds nothing to the settings) or from a job of the service."""
+    """Request for a run, from a job of the service or, with the default values, from the command line."""
 
     job: str = ""
-    """Id of the service's job. The same work for another job is a separate run with its own report and cost."""
+    """Id of the job; empty on the command line. The same work for another job is a separate run with its own report and
+    cost."""
     limits: Limits = field(default_factory=Limits)
     max_usd: float | None = None
-    """Maximum total cost of all attempts of the job under the tenant's budget, in US dollars. It is not part of the run
-    id, because it may differ at the next attempt."""
+    """Maximum total cost in US dollars of all attempts of the job, from the tenant's budget. It is not part of the run
+    id, because it may change between attempts."""
     paid_usd: float = 0.0
     """Cost of earlier attempts in US dollars; it counts towards every dollar limit."""
     paid_prompt_tokens: int = 0
@@ -58,12 +60,12 @@ class RunRequest:
     corpus: str = ""
     """Corpus version with which an earlier attempt of the job started; empty at the first attempt."""
     waits_until: dt.datetime | None = None
-    """Time until which language model requests may wait for batches. Not part of the run's id."""
+    """Time until which LLM requests may wait for the batch API; None for live requests. Not part of the run's id."""
     on_start: OnStart | None = None
     """Callback called once before any work starts; an exception it raises ends the work."""
 
     def bounds(self, own: SpendingLimits) -> Limits:
-        """Return, for each limit, the lower of the values in the settings and in the request."""
+        """Return the lower of the settings' and the request's value for each limit."""
         return Limits(
             max_usd=min((item for item in (self.limits.max_usd, own.max_usd) if item is not None), default=None),
             max_prompt_tokens=min(
@@ -84,7 +86,7 @@ class RunRequest:
     async def start_run(
         self, kind: str, inputs: ResultInputs, llm: Llm, clock: Clock, progress: Progress, own: SpendingLimits
     ) -> Run:
-        """Begin a run for work other than an evaluation. Raises ConfigurationError if its budget is in dollars and
+        """Start a run for work other than an evaluation. Raises ConfigurationError if its budget is in dollars and
         prices are unknown."""
         budget = self.budget(own)
         if budget.max_usd is not None:
@@ -109,13 +111,12 @@ LOCAL_REQUEST = RunRequest()
 
 
 def result_inputs(values: Mapping[str, object]) -> ResultInputs:
-    """Return the inputs as read back from JSON, so that they compare equal to stored inputs."""
+    """Return the values after a round trip through JSON, so that they compare equal to stored inputs."""
     inputs: ResultInputs = json.loads(json.dumps(values, allow_nan=False))
     return inputs
 
 
 def run_id(kind: str, inputs: ResultInputs, job: str) -> EvaluationId:
-    """Return the run's id. The same inputs of the same job have the same id, so a second start resumes the first
-    run."""
+    """Return the run's id. It is the same for the same inputs of the same job, so that a restarted run resumes."""
     content = json.dumps([inputs, job] if job else inputs, sort_keys=True)
     return EvaluationId(f"{kind}_{hashlib.sha256(content.encode()).hexdigest()[:20]}")

@@ -1,4 +1,4 @@
-"""Service composed from the settings: API and evaluator on one event loop, without Ray.
+"""Service in a single process, without Ray: API and evaluator on one event loop, built from the settings.
 
 `cluster.serving` builds pools of processes from the same components."""
 
@@ -58,8 +58,8 @@ def api_services(
     ready: Callable[[], Awaitable[Sequence[Check]]],
     unavailable: Mapping[str, str] | None = None,
 ) -> Services:
-    """Build the services; `unavailable` holds the reasons why methods cannot run here; None if only the settings are
-    known."""
+    """Build the services of the API. `unavailable` maps methods to the reasons why they cannot run here; None derives
+    it from the settings."""
     board = settings.innoeval.board
     return Services(
         database,
@@ -97,13 +97,12 @@ def api_services(
 
 
 def _without_llm(settings: Settings) -> dict[str, str]:
-    needing = [name for name, method in METHODS.items() if method.needs_llm] if settings.llm is None else []
-    return dict.fromkeys(needing, "It needs a language model, and none is configured.")
+    methods = [name for name, method in METHODS.items() if method.needs_llm] if settings.llm is None else []
+    return dict.fromkeys(methods, "It needs a language model, but none is configured.")
 
 
 def _personas(options: BoardOptions) -> int | None:
-    """Return the number of personas; None if their file cannot be read here, in which case evaluations report what is
-    wrong with the file."""
+    """Return the number of personas; None if their file cannot be read, in which case evaluations report the error."""
     try:
         pool = built_in_persona_pool() if options.personas is None else load_persona_pool(options.personas)
     except AssayerError:
@@ -117,8 +116,7 @@ def _identity_providers(settings: Settings, clock: Clock) -> dict[str, IdentityP
 
 
 async def check_readiness(database: Database, engine: Engine) -> list[Check]:
-    """Check the requirements of evaluations. A method that cannot run here does not make the service unready for the
-    other methods."""
+    """Check the database, the language model and the methods. The service is ready if at least one method can run."""
     health = await database.ping()
     unavailable = [f"{name}: {why}" for name, why in (await engine.unavailable_methods()).items() if why is not None]
     return [
@@ -139,7 +137,7 @@ async def _check_language_model(engine: Engine) -> Check:
     except AssayerError as error:
         return Check(name=name, ok=False, detail=str(error))
     models = engine.backends.llm.models
-    return Check(name=name, ok=True, detail=f"{', '.join(models)} within reach." if models else "None is configured.")
+    return Check(name=name, ok=True, detail=f"{', '.join(models)}: reachable." if models else "None is configured.")
 
 
 _FIRST_TENANT = TenantId("default")
@@ -154,7 +152,7 @@ class Service:
     evaluator: Evaluator
 
     async def run(self) -> None:
-        """Run until cancelled; call `drain` first."""
+        """Run until cancelled; call `drain` before cancelling."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.evaluator.run())
             group.create_task(watch_event_loop())
@@ -166,8 +164,8 @@ class Service:
 
 @asynccontextmanager
 async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) -> AsyncIterator[Service]:
-    """Open the service. Raises ConfigurationError and StorageError; other unavailable parts do not prevent it and are
-    reported by the jobs that need them."""
+    """Open the service. Raises ConfigurationError or StorageError. Other parts may be unavailable; jobs that need them
+    fail with the reason."""
     clock = SystemClock()
     async with (
         open_database(settings) as database,
@@ -185,17 +183,17 @@ async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) 
 
 
 async def create_first_key(database: Database) -> str | None:
-    """Create a default tenant and a key with all permissions and return the key, which cannot be shown again; None if
-    there is already a tenant."""
+    """Create a default tenant and a key with all permissions, and return the key, which cannot be shown again. Returns
+    None if a tenant already exists."""
     tenants = PgTenants(database)
     if await tenants.list(limit=1) or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
         return None
-    drawn = generate_key()
-    plan = KeyPlan(name="made at the first start", scopes=frozenset({"submit", "read", "manage", "admin"}))
-    await PgKeys(database).create(_FIRST_TENANT, plan, drawn)
-    return drawn.secret
+    key = generate_key()
+    plan = KeyPlan(name="created at first start", scopes=frozenset({"submit", "read", "manage", "admin"}))
+    await PgKeys(database).create(_FIRST_TENANT, plan, key)
+    return key.secret
 
 
 def process_name() -> str:
-    """Return the name of this process, recorded in the rows of the jobs that it works on."""
+    """Return a unique name for this process, which is recorded with the jobs that it works on."""
     return f"{platform.node()}-{os.getpid()}-{secrets.token_hex(2)}"

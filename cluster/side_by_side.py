@@ -1,4 +1,4 @@
-"""Concurrent evaluations, with rules for which of them continue when some fail."""
+"""Concurrent evaluations, some of which may fail without stopping the others."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -9,21 +9,21 @@ from assayer.run.concurrency import gather_all
 Out = TypeVar("Out")
 
 FATAL = (LlmRejected, ConfigurationError)
-"""Errors that every later evaluation would encounter as well."""
+"""Errors that would make every other evaluation fail as well."""
 
 
 class SideBySide(NamedTuple, Generic[Out]):
     ended: Mapping[int, Out | AssayerError]
-    """Results and failures by position; work that had not ended when all work was stopped is missing."""
+    """Results and failures by position, without the items that had not ended when all work was stopped."""
     stopped: AssayerError | None = None
-    """Error that made continuing pointless."""
+    """Error that stopped all work, or None."""
 
 
 async def side_by_side(
     works: Sequence[Callable[[], Awaitable[Out]]], reach: Callable[[], Awaitable[None]]
 ) -> SideBySide[Out]:
-    """Run work items concurrently; if one fails, the others continue. If `reach` raises LlmUnavailable because the
-    endpoint is permanently gone, all items stop instead of each waiting for it."""
+    """Run work items concurrently; if one fails, the others continue, except after an error in `FATAL`. After
+    LlmUnavailable, `reach` checks the endpoint; if it raises the same error, all items stop."""
     ended: dict[int, Out | AssayerError] = {}
 
     async def attempt(number: int, work: Callable[[], Awaitable[Out]]) -> None:

@@ -1,4 +1,5 @@
-"""Storage for job documents until they are read: a folder beside the embedded database, or any fsspec store."""
+"""Storage of submitted documents until their jobs have read them: a folder in the data directory, or any fsspec
+store."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -33,12 +34,13 @@ class SubmittedDocuments:
         try:
             return await work()
         except FullTextError as error:
-            raise StorageError(error.message, "Check ASSAYER_BATCHES__DOCUMENTS and the space left.") from error
+            raise StorageError(error.message, "Check ASSAYER_BATCHES__DOCUMENTS and the free disk space.") from error
 
 
 def open_documents(settings: Settings, database: Database) -> PgDocuments | None:
-    """Open the document store; None if documents are kept in the rows of their jobs. With an external database, which
-    other machines use too, a folder on this machine would not work. Raises ConfigurationError."""
+    """Open the document store, or return None if documents are stored in the database rows of their jobs. That is the
+    default with an external database, because other machines could not access a folder on this one. Raises
+    ConfigurationError."""
     if settings.batches.documents:
         return PgDocuments(database, SubmittedDocuments(settings.batches.documents))
     if settings.database.url:

@@ -26,8 +26,8 @@ def metrics_server(settings: MetricsSettings) -> Iterator[None]:
         server, thread = start_http_server(settings.port, _LOOPBACK)
     except OSError as error:
         raise ConfigurationError(
-            f"Metrics cannot be served at port {settings.port}: {error.strerror or error}.",
-            "Set ASSAYER_METRICS__PORT to a free port, or leave it out.",
+            f"Metrics cannot be served on port {settings.port}: {error.strerror or error}.",
+            "Set ASSAYER_METRICS__PORT to a free port, or unset it.",
         ) from None
     try:
         yield
@@ -54,7 +54,7 @@ def trace_export(database: Database) -> Iterator[tuple[Chore, ...]]:
 
         from orchestrator.tracing import TraceExporter
     except ImportError as error:
-        _LOG.warning("no traces are made: %s. Install them with: pip install 'assayer[otel]'", error)
+        _LOG.warning("no traces are exported: %s. Run: pip install 'assayer[otel]'", error)
         yield ()
         return
     exporter = OTLPSpanExporter()

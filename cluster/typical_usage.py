@@ -1,4 +1,5 @@
-"""Typical usage of an evaluation by method: measured tokens (`typical_usage.toml`) at the prices in the settings."""
+"""Typical usage and cost of an evaluation by method: measured tokens (`typical_usage.toml`) at the configured
+prices."""
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from workers.llm.settings import LlmSettings
 
 
 class _TierUsage(Frozen):
-    """Usage of one model tier for an idea: the means, and the 90th percentiles."""
+    """Usage of one model tier for one evaluation: means, and 90th percentiles (`high_…`)."""
 
     calls: int
     prompt_tokens: int
@@ -33,8 +34,8 @@ _NOTHING = TypicalEvaluation(calls=0, prompt_tokens=0, completion_tokens=0, cost
 
 
 def typical_evaluations(llm: LlmSettings | None, board: BoardOptions | None = None) -> Mapping[str, TypicalEvaluation]:
-    """Return the typical evaluation by method; methods without measurements are missing. Without a language model,
-    calls and cost are zero."""
+    """Return the typical usage by method, without methods that were not measured. Without a language model, all values
+    are zero."""
     if llm is None:
         return dict.fromkeys(METHOD_DESCRIPTIONS, _NOTHING)
     return {method: _evaluation(llm, tiers, board or BoardOptions()) for method, tiers in _measured().items()}
@@ -43,8 +44,8 @@ def typical_evaluations(llm: LlmSettings | None, board: BoardOptions | None = No
 def typical_board(
     llm: LlmSettings | None, usual: BoardOptions
 ) -> Callable[[int | None, Sequence[str]], TypicalEvaluation]:
-    """Return a function that maps board size and models to the typical InnoEval evaluation; None and an empty list
-    stand for the settings."""
+    """Return a function that maps board size and board models to the typical usage of InnoEval. A size of None and an
+    empty list of models stand for the values in `usual`."""
     return partial(_with_board, llm, usual)
 
 
@@ -61,14 +62,14 @@ def _with_board(
 
 @cache
 def _measured() -> dict[str, _Tiers]:
-    """Return the measured usage by method and tier: `main`, `fast`, and for InnoEval `board`, the usage of its
-    reviewers at the default board size."""
+    """Return the measured usage by method and tier. Tiers are `main`, `fast` and, for InnoEval, `board`: its reviewers
+    at the default board size."""
     return _TIERS.validate_python(tomllib.loads(files(__package__).joinpath("typical_usage.toml").read_text("utf-8")))
 
 
 def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> TypicalEvaluation:
-    """Return the typical evaluation, with the board's usage scaled by its number of reviewers, because each judges
-    every dimension independently. The control counts as one reviewer."""
+    """Return the typical usage. The board's usage is proportional to its number of reviewers, because each judges every
+    dimension independently. A board of 0 (the control without personas) counts as one reviewer."""
     seats = max(board.board, 1) / BoardOptions().board
     scaled = {tier: _times(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
     return TypicalEvaluation(
@@ -89,8 +90,8 @@ def _times(usage: _TierUsage, factor: float) -> _TierUsage:
 
 
 def _cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
-    """Return the cost. Board seats are distributed among several models in turn, so each model gets its share of the
-    tokens."""
+    """Return the cost in US dollars of the (prompt, completion) tokens by tier, or Absent if a price is unknown. The
+    tokens of the board are divided equally among its models."""
     total = 0.0
     for tier, (prompt, completion) in tokens.items():
         models = _models(llm, board, tier)

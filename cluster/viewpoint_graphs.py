@@ -1,4 +1,4 @@
-"""Viewpoint graphs in storage: rows in the database, and derived files in a folder."""
+"""Stored viewpoint graphs: rows in the database, with derived files in a folder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,22 +21,20 @@ from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database
 from orchestrator.store.viewpoint_graph import PgViewpointGraph
 
-NO_GRAPH = Absent(
-    reason="there is no graph of labelled ideas. Build one from your own: assayer graph build FILE.jsonl."
-)
-UNCALIBRATED = Absent(reason="no calibration was fitted for this graph and scorer; `assayer graph train` fits one.")
+NO_GRAPH = Absent(reason="there is no graph of labelled ideas. Build one with assayer graph build FILE.jsonl.")
+UNCALIBRATED = Absent(reason="no calibration was fitted for this graph and scorer; run `assayer graph train`.")
 
 
 @dataclass(frozen=True)
 class StoredGraph:
-    """Viewpoint graph with its index and the files that belong to it."""
+    """Viewpoint graph in the database, with its nearest-neighbour index and the folder of its files."""
 
     store: PgViewpointGraph
     neighbours: FaissNeighbours
     home: Path
 
     async def folder(self) -> Path:
-        """Return the folder of this specific graph, which differs from that of another graph with the same name. Raises
+        """Return the folder of this graph's files; a later graph with the same name has another folder. Raises
         InputError if there is no graph."""
         return self.home / await self.store.key()
 
@@ -51,7 +49,7 @@ class StoredGraph:
         return added
 
     async def load(self) -> GraphContents:
-        """Load the graph and bring the index up to date."""
+        """Load the graph and update the saved index."""
         folder = await self.folder()
         self.neighbours.restore(folder / _INDEX)
         kept = len(self.neighbours)
@@ -61,8 +59,8 @@ class StoredGraph:
         return contents
 
     async def judge(self, options: GraphEvalOptions) -> GraphJudge:
-        """Return a judge based on this graph. Raises InputError if there is no graph, ConfigurationError if its files
-        were made for another graph."""
+        """Return a judge based on this graph. Raises InputError if the graph or a trained network is missing,
+        ConfigurationError if a file cannot be used."""
         contents = await self.load()
         folder = await self.folder()
         if options.scorer == "best" and (model := _model(model_file(folder))) is not None:
@@ -94,7 +92,7 @@ def calibration_file(folder: Path, options: GraphEvalOptions) -> Path:
 
 
 def model_file(folder: Path) -> Path:
-    """Return the path of the file of the scorer that was chosen among several."""
+    """Return the path of the verdict model, which is written if the scorer was chosen by comparison."""
     return folder / "verdict-model.json"
 
 
@@ -110,7 +108,7 @@ def _scorer(options: GraphEvalOptions, folder: Path, plan: GraphPlan) -> Scorer:
     path = checkpoint_file(folder)
     if not path.is_file():
         raise InputError(
-            f"No network was trained on the graph {plan.name!r}.", "Train one: assayer graph train --scorer network."
+            f"No network was trained on the graph {plan.name!r}.", "Run assayer graph train --scorer network."
         )
     return NetworkScorer(load_checkpoint(path), plan.embedder)
 
@@ -129,7 +127,9 @@ def _model(path: Path) -> VerdictModel | None:
     try:
         return VerdictModel.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
-        raise ConfigurationError(f"The model {path} cannot be read.", "Train it again: assayer graph train.") from None
+        raise ConfigurationError(
+            f"The model {path} cannot be read.", "Run assayer graph train to train it again."
+        ) from None
 
 
 def _calibration(path: Path) -> ProbabilityCalibration | Absent:
@@ -139,5 +139,5 @@ def _calibration(path: Path) -> ProbabilityCalibration | Absent:
         return ProbabilityCalibration.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         raise ConfigurationError(
-            f"The calibration {path} cannot be read.", "Fit it again: assayer graph train."
+            f"The calibration {path} cannot be read.", "Run assayer graph train to fit it again."
         ) from None

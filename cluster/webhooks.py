@@ -1,4 +1,4 @@
-"""Webhook deliveries built from the settings: allowed addresses, the encryption key of secrets, and the sender."""
+"""Webhook components built from the settings: address checks, encryption of secrets, and the deliverer."""
 
 import logging
 import os
@@ -19,8 +19,8 @@ from workers.fetching.ssrf_guard import AddressPolicy
 
 
 def load_or_create_key(path: Path, new: bytes) -> str:
-    """Return the key in the file; if there is no file, write `new` to it, readable only by its owner. Concurrent
-    processes agree on a single key. Raises ConfigurationError."""
+    """Return the key in the file. If there is no file, create it with the key `new`, readable only by its owner; if
+    several processes do this at once, all return the same key. Raises ConfigurationError."""
     try:
         if not path.exists():
             _write_once(path, new)
@@ -28,7 +28,7 @@ def load_or_create_key(path: Path, new: bytes) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
             f"The key in {path} cannot be read or written: {error}.",
-            "Make the user who runs assayer the owner of that file.",
+            "Make the user who runs assayer the owner of the file.",
         ) from None
 
 
@@ -40,7 +40,7 @@ def _write_once(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileExistsError):  # somebody else was first
+        with suppress(FileExistsError):  # another process was first
             os.link(draft, path)
     finally:
         draft.unlink(missing_ok=True)
@@ -55,19 +55,19 @@ def address_policy(settings: WebhookSettings) -> AddressPolicy:
 
 
 def check_webhook_address(settings: WebhookSettings, url: str) -> None:
-    """Raise AddressRefused for an address that a webhook must not use. The resolved IP address is checked at every
+    """Raise AddressRefused for an address that a webhook must not use. The IP address is checked later, at every
     delivery."""
     if address_policy(settings).check_url(url).scheme != "https" and not settings.plain_http:
         raise AddressRefused(
-            "The address is not https.",
-            "Messages name your work: they are sent encrypted. In a closed network, or on one machine, the operator "
-            "may set ASSAYER_WEBHOOKS__PLAIN_HTTP=true.",
+            "The address must use https.",
+            "Webhook messages contain titles of your work, so they must be encrypted. In a closed network or on one "
+            "machine, the operator can set ASSAYER_WEBHOOKS__PLAIN_HTTP=true.",
         )
 
 
 def load_secret_cipher(settings: Settings) -> SecretCipher:
-    """Return a cipher with the configured keys, otherwise with the embedded database's own key, which is created on
-    first use. Raises ConfigurationError."""
+    """Return a cipher with the configured keys. Without keys, use the key in the data directory, which is created on
+    first use, or, with an external database, no key. Raises ConfigurationError."""
     from cryptography.fernet import Fernet
 
     keys = [key.get_secret_value() for key in settings.webhooks.keys]
@@ -78,13 +78,14 @@ def load_secret_cipher(settings: Settings) -> SecretCipher:
         return SecretCipher([load_or_create_key(path, Fernet.generate_key())])
     except ValueError:
         raise ConfigurationError(
-            f"{path} holds no key.", "Restore it from a backup. Without it webhooks have to be made anew: delete it."
+            f"{path} does not contain a valid key.",
+            "Restore the file from a backup. If there is none, delete it and create all webhooks again.",
         ) from None
 
 
 async def re_encrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
-    """Re-encrypt every secret that is encrypted under an older key with the first key. Failures are logged. Raises
-    StorageError."""
+    """Re-encrypt secrets that are encrypted with an older key, using the first key. Secrets that cannot be decrypted
+    are logged and skipped. Raises StorageError."""
     for webhook, sealed in await outbox.encrypted_secrets():
         try:
             renewed = cipher.re_encrypted(sealed)

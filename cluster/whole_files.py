@@ -1,4 +1,4 @@
-"""Reads and atomic writes of user-specified files: the previous content stays until the new file is complete."""
+"""Reading and atomic writing of files named by users: the previous content remains until the new file is complete."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ def read_whole(path: Path, most_bytes: int = 500_000_000) -> bytes:
     """Return the content of a file. Raises InputError if it cannot be read or is larger than `most_bytes`."""
     try:
         if path.is_file() and path.stat().st_size > most_bytes:
-            raise InputError(f"{path} has more than {most_bytes / 1e6:g} MB.", "Split it.")
+            raise InputError(f"{path} is larger than {most_bytes / 1e6:g} MB.", "Split the file.")
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from None

@@ -1,5 +1,5 @@
-"""Ideas from published works identified by arXiv id, DOI or web address: the full text if fetching it is allowed,
-otherwise the title and abstract from the record sources."""
+"""Ideas read from published works that are named by arXiv id, DOI or web address: from the full text if it can be
+fetched, otherwise from the title and abstract of the record."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -37,9 +37,10 @@ class WorksAsIdeas:
     bibliography: Bibliography | None
 
     async def read(self, work: Identifiers, address: str, source: str) -> Idea:
-        """Return the idea of a work. `address` is set if a web address named it. Raises InputError."""
+        """Return the idea of a work; `address` is its web address, empty if it was named by an identifier. Raises
+        InputError."""
         if self.fetcher is None and not self.sources:
-            raise InputError(f"{source} names a work that would have to be looked up, which is off.", _REMEDY)
+            raise InputError(f"{source} would have to be looked up, but no literature source is enabled.", _REMEDY)
         record, failures = await self._record(work)
         named = address or (f"arXiv:{work.arxiv}" if work.arxiv else work.doi)
         if self.fetcher is not None:
@@ -48,14 +49,17 @@ class WorksAsIdeas:
             except AssayerError as error:
                 failures.append(str(error))
         else:
-            failures.append("fetching full texts is off (ASSAYER_FULL_TEXTS__FETCH)")
+            failures.append("fetching full texts is disabled (ASSAYER_FULL_TEXTS__FETCH)")
         why = " ".join(failures)
         if record is None:
-            raise InputError(f"{source} was not found. {why}".strip(), "Check it, or give the text as a file.")
+            raise InputError(
+                f"{source} was not found. {why}".strip(), "Check the identifier, or give the text as a file."
+            )
         return _abstract_idea(record, source, why)
 
     async def _record(self, work: Identifiers) -> tuple[Paper | None, list[str]]:
-        """Return the first record with an abstract (otherwise the first record), and a list of failures."""
+        """Return the first record with an abstract, otherwise the first record, or None; and the errors of the
+        sources."""
         found: list[Paper] = []
         failures: list[str] = []
         for source in self.sources:
@@ -88,7 +92,7 @@ def _abstract_idea(paper: Paper, source: str, why: str) -> Idea:
 
 @asynccontextmanager
 async def open_works(settings: Settings, bibliography: Bibliography | None = None) -> AsyncIterator[WorksAsIdeas]:
-    """Open a reader that looks up and fetches works, as far as the settings allow."""
+    """Open a reader of works that uses the enabled literature sources and, if enabled, fetches full texts."""
     clock = SystemClock()
     on = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:

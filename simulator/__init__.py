@@ -1,5 +1,5 @@
-"""A simulator of an OpenAI-compatible endpoint: a separate process that answers over HTTP on loopback.
+"""Simulator of an OpenAI-compatible endpoint: a separate process that answers over HTTP on loopback.
 
-`python -m simulator --port 0` starts one; `simulator.process.Simulator` does so from
-Python. See README.md for the knobs and what is and is not simulated.
+`python -m simulator --port 0` starts it; `simulator.process.Simulator` starts it from Python. README.md describes the
+settings, and what is and is not simulated.
 """

@@ -1,4 +1,4 @@
-"""`python -m simulator`: serves until it is told to stop by SIGINT or SIGTERM."""
+"""Command `python -m simulator`: serves until SIGINT or SIGTERM."""
 
 import argparse
 import asyncio
@@ -15,8 +15,8 @@ from simulator.settings import Settings
 _PORT = 8399
 
 
-def _mix(text: str) -> dict[str, float]:
-    """`fenced=2,empty` as weights."""
+def _weights(text: str) -> dict[str, float]:
+    """Parse weights such as `fenced=2,empty`; the default weight is 1."""
     pairs = (part.partition("=") for part in text.split(",") if part)
     return {kind: float(weight or 1) for kind, _, weight in pairs}
 
@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
 def _reader(annotation: Any) -> Any:
     """Return the function that converts a flag's text to a setting's value; pydantic checks the value afterwards."""
     if get_origin(annotation) is dict:
-        return _mix
+        return _weights
     if get_origin(annotation) is tuple:
         return _names
     kinds = get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
@@ -53,10 +53,14 @@ def _reader(annotation: Any) -> Any:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
-    given = vars(parser.parse_args(arguments))
-    host, port, until = given.pop("host"), given.pop("port"), given.pop("until_stdin_closes")
+    arguments_by_name = vars(parser.parse_args(arguments))
+    host, port, until = (
+        arguments_by_name.pop("host"),
+        arguments_by_name.pop("port"),
+        arguments_by_name.pop("until_stdin_closes"),
+    )
     try:
-        settings = Settings.model_validate(given)
+        settings = Settings.model_validate(arguments_by_name)
     except ValidationError as error:
         parser.error(str(error))
     asyncio.run(serve(Endpoint(settings).application(), host, port, "/v1", until))

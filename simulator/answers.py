@@ -1,7 +1,7 @@
-"""Answers: what the model says to a prompt, and how it goes wrong when it is told to.
+"""Generation of the simulated model's answers, sound or with a fault.
 
-A fault is counted only where it has an effect: a kind that this schema or prompt gives no hold for is
-passed over, and the next kind in the drawn order is tried.
+Only faults that have an effect are counted: if a kind cannot be applied to this schema or prompt, the next kind in the
+drawn order is tried.
 """
 
 import json
@@ -26,7 +26,7 @@ IN_VALUE: frozenset[AnswerFault] = frozenset(
         "unknown_label",
     }
 )
-"""Kinds that change the value itself; the others change the text that carries it."""
+"""Kinds that change the JSON value; the others change its serialised text."""
 _REFUSAL = "I'm sorry, but I can't help with that request."
 _MARK = '"properties"'
 
@@ -36,7 +36,7 @@ class Made(NamedTuple):
     refusal: str | None = None
     finish_reason: Literal["stop", "length"] = "stop"
     fault: AnswerFault | None = None
-    """The kind that was really applied."""
+    """Kind that was applied; None for a sound answer."""
 
     @property
     def text(self) -> str:
@@ -44,12 +44,12 @@ class Made(NamedTuple):
 
 
 def tokens(characters: int) -> int:
-    """Four characters a token, rounded up."""
+    """Return the number of tokens: one for every four characters, rounded up."""
     return -(-characters // 4)
 
 
 def node_for(schema: Any, strict: bool = False) -> Node:
-    """The compiled schema, remembered. Raises InvalidSchema."""
+    """Return the compiled schema, from a cache. Raises InvalidSchema."""
     return _node_for(json.dumps(schema), strict)
 
 
@@ -59,7 +59,8 @@ def _node_for(schema: str, strict: bool) -> Node:
 
 
 def find_schema(texts: list[str]) -> Node | None:
-    """The last JSON schema of an object written out in the messages: how it is asked for without a response_format."""
+    """Return the last JSON schema of an object in the messages, for requests without a response_format; None if there
+    is none."""
     for text in reversed(texts):
         if _MARK in text:
             for value in reversed(_objects(text)):
@@ -72,7 +73,7 @@ def find_schema(texts: list[str]) -> Node | None:
 
 @lru_cache(maxsize=256)
 def _objects(text: str) -> tuple[dict[str, Any], ...]:
-    """The outermost JSON objects in a text that look like a schema of an object."""
+    """Return the outermost JSON objects in a text that look like a schema of an object."""
     decoder = json.JSONDecoder()
     found = []
     at = text.find("{")
@@ -89,63 +90,64 @@ def _objects(text: str) -> tuple[dict[str, Any], ...]:
 
 
 def compose(
-    node: Node | None, prompt: Prompt, seed: int, kinds: tuple[AnswerFault, ...] = (), spare: float = 0.0
+    node: Node | None, prompt: Prompt, seed: int, kinds: tuple[AnswerFault, ...] = (), variation: float = 0.0
 ) -> Made:
-    """The answer: JSON for a schema, plain sentences without one. `spare` (0 to 1) varies a fault."""
+    """Return the answer: JSON if there is a schema, otherwise plain sentences. The first of `kinds` that can be applied
+    is applied as a fault, varied by `variation` (0 to 1)."""
     if not kinds:
-        return Made(_written(node, Draft(prompt, seed)))
+        return Made(_serialised(node, Draft(prompt, seed)))
     draft = Draft(prompt, seed)
     draft.counting = True
-    sound = _written(node, draft)
+    sound = _serialised(node, draft)
     for kind in kinds:
         if kind in IN_VALUE:
-            made = _struck(node, draft, seed, kind, spare)
+            answer = _with_value_fault(node, draft, seed, kind, variation)
         elif node is not None or kind in {"truncated", "empty", "refusal"}:
-            made = _distorted(sound, kind, spare)
+            answer = _with_text_fault(sound, kind, variation)
         else:
-            made = None
-        if made is not None:
-            return made
+            answer = None
+        if answer is not None:
+            return answer
     return Made(sound)
 
 
-def _written(node: Node | None, draft: Draft) -> str:
+def _serialised(node: Node | None, draft: Draft) -> str:
     if node is not None:
         return json.dumps(node.make(draft), ensure_ascii=False)
     return f"{draft.text(cites=False, longest=300)} {passage(draft.prompt.idea, draft.random)}"
 
 
-def _struck(node: Node | None, sound: Draft, seed: int, kind: AnswerFault, spare: float) -> Made | None:
-    """The same answer made again with a fault at one of the places that offered themselves."""
+def _with_value_fault(node: Node | None, sound: Draft, seed: int, kind: AnswerFault, variation: float) -> Made | None:
+    """Generate the same answer again, with a fault at one of the places where it is possible; None if there is none."""
     if not sound.chances[kind]:
         return None
     draft = Draft(sound.prompt, seed)
     draft.counting, draft.fault = True, kind
-    draft.target = int(spare * sound.chances[kind])
-    return Made(_written(node, draft), fault=kind)
+    draft.target = int(variation * sound.chances[kind])
+    return Made(_serialised(node, draft), fault=kind)
 
 
-def _distorted(sound: str, kind: AnswerFault, spare: float) -> Made | None:
+def _with_text_fault(sound: str, kind: AnswerFault, variation: float) -> Made | None:
     match kind:
         case "fenced":
             return Made(f"```json\n{sound}\n```", fault=kind)
         case "preamble":
-            after = "\n\nLet me know if you need anything else!" if spare < 0.5 else ""
+            after = "\n\nLet me know if you need anything else!" if variation < 0.5 else ""
             return Made(f"Sure! Here is the JSON you asked for:\n\n{sound}{after}", fault=kind)
         case "truncated":
-            kept = int(len(sound) * (0.1 + 0.85 * spare))
+            kept = int(len(sound) * (0.1 + 0.85 * variation))
             return Made(sound[:kept], finish_reason="length", fault=kind) if kept else None
         case "empty":
             return Made("", fault=kind)
         case "refusal":
             return Made(None, refusal=_REFUSAL, fault=kind)
         case "invalid_json":
-            return _broken(sound, spare)
+            return _broken(sound, variation)
     raise ValueError(f"{kind} changes the value, not its text")
 
 
-def _broken(sound: str, spare: float) -> Made | None:
-    """Text that is nearly JSON; verified not to be."""
+def _broken(sound: str, variation: float) -> Made | None:
+    """Return text that is almost JSON but verifiably invalid; None if every variant is valid."""
     variants = [
         sound[:-1],
         f"{sound[:-1]},{sound[-1:]}",
@@ -153,7 +155,7 @@ def _broken(sound: str, spare: float) -> Made | None:
         sound.replace('", "', '" "', 1),
         sound.replace(": true", ": True").replace(": null", ": None"),
     ]
-    Random(spare).shuffle(variants)
+    Random(variation).shuffle(variants)
     for broken in variants:
         try:
             json.loads(broken)

@@ -1,9 +1,9 @@
-"""Files and batches as the simulated endpoint keeps them, and how a batch goes: without HTTP.
+"""Files and batches of the simulated endpoint, and the processing of batches, without HTTP.
 
-validating ── lines cannot be read ──> failed
+validating ── invalid lines ──> failed
  └ in_progress ── all lines done ──> finalizing ──> completed
-     ├ cancelled by somebody ──> cancelling ──> cancelled
-     └ the window is over ──> expired
+     ├ cancel requested ──> cancelling ──> cancelled
+     └ completion window over ──> expired
 """
 
 import asyncio
@@ -23,7 +23,7 @@ BatchStatus = Literal[
 ]
 _ENDED = frozenset({"failed", "completed", "expired", "cancelled"})
 
-_UNDONE = {
+_UNPROCESSED_ERRORS = {
     "expired": ("batch_expired", "This request could not be executed before the completion window expired."),
     "cancelled": ("batch_cancelled", "This request was not executed because the batch was cancelled."),
 }
@@ -60,7 +60,7 @@ class BatchJob:
     created: float
     status: BatchStatus = "validating"
     moments: dict[str, int] = field(default_factory=dict)
-    """When it came into each state."""
+    """Time at which it entered each state, in Unix seconds."""
     total: int = 0
     completed: int = 0
     failed: int = 0
@@ -68,7 +68,7 @@ class BatchJob:
     error_file: str | None = None
     errors: list[dict[str, Any]] = field(default_factory=list)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once somebody has cancelled it."""
+    """Event that is set when the batch is cancelled."""
 
     @property
     def ended(self) -> bool:
@@ -106,7 +106,7 @@ class BatchJob:
 class LineAnswer(NamedTuple):
     status: int
     body: dict[str, Any]
-    """Body of the completion, or of the refusal."""
+    """Body of the completion or of the error."""
 
 
 class _Line(NamedTuple):
@@ -115,7 +115,7 @@ class _Line(NamedTuple):
 
 
 class _BadLine(Exception):
-    """`code` and `message` as the endpoint words them."""
+    """Invalid line of an input file, with the code and message of the real API."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -123,7 +123,7 @@ class _BadLine(Exception):
 
 
 class BatchRunner:
-    """Takes batches to their end. What becomes of one is drawn from the seed and its lines."""
+    """Runner of batches. The outcome of a batch depends on the seed and its lines."""
 
     def __init__(
         self,
@@ -132,57 +132,57 @@ class BatchRunner:
         answer: Callable[[dict[str, Any]], LineAnswer],
         keep: Callable[[str, bytes], StoredFile],
     ) -> None:
-        """`answer` gives a line its answer; `keep` stores a file of results under a name."""
+        """Create a runner; `answer` answers the body of a line, `keep` stores a result file under a name."""
         self._settings = settings
         self._counters = counters
         self._answer = answer
         self._keep = keep
 
     async def run(self, batch: BatchJob, content: bytes) -> None:
-        """To its end, or until it is cancelled."""
+        """Run a batch until it ends or is cancelled; `content` is its input file."""
         settings = self._settings()
         dice = Random(blake2b(content, key=settings.seed.to_bytes(8, "little"), digest_size=8).digest())
-        drawn = dice.random()
+        point = dice.random()
         try:
             lines = _lines(content)
         except _BadLine as bad:
             batch.fail(bad.code, str(bad))
             return
-        if drawn < settings.batch_failed_rate:
+        if point < settings.batch_failed_rate:
             self._counters().injected["batch_failed"] += 1
             batch.fail("internal_error", "The batch could not be validated.")
             return
         batch.total = len(lines)
         batch.become("in_progress")
-        await self._work(batch, lines, dice, drawn - settings.batch_failed_rate)
+        await self._work(batch, lines, dice, point - settings.batch_failed_rate)
 
-    async def _work(self, batch: BatchJob, lines: list[_Line], dice: Random, drawn: float) -> None:
+    async def _work(self, batch: BatchJob, lines: list[_Line], dice: Random, point: float) -> None:
         settings = self._settings()
-        stalled = drawn < settings.batch_stall_rate
-        cancelled = not stalled and drawn < settings.batch_stall_rate + settings.batch_cancelled_rate
-        dice.shuffle(lines)  # results come in no order
-        doable = len(lines) // 2 if stalled or cancelled else len(lines)
+        stalled = point < settings.batch_stall_rate
+        cancelled = not stalled and point < settings.batch_stall_rate + settings.batch_cancelled_rate
+        dice.shuffle(lines)  # results are not in the order of the input
+        processed = len(lines) // 2 if stalled or cancelled else len(lines)
         results: list[dict[str, Any]] = []
         errors: list[dict[str, Any]] = []
         began = time.monotonic()
-        for done, line in enumerate(lines[:doable]):
+        for done, line in enumerate(lines[:processed]):
             await self._pace(batch, began + settings.batch_seconds * done / len(lines))
             if batch.stop.is_set() or self._expired(batch):
                 break
-            self._do(batch, line, dice, results, errors)
+            self._process_line(batch, line, dice, results, errors)
         else:
-            await self._pace(batch, began + settings.batch_seconds * doable / len(lines))
-        left = lines[batch.completed + batch.failed :]
-        if cancelled and left:
+            await self._pace(batch, began + settings.batch_seconds * processed / len(lines))
+        unprocessed = lines[batch.completed + batch.failed :]
+        if cancelled and unprocessed:
             self._counters().injected["batch_cancelled"] += 1
             batch.become("cancelling")
             batch.stop.set()
-        elif left and not batch.stop.is_set():
+        elif unprocessed and not batch.stop.is_set():
             self._counters().injected["batch_expired"] += 1
             await self._pace(batch, began + batch.window_seconds)
-        self._finish(batch, left, results, errors)
+        self._finish(batch, unprocessed, results, errors)
 
-    def _do(
+    def _process_line(
         self,
         batch: BatchJob,
         line: _Line,
@@ -207,18 +207,18 @@ class BatchRunner:
             errors.append(result)
 
     def _finish(
-        self, batch: BatchJob, left: list[_Line], results: list[dict[str, Any]], errors: list[dict[str, Any]]
+        self, batch: BatchJob, unprocessed: list[_Line], results: list[dict[str, Any]], errors: list[dict[str, Any]]
     ) -> None:
         end: BatchStatus = "completed"
-        if left:
+        if unprocessed:
             end = "cancelled" if batch.stop.is_set() else "expired"
-            code, message = _UNDONE[end]
+            code, message = _UNPROCESSED_ERRORS[end]
             error = {"code": code, "message": message}
             errors += [
                 {"id": _line_id(batch, item), "custom_id": item.custom_id, "response": None, "error": error}
-                for item in left
+                for item in unprocessed
             ]
-            batch.failed += len(left)
+            batch.failed += len(unprocessed)
         batch.become("finalizing")
         if results:
             batch.output_file = self._keep(f"{batch.id}_output.jsonl", _written(results)).id
@@ -230,13 +230,13 @@ class BatchRunner:
         return time.time() - batch.created >= batch.window_seconds
 
     async def _pace(self, batch: BatchJob, moment: float) -> None:
-        """Until then, or until it is cancelled; lets others run in any case."""
-        left = moment - time.monotonic()
-        if left <= 0:
+        """Wait until `moment` (monotonic clock) or until the batch is cancelled; always yields to other tasks."""
+        unprocessed = moment - time.monotonic()
+        if unprocessed <= 0:
             await asyncio.sleep(0)
             return
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(unprocessed):
                 await batch.stop.wait()
         except TimeoutError:
             return

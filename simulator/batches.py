@@ -1,4 +1,4 @@
-"""The HTTP side of files and batches: /v1/files and /v1/batches."""
+"""HTTP handlers of files and batches: /v1/files and /v1/batches."""
 
 import asyncio
 import json
@@ -19,16 +19,16 @@ from simulator.settings import Settings
 
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 
-_MOST_LISTED = 100
+_MAX_PAGE_SIZE = 100
 _WINDOW = "24h"
 _WINDOW_SECONDS = 86_400.0
-_MOST_METADATA = 16
+_MAX_METADATA = 16
 _BAD_GATEWAY = 0.9
-"""Draws the 502 among server errors."""
+"""Random value for which `server_error` returns a 502."""
 
 
 class _Answering(Protocol):
-    """The endpoint behind the door."""
+    """Endpoint that provides settings and counters, and answers the lines of batches."""
 
     @property
     def settings(self) -> Settings: ...
@@ -38,7 +38,7 @@ class _Answering(Protocol):
 
 
 class BatchDoor:
-    """Keeps files and batches in memory, and takes each batch to its end."""
+    """Handlers that keep files and batches in memory and run the batches."""
 
     def __init__(self, endpoint: _Answering) -> None:
         self._endpoint = endpoint
@@ -69,12 +69,12 @@ class BatchDoor:
 
     async def upload(self, request: web.Request) -> web.Response:
         fields = await _form(request)
-        purpose, given = fields.get("purpose"), fields.get("file")
+        purpose, upload = fields.get("purpose"), fields.get("file")
         if purpose is None or purpose.content != b"batch":
             raise ApiError(400, "Invalid value for 'purpose': only 'batch' is simulated.", param="purpose")
-        if given is None:
+        if upload is None:
             raise ApiError(400, "'file' is a required property", param="file")
-        return self._reply(self._keep(given.filename, "batch", given.content).shown())
+        return self._reply(self._keep(upload.filename, "batch", upload.content).shown())
 
     async def list_files(self, request: web.Request) -> web.Response:
         purpose = request.query.get("purpose")
@@ -87,9 +87,9 @@ class BatchDoor:
         return web.json_response(self._file(request.match_info["id"]).shown())
 
     async def delete_file(self, request: web.Request) -> web.Response:
-        gone = self._file(request.match_info["id"])
-        del self._files[gone.id]
-        return web.json_response({"id": gone.id, "object": "file", "deleted": True})
+        file = self._file(request.match_info["id"])
+        del self._files[file.id]
+        return web.json_response({"id": file.id, "object": "file", "deleted": True})
 
     async def content(self, request: web.Request) -> web.Response:
         file = self._file(request.match_info["id"])
@@ -171,23 +171,23 @@ class _Field:
 
 
 async def _form(request: web.Request) -> dict[str, _Field]:
-    """The fields of a form of several parts. Raises ApiError 400."""
+    """Return the fields of a multipart form by name. Raises ApiError (400) if the request has no such form."""
     if not request.content_type.startswith("multipart/"):
-        raise ApiError(400, "This endpoint expects a form of several parts.")
+        raise ApiError(400, "This endpoint expects a multipart form.")
     fields: dict[str, _Field] = {}
     async for part in await request.multipart():
         if not isinstance(part, BodyPartReader):
-            raise ApiError(400, "This endpoint expects a form of several parts.")
+            raise ApiError(400, "This endpoint expects a multipart form.")
         fields[part.name or ""] = _Field(part.filename or "", bytes(await part.read()))
     return fields
 
 
 def _page(request: web.Request, objects: Mapping[str, dict[str, Any]]) -> web.Response:
-    """One page of a list, after the one that the request names."""
+    """Return a page of a list, starting after the object that the request's `after` names."""
     names = list(objects)
     after = request.query.get("after", "")
     first = names.index(after) + 1 if after in objects else 0
-    size = min(int(request.query.get("limit", "20")), _MOST_LISTED)
+    size = min(int(request.query.get("limit", "20")), _MAX_PAGE_SIZE)
     shown = names[first : first + size]
     return web.json_response(
         {
@@ -210,8 +210,8 @@ def _json_object(raw: bytes) -> dict[str, Any]:
     return body
 
 
-def _metadata(given: Any) -> dict[str, str]:
-    pairs = {} if given is None else given
-    if not isinstance(pairs, dict) or len(pairs) > _MOST_METADATA:
-        raise ApiError(400, f"Invalid 'metadata': expected at most {_MOST_METADATA} pairs.", param="metadata")
+def _metadata(upload: Any) -> dict[str, str]:
+    pairs = {} if upload is None else upload
+    if not isinstance(pairs, dict) or len(pairs) > _MAX_METADATA:
+        raise ApiError(400, f"Invalid 'metadata': expected at most {_MAX_METADATA} pairs.", param="metadata")
     return {str(name): str(value) for name, value in pairs.items()}

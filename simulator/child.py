@@ -1,4 +1,4 @@
-"""A server as a process of its own, running from `with` to its end, and its control door."""
+"""Server in a child process that runs within a `with` block, and requests to its control endpoint."""
 
 import json
 import selectors
@@ -18,9 +18,9 @@ _STOP_SECONDS = 5.0
 
 
 class ServerProcess:
-    """`python -m module --port PORT …`. It also stops by itself when this process dies.
+    """Child process `python -m MODULE --port PORT …`, which also stops when this process dies.
 
-    Entering raises RuntimeError when it does not start, and whatever `prepare` raises.
+    Entering the context raises RuntimeError if the server does not start, and the errors of `prepare`.
     """
 
     base_url: str
@@ -37,7 +37,7 @@ class ServerProcess:
             )
             self._process = process
             try:
-                self.base_url = _ready(process, errors)
+                self.base_url = _wait_until_listening(process, errors)
                 self.prepare()
             except BaseException:
                 self.stop()
@@ -53,11 +53,11 @@ class ServerProcess:
     @property
     def pid(self) -> int:
         """Process id of the running process."""
-        assert self._process is not None, "The simulator is not running."  # noqa: S101 - a caller's mistake
+        assert self._process is not None, "The simulator is not running."  # noqa: S101 - an error of the caller
         return self._process.pid
 
     def stop(self) -> None:
-        """Ends the process; does nothing when there is none."""
+        """Stop the process if it is running."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -86,8 +86,8 @@ class ServerProcess:
         return text
 
 
-def _ready(process: subprocess.Popen[str], errors: IO[str]) -> str:
-    """The base URL from the line that says so."""
+def _wait_until_listening(process: subprocess.Popen[str], errors: IO[str]) -> str:
+    """Wait for the line `listening on URL` and return the URL. Raises RuntimeError if it does not appear in time."""
     assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
     deadline = time.monotonic() + _START_SECONDS
     with selectors.DefaultSelector() as selector:

@@ -1,4 +1,4 @@
-"""Parts of a compiled schema that hold others: objects, arrays, alternatives, references."""
+"""Nodes of a compiled schema that contain other nodes: objects, arrays, alternatives, references."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,8 +8,8 @@ from simulator.draft import DEEPEST, Draft
 from simulator.prompt import Item
 from simulator.scalars import Boolean, Labelled, Node, Text
 
-_SOME = 2
-"""Most labels that a nested array speaks of when it may be empty."""
+_MAX_NESTED_LABELS = 2
+"""Maximum number of labels in a nested array that may be empty."""
 
 
 @dataclass
@@ -28,11 +28,12 @@ class Array(Node):
     unique: bool = False
     objects: bool = False
     about: Literal["nothing", "every_label", "citations", "labels"] = "nothing"
-    """`every_label`: one object for each labelled item of the prompt. `citations`: objects that only cite, of
-    which a few are enough inside another array. `labels`: bare labels."""
+    """Content of the array. `every_label`: one object for each labelled item in the prompt; `citations`: objects that
+    only cite, a few of which suffice inside another array; `labels`: only labels."""
     letter: str | None = None
     may_stay_empty: bool = False
-    """Whether its description says when it is: then, inside another array, it holds entries for some labels only."""
+    """Whether its description states when it is empty; inside another array, it then has entries for only some
+    labels."""
 
     def make(self, draft: Draft) -> list[Any]:
         before = draft.focus
@@ -42,7 +43,7 @@ class Array(Node):
         draft.depth += 1
         if len(chosen) < max(self.least, 1):
             chosen = []
-            values = self._loose(draft)
+            values = self._unlabelled(draft)
         else:
             values = []
             for item in chosen:
@@ -53,7 +54,7 @@ class Array(Node):
         return values
 
     def _choose(self, draft: Draft) -> list[Item]:
-        """The labelled items that the array's own items are about."""
+        """Return the labelled items that the array's elements are about."""
         if self.about == "nothing":
             return []
         items = draft.known(self.letter)
@@ -62,13 +63,13 @@ class Array(Node):
             few = draft.random.randint(1, 3) if draft.depth else draft.random.randint(1, len(items) or 1)
             items = focused or _sample(draft, items, few)
         elif self.about == "every_label" and self.may_stay_empty and draft.depth:
-            items = _sample(draft, items, draft.random.randint(0, _SOME))
+            items = _sample(draft, items, draft.random.randint(0, _MAX_NESTED_LABELS))
         elif self.about == "citations" and draft.depth:
             items = focused or _sample(draft, items, draft.random.randint(1, 2))
         return items if self.most is None else _sample(draft, items, self.most)
 
-    def _loose(self, draft: Draft) -> list[Any]:
-        """Items about nothing in particular."""
+    def _unlabelled(self, draft: Draft) -> list[Any]:
+        """Return elements that are not about labelled items."""
         count = self._count(draft)
         values: list[Any] = []
         for _ in range(20 * count):
@@ -78,19 +79,19 @@ class Array(Node):
             if not (self.unique and value in values):
                 values.append(value)
         if len(values) < self.least:
-            raise ValueError(f"fewer than {self.least} different items were found for an array of unique items")
+            raise ValueError(f"cannot generate {self.least} different items for an array of unique items")
         return values
 
     def _count(self, draft: Draft) -> int:
         if draft.references > DEEPEST or self.about == "labels":
             return self.least
-        # `depth` counts this array too.
-        usual = draft.random.randint(3, 5) if self.objects and draft.depth == 1 else draft.random.randint(1, 3)
-        return max(self.least, usual if self.most is None else min(usual, self.most))
+        # `depth` includes this array.
+        typical = draft.random.randint(3, 5) if self.objects and draft.depth == 1 else draft.random.randint(1, 3)
+        return max(self.least, typical if self.most is None else min(typical, self.most))
 
 
 def _sample(draft: Draft, items: list[Item], count: int) -> list[Item]:
-    """Return at most `count` of the items, in their order."""
+    """Return at most `count` random items, in their original order."""
     if len(items) <= count:
         return items
     chosen = sorted(draft.random.sample(range(len(items)), count))
@@ -125,7 +126,7 @@ class Object(Node):
         return None
 
     def only_cites(self) -> bool:
-        """Whether there is nothing in it but labels, perhaps with words quoted from what they label."""
+        """Return whether it contains only labels, and possibly quotes from the labelled items."""
         return all(
             isinstance(node, Labelled)
             or (isinstance(node, Array) and node.about == "labels")
@@ -152,7 +153,7 @@ class Object(Node):
 
 @dataclass
 class Mapping(Node):
-    """An object with free keys."""
+    """Object with arbitrary keys."""
 
     keys: Node
     values: Node
@@ -171,11 +172,11 @@ class Mapping(Node):
 
 @dataclass
 class OneOf(Node):
-    """anyOf and oneOf; null is taken one time in four."""
+    """Node for anyOf and oneOf. If null is allowed, it is chosen one time in four."""
 
     branches: list[Node]
     ends: list[Node]
-    """The branches that do not lead back to themselves."""
+    """Branches that are not recursive."""
     nullable: bool
 
     def make(self, draft: Draft) -> Any:
@@ -191,7 +192,7 @@ class OneOf(Node):
 
 @dataclass
 class Reference(Node):
-    """A named part of the schema, which may contain itself."""
+    """Reference to a named part of the schema, which may contain itself."""
 
     pointer: str
     parts: dict[str, Node] = field(repr=False)
@@ -199,7 +200,7 @@ class Reference(Node):
     def make(self, draft: Draft) -> Any:
         draft.references += 1
         if draft.references > 10 * DEEPEST:
-            raise ValueError(f"{self.pointer} refers to itself without end")
+            raise ValueError(f"{self.pointer} is infinitely recursive")
         value = self.parts[self.pointer].make(draft)
         draft.references -= 1
         return value

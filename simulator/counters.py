@@ -8,39 +8,40 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Stats(BaseModel):
-    """Answer of GET /_simulator/stats. Tokens are those of completed answers: what would be billed."""
+    """Response to GET /_simulator/stats. Tokens are counted only for completed answers, which would be billed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     requests: int
-    """Requests to /v1/chat/completions, refused ones included."""
+    """Number of requests to /v1/chat/completions, including refused ones."""
     answered: int
-    """Answers delivered whole with status 200, faulty ones included."""
+    """Number of answers delivered completely with status 200, including faulty ones."""
     abandoned: int
-    """Requests whose client went away before the answer."""
+    """Number of requests whose client disconnected before the answer."""
     by_status: dict[str, int]
     injected: dict[str, int]
-    """Faults that had an effect: `rate_limited`, `server_error`, `dropped`, `slow` and kinds of answer faults."""
+    """Number of injected faults by kind: `rate_limited`, `server_error`, `dropped`, `slow`, and answer and batch
+    faults."""
     cut_by_max_tokens: int
-    """Answers that the request's own limit cut short."""
+    """Number of answers truncated by the request's `max_tokens`."""
     prompt_tokens: int
     completion_tokens: int
     in_flight: int
     peak_in_flight: int
     distinct_prompts: int
-    """Different (model, messages) among well-formed requests."""
+    """Number of different prompts (model and messages) in well-formed requests."""
     repeated_answers: int
-    """Answers to a prompt that had been answered before, soundly or not."""
+    """Number of answers to prompts that had been answered before, soundly or not."""
     repeated_prompts: int
-    """Answers to a prompt that had already had a sound answer: somebody paid twice."""
+    """Number of answers to prompts that already had a sound answer, that is, answers paid for twice."""
     batches: int
-    """Made, whatever came of them."""
+    """Number of batches created, whatever their outcome."""
     batch_answers: int
-    """Lines of batches that were answered; they count as answers and tokens above as well."""
+    """Number of batch lines answered; they are included in the answers and tokens above."""
     batch_prompt_tokens: int
     batch_completion_tokens: int
     billed_prompt_tokens: float
-    """Tokens of batches at their share of the price."""
+    """Prompt tokens, with those of batches multiplied by their share of the price."""
     billed_completion_tokens: float
     cpu_seconds: float
     """CPU seconds used by the simulator's process."""
@@ -48,7 +49,7 @@ class Stats(BaseModel):
 
 @dataclass
 class Seen:
-    """The history of one prompt."""
+    """History of one prompt."""
 
     attempts: int = 0
     answered: bool = False
@@ -77,10 +78,10 @@ class Counters:
     _cpu_before: float = field(default_factory=time.process_time)
 
     def reset(self) -> None:
-        """Starts anew; only requests in flight go on counting as such. Prompts are forgotten, so that the
-        same requests meet the same fate again."""
+        """Reset all counters except the requests in flight. Prompts are forgotten, so that the same requests have the
+        same outcomes again."""
         in_flight = self.in_flight
-        self.__init__()  # type: ignore[misc]  # every field back to its default, none forgotten
+        self.__init__()  # type: ignore[misc]  # resets every field to its default
         self.in_flight = self.peak_in_flight = in_flight
 
     def enter(self) -> None:
@@ -99,7 +100,8 @@ class Counters:
         sampled: bool = False,
         by_batch: bool = False,
     ) -> None:
-        """One answer went out whole. A sampled one repeats nothing: another sample is meant to be paid for."""
+        """Count a completely delivered answer. A sampled answer is never a repeat, because each sample is requested on
+        purpose."""
         self.answered += 1
         self.by_status[200] += 1
         self.prompt_tokens += prompt_tokens

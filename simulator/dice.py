@@ -1,8 +1,7 @@
-"""Every random choice about a request, drawn at once from (seed, prompt, attempt).
+"""All random choices about a request, derived from a hash of (seed, prompt, attempt).
 
-So a run is reproducible whatever the order in which requests arrive, and a repeat of a failed request
-draws anew. The answer's wording depends on (seed, prompt) only: asking twice gives the same words,
-unless the request asks for samples.
+A run is therefore reproducible whatever the order of requests, and a retry of a failed request draws again. The text of
+the answer depends only on (seed, prompt), so a repeated request gets the same text, unless it asks for samples.
 """
 
 import math
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from simulator.settings import AnswerFault, Settings
 
 Fate = str
-"""`answer`, `rate_limited`, `server_error` or `dropped`."""
+"""Outcome of a request: `answer`, `rate_limited`, `server_error` or `dropped`."""
 
 _UNIT = 2.0**-64
 _NORMAL = NormalDist()
@@ -23,18 +22,18 @@ _NORMAL = NormalDist()
 class Throw(NamedTuple):
     fate: Fate
     latency: float
-    """Seconds, generation of tokens not included."""
+    """Latency in seconds, without the generation of tokens."""
     slow: bool
     faults: tuple[AnswerFault, ...]
-    """Kinds to try on the answer in this order, one of them to be applied; empty for a sound answer."""
+    """Kinds of faults in the order in which they are tried until one can be applied; empty for a sound answer."""
     spare: float
-    """0 to 1: where to cut, which variant."""
+    """Number from 0 to 1 that varies a fault: where to truncate, which variant to use."""
     words: int
     """Seed of the answer's content."""
 
 
 def prompt_key(model: str, messages: list[tuple[str, str]]) -> bytes:
-    """Identifies a prompt: 16 bytes of hash over model, roles and contents."""
+    """Return a 16-byte hash of the model and the messages (role, content)."""
     digest = blake2b(model.encode(), digest_size=16)
     for role, content in messages:
         digest.update(f"\0{role}\0{len(content)}\0".encode())
@@ -43,7 +42,7 @@ def prompt_key(model: str, messages: list[tuple[str, str]]) -> bytes:
 
 
 def throw(settings: Settings, key: bytes, attempt: int) -> Throw:
-    """The fate of the `attempt`-th request (from 0) for this prompt."""
+    """Draw all choices for a request; `attempt` is the number of earlier requests with this prompt."""
     seed = settings.seed.to_bytes(8, "little")
     digest = blake2b(key + attempt.to_bytes(8, "little"), key=seed, digest_size=48).digest()
     fate, latency, slow, fault, mix, spare = (raw * _UNIT for raw in struct.unpack("<6Q", digest))
@@ -67,7 +66,7 @@ def _fate(settings: Settings, point: float) -> Fate:
 
 
 def _latency(settings: Settings, point: float) -> float:
-    """Lognormal with the settings' mean and coefficient of variation."""
+    """Return the lognormal latency, with the settings' mean and coefficient of variation, at a quantile (0 to 1)."""
     if settings.latency_mean == 0 or settings.latency_spread == 0:
         return settings.latency_mean
     variance = math.log1p(settings.latency_spread**2)
@@ -76,18 +75,18 @@ def _latency(settings: Settings, point: float) -> float:
 
 
 def _order(settings: Settings, point: float) -> tuple[AnswerFault, ...]:
-    """Draws kinds one after another by weight, without putting back."""
-    left = dict(settings.answer_faults)
+    """Return all kinds in a random order, drawn by weight without replacement."""
+    weights = dict(settings.answer_faults)
     order: list[AnswerFault] = []
-    while left:
-        kind, rest = _pick(left, point * sum(left.values()))
+    while weights:
+        kind, rest = _pick(weights, point * sum(weights.values()))
         order.append(kind)
-        point = min(rest / left.pop(kind), math.nextafter(1.0, 0.0))
+        point = min(rest / weights.pop(kind), math.nextafter(1.0, 0.0))
     return tuple(order)
 
 
 def _pick(weights: dict[AnswerFault, float], target: float) -> tuple[AnswerFault, float]:
-    """The kind in whose share `target` falls, and how far into it."""
+    """Return the kind whose share of the cumulative weights contains `target`, and the position within that share."""
     for kind, weight in weights.items():
         if target < weight:
             return kind, target

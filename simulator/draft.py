@@ -1,4 +1,4 @@
-"""One answer in the making: the prompt it answers, its own randomness, and where a fault is to strike."""
+"""State of an answer while it is generated: its prompt, its random numbers, and where to apply a fault."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from simulator.settings import AnswerFault
 from simulator.text import clip, passage, phrases, sentences
 
 DEEPEST = 5
-"""Nested references after which recursive schemas are brought to an end."""
+"""Depth of nested references after which recursive schemas are ended."""
 _NASTY = ' (compare "]}", [1, 2}, {"a": [ and ```json in the original)'
 _PATTERNS = (
     "{own}. {who} reports: {other}.",
@@ -32,31 +32,31 @@ _HEADING = re.compile(r"^(?:[A-Z][a-z]+: )+")
 
 
 class Draft:
-    """`focus` holds the labelled items that the object being made is about."""
+    """State of an answer. `focus` contains the labelled items that the object being generated is about."""
 
     def __init__(self, prompt: Prompt, seed: int) -> None:
         self.prompt = prompt
         self.random = Random(seed)
         self.focus: tuple[Item, ...] = ()
         self.depth = 0
-        """Nested arrays."""
+        """Number of enclosing arrays."""
         self.references = 0
-        """Nested references."""
+        """Number of enclosing references."""
         self.taken: set[str] = set()
-        """Names and statements already given."""
+        """Names and statements used so far."""
         self.counting = False
         self.chances: Counter[AnswerFault] = Counter()
-        """Places met so far where each kind of fault could strike."""
+        """Number of places so far where each kind of fault could be applied."""
         self.fault: AnswerFault | None = None
         self.target = 0
-        """The place among them where `fault` strikes."""
+        """Number of the place where `fault` is applied."""
         self.irrelevant = False
-        """Whether the object being made is about something found not to be relevant."""
+        """Whether the object being generated is about an item judged irrelevant."""
         self.sheltered = 0
-        """Above 0 where a fault would leave the answer valid: several alternatives are open."""
+        """Number of enclosing alternatives; above 0, no faults are applied, because the answer could remain valid."""
 
     def strikes(self, fault: AnswerFault) -> bool:
-        """Counts one place where this fault could strike; whether it does."""
+        """Count a place where this fault could be applied, and return whether to apply it here."""
         if not self.counting or self.sheltered:
             return False
         place = self.chances[fault]
@@ -64,7 +64,7 @@ class Draft:
         return self.fault == fault and self.target == place
 
     def item(self, letter: str | None) -> Item | None:
-        """The labelled item meant here: the one in focus, else any of that letter."""
+        """Return the labelled item in focus, otherwise a random item with that letter; None if there is none."""
         for item in self.focus:
             if letter is None or item.letter == letter:
                 return item
@@ -72,19 +72,20 @@ class Draft:
         return self.random.choice(known) if known else None
 
     def known(self, letter: str | None) -> list[Item]:
-        """All items of a letter in the prompt; without a letter, papers or whatever else there is."""
+        """Return the prompt's items with that letter; without a letter, the papers or, if there are none, other
+        items."""
         items = self.prompt.items
         if letter is not None:
             return items.get(letter, [])
         return items.get("P") or next(iter(items.values()), [])
 
     def unknown(self, letter: str) -> str:
-        """A label that the prompt does not define, far from those it does."""
+        """Return a label that the prompt does not define, with a number far above the defined ones."""
         return f"{letter}{max((item.number for item in self.known(letter)), default=0) + 900}"
 
     def subject(self) -> str:
-        """Return the subject of the object being generated: its own item unless that is a paper, else the
-        subject of the question."""
+        """Return the subject of the object being generated: the text of its item unless that is a paper, otherwise the
+        prompt's subject."""
         for item in self.focus:
             if item.letter != "P":
                 return item.text
@@ -102,7 +103,7 @@ class Draft:
         return chosen[0].upper() + chosen[1:]
 
     def query(self, least: int) -> str:
-        """Key phrases of the subject, together at least `least` characters where it has as many."""
+        """Return key phrases of the subject, at least `least` characters in total if the subject has enough."""
         found = list(phrases(self.subject())) or ["prior work"]
         self.random.shuffle(found)
         chosen = found[:2]
@@ -113,7 +114,7 @@ class Draft:
         return self._fresh((" ".join(chosen),))
 
     def statement(self, least: int) -> str:
-        """Sentences of the subject, together at least `least` characters where it has as many."""
+        """Return sentences of the subject, at least `least` characters in total if the subject has enough."""
         subject = self.subject()
         found = sentences(subject) or (passage(subject, self.random),)
         chosen = self._fresh(found)
@@ -125,13 +126,14 @@ class Draft:
         return chosen
 
     def question(self) -> str:
-        """One that speaks of two phrases of the opening of the text asked about, where a paper has its title."""
+        """Return a question about two phrases from the first paragraph of the prompt's subject, where papers have their
+        title."""
         opening = self.prompt.subject.partition("\n\n")[0]
         first, other = self._two_phrases(opening)
         return self.random.choice(_QUESTIONS).format(one=first, other=other)
 
     def plan(self, least: int) -> str:
-        """Steps of a method about phrases of the subject, together at least `least` characters."""
+        """Return steps of a method about phrases of the subject, at least `least` characters in total."""
         steps = list[str]()
         while not steps or sum(map(len, steps)) < least:
             first, other = self._two_phrases(self.subject())
@@ -143,7 +145,7 @@ class Draft:
         return self.random.choice(found), self.random.choice(found)
 
     def text(self, cites: bool, longest: int) -> str:
-        """One or two sentences out of the idea and the evidence; with labels where they are expected."""
+        """Return one or two sentences made from the idea and the evidence; with `cites`, they contain labels."""
         for _ in range(3):
             text = self._text(cites, longest)
             if text not in self.taken:
@@ -170,11 +172,11 @@ class Draft:
         return text
 
     def nasty(self, text: str, longest: int) -> str:
-        """The text with brackets, quotes and fences in it that a hasty parser trips over."""
+        """Return the text followed by brackets, quotes and fences that a careless parser would stumble over."""
         return clip(text, longest - len(_NASTY)) + _NASTY
 
     def _fresh(self, candidates: tuple[str, ...]) -> str:
-        """A candidate not given before in this answer, or one made different."""
+        """Return a candidate not used yet in this answer; if all are used, a variant of one of them."""
         start = self.random.randrange(len(candidates))
         for offset in range(len(candidates)):
             chosen = candidates[(start + offset) % len(candidates)] or "Unnamed"
@@ -187,5 +189,5 @@ class Draft:
 
 
 def _clause(sentence: str, longest: int) -> str:
-    """A sentence without its heading and its full stop, to stand inside another."""
+    """Return a sentence without its heading and full stop, for use inside another sentence."""
     return clip(_HEADING.sub("", sentence), longest).rstrip(".,;: ")

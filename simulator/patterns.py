@@ -4,7 +4,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
-_parser: Any = import_module("re._parser")  # by name: typeshed knows nothing of it
+_parser: Any = import_module("re._parser")  # imported by name, because typeshed does not declare it
 
 _MOST_REPEATS = 8
 _CATEGORIES = {
@@ -19,9 +19,9 @@ _PRINTABLE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_.
 
 
 def matching(pattern: str, random: Random) -> str:
-    """A string that the pattern probably matches: look-arounds are ignored, so callers check.
+    """Return a string that probably matches the pattern; look-arounds are ignored, so callers must check.
 
-    Raises ValueError on a construct it does not know.
+    Raises ValueError for unsupported constructs.
     """
     groups: dict[int, str] = {}
     return _sequence(_parser.parse(pattern), random, groups)
@@ -31,7 +31,7 @@ def _sequence(nodes: Any, random: Random, groups: dict[int, str]) -> str:
     return "".join(_one(str(kind), value, random, groups) for kind, value in nodes)
 
 
-def _one(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str:  # noqa: PLR0911 - one case a construct
+def _one(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str:  # noqa: PLR0911 - one case per construct
     match kind:
         case "LITERAL":
             return chr(value)
@@ -59,7 +59,7 @@ def _one(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str: 
 
 
 def _class(members: Any) -> str:
-    """The characters of a set such as `[a-z_]`."""
+    """Return the characters of a set such as `[a-z_]`."""
     included = ""
     negated = False
     for kind, value in members:

@@ -1,4 +1,4 @@
-"""Runs the simulator as a process of its own, for tests and benchmarks."""
+"""The simulator in a child process, for tests and benchmarks."""
 
 import json
 from typing import Any
@@ -9,10 +9,11 @@ from simulator.settings import Settings
 
 
 class Simulator(ServerProcess):
-    """A simulator with the given fields of Settings, running from `with` to its end.
+    """Simulator with the given fields of Settings that runs within a `with` block.
 
-    Without knobs it answers after 2 s on average; tests want `latency_mean=0`. Its `base_url` ends in /v1, as an
-    OpenAI client wants it. Entering raises RuntimeError when it does not start, ValueError for unusable knobs.
+    By default, it answers after 2 s on average; tests should set `latency_mean=0`. Its `base_url` ends in /v1, as
+    OpenAI clients expect. Entering the context raises RuntimeError if it does not start, and ValueError for invalid
+    settings.
     """
 
     def __init__(self, port: int = 0, **knobs: Any) -> None:
@@ -26,12 +27,12 @@ class Simulator(ServerProcess):
         return Stats.model_validate_json(self.ask("GET", "/_simulator/stats"))
 
     def reset(self) -> Stats:
-        """Counters back to zero; returns what they were."""
+        """Reset the counters and return their previous values."""
         return Stats.model_validate_json(self.ask("POST", "/_simulator/reset"))
 
     def settings(self) -> Settings:
         return Settings.model_validate_json(self.ask("GET", "/_simulator/settings"))
 
     def configure(self, **knobs: Any) -> Settings:
-        """Changes the named fields of Settings. Raises ValueError when they cannot be used."""
+        """Change the named fields of Settings. Raises ValueError if they are invalid."""
         return Settings.model_validate_json(self.ask("PUT", "/_simulator/settings", json.dumps(knobs)))

@@ -1,8 +1,8 @@
 """Parser of prompts: fenced texts and labelled items, found in one pass over its lines.
 
-Text from outside is enclosed in `<idea ab12cd34>` and `</idea ab12cd34>`; evidence and other items begin with a line
-`[P1] Title (2021)` and continue to the next label, the end of a fence or an empty line. Several fences of one kind
-right after a label are several passages of its item."""
+External text is enclosed in `<idea ab12cd34>` and `</idea ab12cd34>`; evidence and other items begin with a line `[P1]
+Title (2021)` and continue to the next label, the end of a fence or an empty line. Several fences of one kind right
+after a label are several passages of its item."""
 
 import re
 from collections.abc import Iterable
@@ -18,9 +18,9 @@ class Item(NamedTuple):
     letter: str
     number: int
     text: str
-    """Everything said under the label; the label's own line where nothing follows it."""
+    """Text under the label, or the title in the label's line if nothing follows it."""
     more: tuple[str, ...] = ()
-    """Its other passages."""
+    """Further passages of the item."""
 
     @property
     def label(self) -> str:
@@ -30,13 +30,13 @@ class Item(NamedTuple):
 class Prompt(NamedTuple):
     idea: str
     subject: str
-    """Subject of the question: the last fenced text that is neither idea nor labelled, else the idea."""
+    """Subject of the question: the last fenced text that is neither the idea nor labelled, otherwise the idea."""
     items: dict[str, list[Item]]
     """Items by letter, in order of appearance."""
 
 
 def read(contents: Iterable[str]) -> Prompt:
-    """Reads the messages up to the first answer: a quoted complaint must not define labels."""
+    """Parse the messages up to the first answer."""
     text = "\n" + "\n".join(contents)
     return _Reader(text).read()
 
@@ -49,13 +49,13 @@ class _Reader:
         self.label: tuple[str, int, str] | None = None
         self.begin = 0
         self.fenced = False
-        """Whether the open item's text is a fence of its own."""
+        """Whether the text of the open item is fenced."""
         self.passage: tuple[str, int, str, int] | None = None
-        """The last item whose text was such a fence, the fence's kind, and where it ended."""
+        """Last item with a fenced text (letter, number), the kind of its fence, and where it ended."""
         self.continued = False
-        """Whether the open fence is another passage of that item."""
+        """Whether the open fence is a further passage of that item."""
         self.outer: list[tuple[str, int, int]] = []
-        """Open fences: kind, where the text begins, and how many items were known then."""
+        """Open fences: kind, where the text begins, and the number of items known at that point."""
 
     def read(self) -> Prompt:
         for match in _MARK.finditer(self.text):
@@ -75,13 +75,13 @@ class _Reader:
         if self.label is not None and not self.text[self.begin : match.start()].strip():
             self.begin, self.fenced = match.end(), True
             return
-        if self._goes_on(kind, match.start()):
+        if self._continues(kind, match.start()):
             self.begin, self.continued = match.end(), True
             return
         self._close(match.start())
         self.outer.append((kind, match.end(), len(self.items)))
 
-    def _goes_on(self, kind: str, at: int) -> bool:
+    def _continues(self, kind: str, at: int) -> bool:
         if self.label is not None or self.passage is None:
             return False
         _, _, kind_before, ended = self.passage
@@ -129,7 +129,7 @@ class _Reader:
 
 
 def _cited(texts: list[str]) -> list[Item]:
-    """Papers known only because given texts cite them; what is said of one is the line that cites it first."""
+    """Return papers that are only cited in the texts; the text of each is the line that cites it first."""
     items: dict[int, Item] = {}
     for text in texts:
         for line in text.splitlines():

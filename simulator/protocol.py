@@ -1,4 +1,4 @@
-"""The OpenAI chat completions protocol: requests in, bodies out, errors as the real ones word them."""
+"""OpenAI's chat completions protocol: parsing of requests, bodies of responses, and errors with the real wording."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _FORMATS = {"text", "json_object", "json_schema"}
 
 
 class ApiError(Exception):
-    """A refusal with its status and body."""
+    """Error response with its status and body."""
 
     def __init__(
         self,
@@ -34,20 +34,20 @@ class ApiError(Exception):
 
 
 class ChatCall(NamedTuple):
-    """A well-formed request."""
+    """Well-formed request."""
 
     model: str
     messages: list[tuple[str, str]]
-    """Role and text."""
+    """Messages as (role, text)."""
     node: Node | None
     """Required structure of the answer; None asks for plain text."""
     max_tokens: int | None
     sampled: bool = False
-    """Whether the request uses a temperature above 0, where the same question may be answered in other words."""
+    """Whether the temperature is above 0, so that repeated requests may get different answers."""
 
     @property
     def question(self) -> list[str]:
-        """The texts up to the first answer: a conversation about a bad answer adds no evidence."""
+        """Texts of the messages before the first answer; later messages, about a bad answer, add no evidence."""
         texts: list[str] = []
         for role, text in self.messages:
             if role == "assistant":
@@ -61,7 +61,7 @@ class ChatCall(NamedTuple):
 
 
 def authorise(header: str | None, accepted: str | None) -> None:
-    """Raises ApiError 401."""
+    """Check the Authorization header. Raises ApiError (401)."""
     if not header or not header.startswith("Bearer ") or not header[7:].strip():
         raise ApiError(
             401,
@@ -75,7 +75,7 @@ def authorise(header: str | None, accepted: str | None) -> None:
 
 
 def parse(raw: bytes, settings: Settings) -> ChatCall:
-    """Raises ApiError 400 or 404."""
+    """Parse the body of a request. Raises ApiError (400 or 404)."""
     try:
         body = json.loads(raw)
     except ValueError:
@@ -104,7 +104,7 @@ def parse(raw: bytes, settings: Settings) -> ChatCall:
 
 
 def _fits(call: ChatCall, context_tokens: int | None) -> None:
-    """Raises ApiError 400, as vLLM words it, if prompt and answer exceed the context window."""
+    """Raise ApiError (400) with vLLM's wording if prompt and answer exceed the context window."""
     written = call.max_tokens or 0
     if context_tokens is not None and call.prompt_tokens + written > context_tokens:
         raise ApiError(
@@ -211,7 +211,7 @@ def rate_limited(model: str, retry_after: float) -> ApiError:
 
 
 def server_error(spare: float) -> ApiError:
-    """500 or 503 of the API itself, or the 502 of a proxy before it, which speaks HTML."""
+    """Return a 500 or 503 error of the API, or the 502 error of a proxy, in HTML, depending on `spare` (0 to 1)."""
     if spare < 1 / 3:
         return ApiError(500, "The server had an error while processing your request. Sorry about that!", "server_error")
     if spare < 2 / 3:

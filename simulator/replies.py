@@ -1,4 +1,4 @@
-"""Refusals as they go over the wire."""
+"""HTTP responses for errors."""
 
 from http import HTTPStatus
 

@@ -48,21 +48,22 @@ _LABEL_DESCRIBED = re.compile(r"^(?:A )?(?:label|node)s? |^[A-Z]\d+, |(?:e\.g\.|
 _LABEL_MENTIONED = re.compile(r"\b([A-Z])\d+\b")
 _WORDS = re.compile(r"(?:(\d+) to |at most |up to )(\d+) (?:\w+ )?words", re.IGNORECASE)
 _EMPTY = re.compile(r"\bempty\b.{0,12}\b(?:if|unless|when)\b", re.IGNORECASE)
-_CHARACTERS_A_WORD = 6
+_CHARACTERS_PER_WORD = 6
 _USUAL_LENGTH = (0, 300)
 _CITES = re.compile(r"\bcit(?:e|es|ed|ing|ation|ations)\b|\blabels?\b|\[[A-Z]\d+\]", re.IGNORECASE)
 _CITES_NOT = re.compile(r"\b(?:no|not|never|without)\b[^.;]*\b(?:cit(?:e|es|ing|ation)|labels?)\b", re.IGNORECASE)
 
 
 def role(name: str, schema: dict[str, Any]) -> Role:
-    """`name` is the property's; that of an array stands for its items."""
+    """Return the role of a string. `name` is the name of its property, or of the array that contains it."""
     if _LABEL_PATTERN.match(schema.get("pattern", "")) or _LABEL_DESCRIBED.search(schema.get("description", "")):
         return "label"
     return _ROLES.get(name.lower(), "text")
 
 
 def label_letter(name: str, schema: dict[str, Any]) -> str | None:
-    """Which labels are meant: `P` in `^P\\d+$`; None when neither pattern, name nor description says."""
+    """Return the letter of the expected labels, such as `P` for `^P\\d+$`; None if pattern, description and name do not
+    state it."""
     pattern = _LABEL_PATTERN.match(schema.get("pattern", ""))
     if pattern:
         return pattern[1]
@@ -71,18 +72,18 @@ def label_letter(name: str, schema: dict[str, Any]) -> str | None:
 
 
 def cites_labels(description: str) -> bool:
-    """Whether a text so described is expected to contain `[P2]`."""
+    """Return whether a text with this description is expected to contain labels such as `[P2]`."""
     return bool(_CITES.search(description)) and not _CITES_NOT.search(description)
 
 
 def usual_length(description: str) -> tuple[int, int]:
-    """Characters that "10 to 70 words" or "at most 15 words" come to."""
+    """Return the minimum and maximum number of characters for a description such as "10 to 70 words"."""
     words = _WORDS.search(description)
     if words is None:
         return _USUAL_LENGTH
-    return int(words[1] or 0) * _CHARACTERS_A_WORD, int(words[2]) * _CHARACTERS_A_WORD
+    return int(words[1] or 0) * _CHARACTERS_PER_WORD, int(words[2]) * _CHARACTERS_PER_WORD
 
 
 def may_stay_empty(description: str) -> bool:
-    """Whether there are cases in which an empty text is the right one."""
+    """Return whether the description allows an empty value in some cases."""
     return bool(_EMPTY.search(description))

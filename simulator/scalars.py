@@ -1,4 +1,4 @@
-"""Parts of a compiled schema that make single values, valid ones or, where a fault is to strike, faulty ones."""
+"""Nodes of a compiled schema that generate single values, which are valid unless a fault is to be applied."""
 
 import datetime as dt
 import math
@@ -21,7 +21,7 @@ class Node(ABC):
 
 @dataclass
 class Choice(Node):
-    """enum and const."""
+    """Node for enum and const."""
 
     values: list[Any]
 
@@ -42,10 +42,10 @@ class Choice(Node):
 
 @dataclass
 class Boolean(Node):
-    """True seven times in ten."""
+    """Boolean that is true seven times in ten."""
 
     relevance: bool = False
-    """Whether false means that there is nothing to say about the object's subject."""
+    """Whether false means that the object's subject is irrelevant."""
 
     def make(self, draft: Draft) -> bool:
         value = draft.random.random() < 0.7
@@ -86,7 +86,7 @@ class Number(Node):
 
 @dataclass
 class Labelled(Node):
-    """A label of an item in the prompt, bracketed where the pattern wants it so."""
+    """Label of an item in the prompt, in brackets if the pattern requires them."""
 
     letter: str | None
     bracketed: bool = False
@@ -110,7 +110,7 @@ class Text(Node):
     shortest: int = 0
     longest: int | None = None
     usual: tuple[int, int] = (0, 300)
-    """Characters, least and most, that the description asks for in words."""
+    """Minimum and maximum number of characters derived from the description."""
     may_stay_empty: bool = False
 
     def make(self, draft: Draft) -> str:
@@ -118,12 +118,12 @@ class Text(Node):
             return ""
         most = self.usual[1] if self.longest is None else min(self.usual[1], self.longest)
         text = self._fitted(self._words(draft, most), most)
-        # Short texts are left alone: nothing of theirs would be left beside the brackets.
+        # Short texts are unchanged, because the brackets would leave no room for their content.
         if self.role == "text" and most > 120 and draft.strikes("brackets_in_strings"):
             return draft.nasty(text, most)
         return text
 
-    def _words(self, draft: Draft, most: int) -> str:  # noqa: PLR0911 - one case a role
+    def _words(self, draft: Draft, most: int) -> str:  # noqa: PLR0911 - one case per role
         match self.role:
             case "quote":
                 return draft.quote()
@@ -163,7 +163,7 @@ class Patterned(Node):
             fits = len(text) >= self.shortest and (self.longest is None or len(text) <= self.longest)
             if fits and re.search(self.pattern, text):
                 return text
-        raise ValueError(f"no string of the allowed length was found for pattern {self.pattern!r}")
+        raise ValueError(f"cannot generate a string of the allowed length for pattern {self.pattern!r}")
 
 
 FORMATS = frozenset({"date", "date-time", "time", "uuid", "email", "uri"})

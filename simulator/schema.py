@@ -1,4 +1,4 @@
-"""Compiles a JSON schema into nodes that make answers; once per schema."""
+"""Compilation of a JSON schema into nodes that generate answers."""
 
 import re
 from typing import Any, cast
@@ -16,11 +16,11 @@ _UNSUPPORTED = ("not", "if", "patternProperties", "dependentRequired", "contains
 
 
 class InvalidSchema(ValueError):
-    """The schema is broken, or uses what this simulator cannot honour."""
+    """Error for a schema that is invalid or uses unsupported features."""
 
 
 def compiled(schema: Any, strict: bool = False) -> Node:
-    """Raises InvalidSchema. Samples are made at once, so that failures show here and not in an answer."""
+    """Compile a schema. Raises InvalidSchema, also if one of a few sample values cannot be generated."""
     if not isinstance(schema, dict):
         raise InvalidSchema("schema must be a JSON Schema object")
     try:
@@ -63,10 +63,11 @@ class _Compiler:
         self.open: list[str] = []
         """References being compiled, outermost first."""
         self.endless: set[str] = set()
-        """References that lead back to themselves."""
+        """Recursive references."""
 
-    def node(self, schema: Schema, name: str, around: str) -> Node:  # noqa: PLR0911 - one case a keyword
-        """`name` is the nearest property's, `around` the description of what contains this."""
+    def node(self, schema: Schema, name: str, around: str) -> Node:  # noqa: PLR0911 - one case per keyword
+        """Compile a part of the schema; `name` is the name of the nearest property, `around` the description of the
+        enclosing part."""
         for keyword in _UNSUPPORTED:
             if keyword in schema:
                 raise InvalidSchema(f"keyword '{keyword}' is not supported")
@@ -85,7 +86,7 @@ class _Compiler:
             return self._one_of([{**schema, "type": item} for item in kind], {}, name, around)
         return self._typed(kind, schema, name, around)
 
-    def _typed(  # noqa: PLR0911 - one case a type
+    def _typed(  # noqa: PLR0911 - one case per type
         self, kind: str | None, schema: Schema, name: str, around: str
     ) -> Node:
         match kind:
@@ -106,7 +107,7 @@ class _Compiler:
         raise InvalidSchema(f"type {kind!r} is not supported")
 
     def _resolved(self, schema: Schema) -> Schema:
-        """The schema itself, or what it refers to, with its own annotations on top."""
+        """Return the schema with references and `allOf` resolved; its own annotations take precedence."""
         while "$ref" in schema:
             own = {key: value for key, value in schema.items() if key in _ANNOTATIONS}
             schema = {**self._pointed(schema["$ref"]), **own}
@@ -120,7 +121,7 @@ class _Compiler:
             if step:
                 found = found.get(step.replace("~1", "/").replace("~0", "~"))
                 if not isinstance(found, dict):
-                    raise InvalidSchema(f"$ref {pointer!r} leads nowhere")
+                    raise InvalidSchema(f"$ref {pointer!r} has no target")
         return cast(Schema, found)
 
     def _merged(self, schema: Schema) -> Schema:
@@ -136,7 +137,7 @@ class _Compiler:
         return merged
 
     def _reference(self, pointer: str, name: str) -> Node:
-        # What a part's strings are for may depend on the property that refers to it.
+        # The purpose of a part's strings may depend on the property that refers to it.
         key = f"{pointer} as {name}"
         if key in self.open:
             self.endless.update(self.open[self.open.index(key) :])
@@ -219,7 +220,7 @@ class _Compiler:
 
 
 def _number(schema: Schema, whole: bool) -> Node:
-    """Without bounds 0 to 10; with one bound ten on from it."""
+    """Return the node of a number. Without bounds, it is 0 to 10; with one bound, the other is ten away from it."""
     least, most = schema.get("minimum"), schema.get("maximum")
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     lowest = least if above is None else above
@@ -229,7 +230,7 @@ def _number(schema: Schema, whole: bool) -> Node:
     if highest is None:
         highest = max(10, lowest + 10)
     if lowest > highest:
-        raise InvalidSchema(f"no number lies between {lowest} and {highest}")
+        raise InvalidSchema(f"there is no number between {lowest} and {highest}")
     if whole and schema.get("multipleOf") is None:
         lowest += lowest == above
         highest -= highest == below

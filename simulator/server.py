@@ -1,4 +1,4 @@
-"""The HTTP side: chat completions, models, files and batches under /v1, knobs and counters under /_simulator."""
+"""HTTP server: chat completions, models, files and batches under /v1, settings and counters under /_simulator."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ _LARGEST_REQUEST = 32 * 2**20
 
 @dataclass
 class Endpoint:
-    """The simulated endpoint: its knobs, its counters, its routes."""
+    """Simulated endpoint with its settings, counters and routes."""
 
     settings: Settings
     counters: Counters = field(default_factory=Counters)
@@ -60,7 +60,7 @@ class Endpoint:
         try:
             authorise(request.headers.get("Authorization"), self.settings.api_key)
             call = parse(await request.read(), self.settings)
-            return await self._admitted(request, call, arrived)
+            return await self._answer_or_refuse(request, call, arrived)
         except ApiError as error:
             self.counters.by_status[error.status] += 1
             return refusal(error)
@@ -68,7 +68,7 @@ class Endpoint:
             self.counters.abandoned += 1
             raise
 
-    async def _admitted(self, request: web.Request, call: ChatCall, arrived: float) -> web.StreamResponse:
+    async def _answer_or_refuse(self, request: web.Request, call: ChatCall, arrived: float) -> web.StreamResponse:
         key = prompt_key(call.model, call.messages)
         seen = self.counters.prompts.setdefault(key, Seen())
         drawn = throw(self.settings, key, seen.attempts)
@@ -104,7 +104,7 @@ class Endpoint:
         return response
 
     def answer_line(self, body: dict[str, Any]) -> LineAnswer:
-        """One request of a batch: counted as if it had come alone; nothing but its words can go wrong here."""
+        """Answer one line of a batch. It is counted like a live request, but only answer faults are injected."""
         try:
             call = parse(json.dumps(body).encode(), self.settings)
         except ApiError as error:
@@ -136,7 +136,7 @@ class Endpoint:
         counters.delivered(seen, sound, call.prompt_tokens, tokens(len(made.text)), call.sampled, by_batch)
 
     async def _dropped(self, request: web.Request, body: bytes, spare: float) -> web.StreamResponse:
-        """Cuts the connection: before the first byte, or in the middle of the body."""
+        """Close the connection before the first byte or in the middle of the body."""
         self.counters.injected["dropped"] += 1
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         if spare >= 0.5:
@@ -144,7 +144,7 @@ class Endpoint:
             await response.prepare(request)
             await response.write(body[: len(body) // 2])
         if request.transport is not None:
-            # close() sends what is written and then ends the connection; abort() would throw the half away.
+            # close() sends what has been written before it ends the connection; abort() would discard it.
             request.transport.close()
         return response
 
@@ -174,7 +174,7 @@ class Endpoint:
         return web.json_response(text=self.counters.stats(self.settings.batch_price_share).model_dump_json())
 
     async def reset(self, request: web.Request) -> web.Response:
-        """Forgets counts and prompts; answers with the counts as they were."""
+        """Reset counters and forget prompts; respond with the previous counters."""
         last = self.counters.stats(self.settings.batch_price_share)
         self.counters.reset()
         return web.json_response(text=last.model_dump_json())
@@ -183,12 +183,12 @@ class Endpoint:
         return web.json_response(text=self.settings.model_dump_json())
 
     async def change_settings(self, request: web.Request) -> web.Response:
-        """Changes the knobs that the body names and leaves the others."""
+        """Change the settings in the body and leave the others unchanged."""
         try:
             changes = json.loads(await request.read())
             self.settings = Settings.model_validate({**self.settings.model_dump(), **changes})
         except (ValidationError, ValueError, TypeError) as error:
-            return refusal(ApiError(400, f"These settings cannot be used: {error}"))
+            return refusal(ApiError(400, f"Invalid settings: {error}"))
         return await self.read_settings(request)
 
     async def nowhere(self, request: web.Request) -> web.Response:
@@ -197,14 +197,14 @@ class Endpoint:
 
 def _whole(request: web.Request, body: bytes, arrived: float) -> web.Response:
     if request.transport is None or request.transport.is_closing():
-        raise ConnectionResetError("the client went away before the answer")
+        raise ConnectionResetError("the client disconnected before the answer")
     took = f"{1000 * (time.monotonic() - arrived):.0f}"
     headers = {"x-request-id": "req_simulator", "openai-processing-ms": took}
     return web.Response(body=body, content_type="application/json", headers=headers)
 
 
 def _limited(made: Made, max_tokens: int | None) -> tuple[Made, bool]:
-    """Ends the answer where the request wants it to end."""
+    """Truncate the answer to `max_tokens`; return it and whether it was truncated."""
     if max_tokens is None or made.content is None or tokens(len(made.content)) <= max_tokens:
         return made, False
     return made._replace(content=made.content[: 4 * max_tokens], finish_reason="length"), True

@@ -1,4 +1,5 @@
-"""Shared command line of all simulators: loopback only, a line that states the address, a clean stop."""
+"""Command line and server shared by all simulators: they listen on loopback only, print their address and stop
+cleanly."""
 
 import argparse
 import asyncio
@@ -9,11 +10,11 @@ import sys
 from aiohttp import web
 
 _BACKLOG = 4096
-"""Connections waiting to be accepted: clients open thousands at once."""
+"""Maximum number of connections waiting to be accepted, because clients open thousands at once."""
 
 
 def loopback(host: str) -> str:
-    """The type of a `--host` flag."""
+    """Check the value of `--host`. Raises argparse.ArgumentTypeError unless it is a loopback address."""
     if host == "localhost":
         return host
     try:
@@ -26,13 +27,13 @@ def loopback(host: str) -> str:
 
 
 def add_address(parser: argparse.ArgumentParser, port: int) -> None:
-    parser.add_argument("--host", default="127.0.0.1", type=loopback, help="loopback only")
-    parser.add_argument("--port", default=port, type=int, help=f"0 takes a free one; default {port}")
-    parser.add_argument("--until-stdin-closes", action="store_true", help="also stop when the parent goes away")
+    parser.add_argument("--host", default="127.0.0.1", type=loopback, help="loopback address to listen on")
+    parser.add_argument("--port", default=port, type=int, help=f"port; 0 selects a free one (default: {port})")
+    parser.add_argument("--until-stdin-closes", action="store_true", help="also stop when the parent process ends")
 
 
 async def serve(application: web.Application, host: str, port: int, path: str, until_stdin_closes: bool) -> None:
-    """Serves until SIGINT or SIGTERM; says on standard output that it does, `path` being the way into it."""
+    """Serve until SIGINT or SIGTERM, after printing `listening on` and the URL, which ends in `path`."""
     runner = web.AppRunner(application, access_log=None, handler_cancellation=True, keepalive_timeout=75)
     await runner.setup()
     site = web.TCPSite(runner, host, port, backlog=_BACKLOG, shutdown_timeout=0.2)

@@ -1,19 +1,19 @@
-"""Sentences and phrases of a text, found cheaply and remembered: the idea comes back in every prompt."""
+"""Sentences and phrases of a text, with a cache, because the idea is part of every prompt."""
 
 import re
 from functools import lru_cache
 from random import Random
 
 SHORTEST, LONGEST = 25, 200
-"""Characters of a sentence worth quoting."""
+"""Minimum and maximum characters of a sentence to quote."""
 QUOTABLE = 8
-"""Words of a quote."""
+"""Minimum number of words in a quote."""
 
 _WORD_OR_BREAK = re.compile(r"[^\W\d_][\w-]*|[.,;:!?()\[\]\n]")
 _LABEL = re.compile(
     r"\[[A-Z]\d|://|www\.|\bet\.? al|[(\[, ](?:19|20)\d\d[a-z]?[)\]]|\[\d|arxiv|\bdoi\b|\\cite", re.IGNORECASE
 )
-"""Labels, and what cites works: a sound answer holds none that it did not mean."""
+"""Labels and citations, which must not get into a sound answer by accident."""
 _STOPWORDS = """
     a about above across after again against all also although among an and any approach are as at be because
     been before being between both but by can could did do does doing each either et etc evaluate existing few first
@@ -27,7 +27,7 @@ _STOPWORD = frozenset(_STOPWORDS.split())
 
 @lru_cache(maxsize=2048)
 def sentences(text: str) -> tuple[str, ...]:
-    """Verbatim sentences of 25 to 200 characters that contain nothing that looks like a label or a citation."""
+    """Return the verbatim sentences of 25 to 200 characters that contain nothing like a label or a citation."""
     found = []
     for line in text.splitlines():
         parts = line.split(". ")
@@ -39,7 +39,7 @@ def sentences(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2048)
 def phrases(text: str) -> tuple[str, ...]:
-    """Runs of two to four content words, the longer and earlier first; single words when there are none."""
+    """Return runs of two to four content words, longer ones first; if there are none, single words."""
     runs: list[list[str]] = [[]]
     for token in _WORD_OR_BREAK.findall(text[:6000]):
         if len(token) < 3 or token.lower() in _STOPWORD:
@@ -53,8 +53,8 @@ def phrases(text: str) -> tuple[str, ...]:
 
 
 def passage(text: str, random: Random) -> str:
-    """A verbatim sentence, not of the first paragraph, which is a title, where there are others; the text's beginning
-    where none is of quotable length."""
+    """Return a random verbatim sentence, preferably not from the first paragraph, which is a title; if there is no
+    suitable sentence, the beginning of the text."""
     body = text.partition("\n\n")[2]
     usable = _quotable(body) or _quotable(text) or sentences(body) or sentences(text)
     return random.choice(usable) if usable else clip(_LABEL.split(text)[0].strip(), LONGEST)

@@ -1,1 +1,2 @@
-"""Kills the service's processes while it works, and counts what that cost: nothing may be lost or done twice."""
+"""Chaos test: kills the service's processes while it works, checks that no evaluation is lost or duplicated, and
+measures the cost."""

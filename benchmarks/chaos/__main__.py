@@ -1,7 +1,7 @@
-"""`python -m benchmarks.chaos`: processes killed at random for minutes, and the promise held against the tables.
+"""`python -m benchmarks.chaos`: kill processes at random for minutes, then check the database tables.
 
-The language model is the simulator. Exits with 1 when an evaluation was lost, doubled or worked on
-after its verdict, and when the service did not come back.
+The language model is simulated. The exit status is 1 if an evaluation was lost, duplicated or worked on after its
+verdict, or if the service did not recover.
 """
 
 import argparse
@@ -24,12 +24,13 @@ _PROGRAM = Path(sys.executable).with_name("assayer")
 
 def main() -> None:
     options = _options()
-    # Told to stop, it stops what it started.
+    # SIGTERM raises KeyboardInterrupt, so that the processes started here are stopped.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
     logging.getLogger("benchmarks").setLevel(logging.INFO)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    print(f"{heading()}\nGround: {options.ground}; seed {options.seed}", flush=True)
-    # Not below the working directory: as root the database's server runs as a user who may not pass through it.
+    print(f"{heading()}\nDeployment: {options.ground}; seed {options.seed}", flush=True)
+    # Not below the working directory: run by root, the database's server is another user, who may not have access to
+    # it.
     with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         home.chmod(0o711)
@@ -50,28 +51,40 @@ def _corpus(options: argparse.Namespace, built: Path) -> Path:
 def _options() -> argparse.Namespace:
     parser = command_line("chaos", __doc__)
     parser.add_argument("--ground", choices=tuple(KINDS), default="one-process")
-    parser.add_argument("--kinds", nargs="+", help="what to kill (default: all that this ground has)")
-    parser.add_argument("--minutes", type=float, default=5.0, help="for which evaluations come in and processes die")
+    parser.add_argument("--kinds", nargs="+", help="kinds of processes to kill (default: all of this deployment)")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=5.0,
+        help="minutes during which evaluations are submitted and processes are killed",
+    )
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--tenants", type=int, default=3)
     parser.add_argument("--every", type=float, default=15.0, help="mean seconds between two kills")
-    parser.add_argument("--kills", type=int, help="at most so many; they may take longer than --minutes then")
-    parser.add_argument("--latency", type=float, default=0.5, help="mean seconds of one LLM answer")
-    parser.add_argument("--outages", type=int, default=0, help="times that the database is away")
-    parser.add_argument("--outage-seconds", type=float, default=60.0, help="for which it is away each time")
-    parser.add_argument("--upgrade", action="store_true", help="another version takes over in the middle")
-    parser.add_argument("--erased", type=float, default=0.0, help="share of the evaluations erased meanwhile")
-    parser.add_argument("--cancelled", type=float, default=0.1, help="share of the evaluations cancelled")
-    parser.add_argument("--documents", type=float, default=0.0, help="share of the evaluations sent as files")
-    parser.add_argument("--no-storms", action="store_true", help="the endpoint behaves")
+    parser.add_argument("--kills", type=int, help="maximum number of kills; they may then take longer than --minutes")
+    parser.add_argument("--latency", type=float, default=0.5, help="mean latency of an LLM answer in seconds")
+    parser.add_argument("--outages", type=int, default=0, help="number of database outages")
+    parser.add_argument("--outage-seconds", type=float, default=60.0, help="duration of each outage in seconds")
+    parser.add_argument("--upgrade", action="store_true", help="upgrade the service to another version half-way")
+    parser.add_argument("--erased", type=float, default=0.0, help="share of evaluations erased during the run")
+    parser.add_argument("--cancelled", type=float, default=0.1, help="share of evaluations cancelled")
+    parser.add_argument("--documents", type=float, default=0.0, help="share of evaluations submitted as files")
+    parser.add_argument("--no-storms", action="store_true", help="no faults of the LLM endpoint")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--corpus", type=Path, help="made by `assayer corpus build`; default: of the examples")
-    parser.add_argument("--small", action="store_true", help="of a RayService: no more than two processes of a pool")
-    parser.add_argument("--bucket", help="of a RayService: publish the corpus there, each node pulls from it")
-    parser.add_argument("--shards", type=int, default=6, help="of the corpus in the bucket")
-    parser.add_argument("--settling", type=float, default=600.0, help="seconds for the rest to end when all is calm")
-    parser.add_argument("--ray-logs", type=Path, help="copy here what the nodes of Ray logged")
-    parser.add_argument("--log", type=Path, help="write here what the service logged")
+    parser.add_argument(
+        "--corpus", type=Path, help="corpus made by `assayer corpus build` (default: the example corpus)"
+    )
+    parser.add_argument("--small", action="store_true", help="RayService: at most two processes per pool")
+    parser.add_argument("--bucket", help="RayService: publish the corpus in this bucket, from which each node pulls it")
+    parser.add_argument("--shards", type=int, default=6, help="number of shards of the corpus in the bucket")
+    parser.add_argument(
+        "--settling",
+        type=float,
+        default=600.0,
+        help="maximum seconds for the remaining evaluations to end after the faults",
+    )
+    parser.add_argument("--ray-logs", type=Path, help="folder to which the logs of the Ray nodes are copied")
+    parser.add_argument("--log", type=Path, help="file to which the service's log is copied")
     return parser.parse_args()
 
 
@@ -103,8 +116,7 @@ def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
 
 
 def varied_texts(count: int) -> list[str]:
-    """Return `count` texts based on the example ideas, each worded differently so that no cached answer fits
-    another."""
+    """Return `count` different texts based on the example ideas, so that no cached answer can be reused."""
     files = sorted(file for file in (_EXAMPLES / "ideas").iterdir() if file.suffix in {".txt", ".md"})
     ideas = [file.read_text("utf-8") for file in files]
     return [f"{ideas[number % len(ideas)]}\n\nThis is variant {number} of the plan." for number in range(count)]

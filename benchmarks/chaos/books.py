@@ -1,4 +1,5 @@
-"""Whether the books balance and whether what was erased is gone: by SQL and files alone, without the product's code."""
+"""Checks that charges match the ledger and that erased data is gone. They use only SQL and files, not the product's
+code."""
 
 import zlib
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
@@ -12,10 +13,10 @@ from assayer.models import Frozen
 
 AnyConnection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
-_CENT = 1e-9
-"""US dollars that sums of floats may be off."""
+_TOLERANCE_USD = 1e-9
+"""Tolerance in US dollars for sums of floats."""
 
-# What is under way when a tenant cancels or erases is told a moment later: in the ledger, and not in the charge.
+# A call in flight during a cancellation or erasure is recorded in the ledger a moment later, but not charged.
 _CHARGES = """
     SELECT j.id, j.tenant, j.cost_usd AS charged, coalesce(sum(l.cost_usd), 0) AS most,
            coalesce(sum(l.cost_usd) FILTER (
@@ -30,7 +31,7 @@ _ERASED_CHARGES = """
     FROM erased_runs e JOIN ledger l USING (run_id) WHERE NOT l.cached
 """
 _SPENT = "SELECT coalesce(sum(usd), 0) FROM spending"
-_NOBODYS = """
+_ORPHANED_RUNS = """
     SELECT DISTINCT run_id FROM ledger l WHERE NOT cached AND prompt_tokens + completion_tokens > 0
         AND NOT EXISTS (SELECT FROM runs r WHERE r.run_id = l.run_id)
         AND NOT EXISTS (SELECT FROM erased_runs e WHERE e.run_id = l.run_id)
@@ -46,11 +47,11 @@ _TABLES = """
 
 
 class Erased(Frozen):
-    """One line of the clients' own record: an erasure that was answered."""
+    """Line of the clients' record: an erasure that the service confirmed."""
 
     job: str
     marker: str
-    """Words that stand in that idea alone."""
+    """Words that occur only in the erased idea."""
 
 
 class Charge(NamedTuple):
@@ -59,32 +60,32 @@ class Charge(NamedTuple):
     id: str
     charged: float | None
     least: float
-    """Lower bound: ledger entries from before the verdict."""
+    """Lower bound: ledger entries before the verdict."""
     most: float
-    """And with what was told after it."""
+    """Upper bound: all ledger entries, including those after the verdict."""
 
 
 class Books(NamedTuple):
     broken: Mapping[str, Collection[str]]
     tokens: int
-    """Tokens in the ledger, from answers and from sends that the endpoint may have read without answering in time;
-    the latter count at least their prompts."""
+    """Tokens in the ledger: those of answers, and at least the prompts of requests that the endpoint may have received
+    without answering in time."""
     ledger_usd: float
     spent_usd: float
     late: int
-    """Calls that were told after the verdict: in the ledger, and not in the charge of a cancelled evaluation."""
+    """Number of calls recorded after the verdict: in the ledger, but not charged for a cancelled evaluation."""
 
 
 async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Path) -> Books:
-    """`files`: the folder in which documents wait. All evaluations have ended: none is there but those of evaluations
-    that may be run again."""
+    """Check charges and erasures after all evaluations have ended. `files` is the folder of submitted documents, in
+    which only documents of evaluations that can be retried may remain."""
     kept = {row[0] for row in await connection.fetch(_KEPT)}
     rows = await connection.fetch(_CHARGES)
     charges = [Charge(row["id"], row["charged"], row["least"], row["most"]) for row in rows]
     of_erased = await connection.fetchrow(_ERASED_CHARGES)
     assert of_erased is not None  # noqa: S101 - sums always have a row
     spent = float(await connection.fetchval(_SPENT))
-    gone = Charge(
+    erased_charge = Charge(
         "all that were erased", spent - sum(charge.charged or 0.0 for charge in charges), *reversed(tuple(of_erased))
     )
     ids = {item.job for item in erased}
@@ -92,9 +93,11 @@ async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Pa
     return Books(
         broken={
             "charged another sum than was paid for them": [
-                charge.id for charge in [*charges, gone] if unbalanced(charge)
+                charge.id for charge in [*charges, erased_charge] if unbalanced(charge)
             ],
-            "runs that were paid for and belong to no evaluation": [row[0] for row in await connection.fetch(_NOBODYS)],
+            "runs that were paid for and belong to no evaluation": [
+                row[0] for row in await connection.fetch(_ORPHANED_RUNS)
+            ],
             "erased, and still in the tables": stored,
             "places where words of erased ideas are left": [
                 *[place async for place in _in_tables(connection, [item.marker for item in erased])],
@@ -111,11 +114,12 @@ async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Pa
 def unbalanced(charge: Charge) -> bool:
     if charge.charged is None:
         return True
-    return not charge.least - _CENT <= charge.charged <= charge.most + _CENT
+    return not charge.least - _TOLERANCE_USD <= charge.charged <= charge.most + _TOLERANCE_USD
 
 
 async def _in_tables(connection: AnyConnection, markers: Sequence[str]) -> AsyncIterator[str]:
-    """Every column of every table: as text, and what is bytes as they are and inflated."""
+    """Yield the places in the tables with one of the markers. All columns are searched as text, and byte columns also
+    as they are and decompressed."""
     patterns = [f"%{marker}%" for marker in markers]
     for table in await connection.fetch(_TABLES) if markers else ():
         name = table["name"]

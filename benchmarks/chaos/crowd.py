@@ -34,22 +34,22 @@ _RELATIONS = (
     'Target="word/document.xml"/></Relationships>'
 )
 _RATE = 60_000
-"""Requests a minute: the limits of keys are not what is tried here."""
+"""Rate limit of keys in requests per minute, high enough not to matter."""
 
 
 class Submission(NamedTuple):
     at: float
-    """Seconds from the start, at the earliest."""
+    """Earliest time of the submission, in seconds from the start."""
     tenant: int
     text: str
     twice: bool
-    """Sent a second time at once, under the same idempotency key, as by a client who lost patience."""
+    """Whether it is sent twice at once with the same idempotency key, as by an impatient client."""
     cancelled_after: float | None
-    """Seconds after which its tenant thinks better of it."""
+    """Seconds after which the tenant cancels it; None: never."""
     erased_after: float | None = None
-    """Seconds after which it is erased, whatever has become of it."""
+    """Seconds after which it is erased, whatever its state; None: never."""
     as_document: bool = False
-    """Sent as a file, which the service reads when the evaluation begins."""
+    """Whether it is sent as a file, which the service reads when the evaluation starts."""
 
 
 Tenants = Sequence[AsyncClient]
@@ -64,9 +64,10 @@ def submissions(
     documents: float = 0.0,
     cancelled: float = 0.1,
 ) -> list[Submission]:
-    """Spread evenly over the time; one in five sent twice, so large shares cancelled, erased and sent as files."""
+    """Return submissions spread evenly over `seconds`. One in five is sent twice; `erased`, `documents` and `cancelled`
+    are shares of the submissions."""
     random = Random(f"crowd {seed}")
-    # Not both: of one that was cancelled and then erased nobody can tell any more which calls were told in between.
+    # Never both: after a cancellation and an erasure, it is unknown which calls were recorded in between.
     return [
         Submission(
             at=seconds * number / len(texts),
@@ -83,7 +84,7 @@ def submissions(
 
 @asynccontextmanager
 async def open_tenants(address: str, admin: str, count: int) -> AsyncIterator[Tenants]:
-    """Made for the occasion, with weights 1, 2, …"""
+    """Create tenants with weights 1, 2, … and yield a client for each."""
     async with AsyncExitStack() as stack:
         operator = await stack.enter_async_context(AsyncClient(address, admin, retries=_RETRIES))
         clients = []
@@ -97,7 +98,8 @@ async def open_tenants(address: str, admin: str, count: int) -> AsyncIterator[Te
 
 
 async def submit_all(tenants: Tenants, what: Sequence[Submission], record: Path, erasures: Path) -> None:
-    """Returns when all are accepted, and those erased that are to be; each is in its record as soon as it is."""
+    """Make all submissions, including their cancellations and erasures. Acceptances are written to `record` and
+    erasures to `erasures` immediately."""
     began = asyncio.get_running_loop().time()
     async with asyncio.TaskGroup() as group:
         for number, item in enumerate(what):
@@ -119,13 +121,13 @@ async def _submit(
         try:
             await client.evaluations.erase(told[0])
         except ApiProblem as problem:
-            if problem.status != _GONE:  # by an attempt whose answer was lost
+            if problem.status != _GONE:  # already erased by an attempt whose response was lost
                 raise
         _note(records[1], Erased(job=told[0], marker=submission.text.splitlines()[-1]))
 
 
 async def _sent(client: AsyncClient, key: str, submission: Submission) -> str:
-    """The evaluation's id."""
+    """Submit an evaluation and return its id."""
     if not submission.as_document:
         return (await client.evaluations.create(EvaluationBody(idea=IdeaBody(text=submission.text)), key=key)).id
     batch = await client.batches.create(files=[Upload(f"{key}.docx", word_document(submission.text))], key=key)
@@ -139,7 +141,7 @@ def _note(record: Path, line: Accepted | Erased) -> None:
 
 
 def word_document(text: str) -> bytes:
-    """Uncompressed, so that its words are found in the file that holds it."""
+    """Return an uncompressed Word document, so that its words can be found in the file."""
     paragraphs = "".join(f"<w:p><w:r><w:t>{escape(line)}</w:t></w:r></w:p>" for line in text.splitlines() if line)
     parts = {
         "[Content_Types].xml": "<Types/>",

@@ -1,4 +1,4 @@
-"""Status of a Ray cluster from its head: which nodes are alive, and whether the whole service runs on them."""
+"""Status of a Ray cluster, as reported by its head: which nodes are alive, and whether the service runs on them."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -14,14 +14,15 @@ _ASK_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Dashboard:
-    """While no head listens, nothing is known: no node, and no service."""
+    """Client of the dashboard of a Ray head. While the head does not respond, it reports no nodes and no
+    applications."""
 
     port: int
 
     async def put(self, config: Mapping[str, Any]) -> bool:
-        """Put a Serve config as KubeRay does; return False while the head does not listen yet.
+        """Submit a Serve config, as KubeRay does; return False while the head does not respond.
 
-        Raises RuntimeError if the config is wrong."""
+        Raises RuntimeError if the head rejects the config."""
         try:
             async with self._client as client:
                 answer = await client.put("/api/serve/applications/", json=config)
@@ -32,13 +33,13 @@ class Dashboard:
         return answer.is_success
 
     async def nodes(self) -> frozenset[str]:
-        """Ids of those that live, as far as the head knows."""
+        """Return the ids of the nodes that the head considers alive."""
         said = await self._get("/api/v0/nodes?limit=1000")
         listed = said.get("data", {}).get("result", {}).get("result", [])
         return frozenset(item["node_id"] for item in listed if item["state"] == "ALIVE")
 
     async def applications(self) -> Mapping[str, Any]:
-        """All that Serve's controller says, through the head."""
+        """Return the status of Serve's applications."""
         return await self._get("/api/serve/applications/")
 
     async def _get(self, path: str) -> Mapping[str, Any]:
@@ -60,13 +61,13 @@ class Dashboard:
 
     @cached_property
     def _token(self) -> str:
-        """Without it nobody is let in."""
+        """Token that every request needs."""
         return Path(os.environ["RAY_AUTH_TOKEN_PATH"]).read_text("ascii")
 
 
 def is_up(said: Mapping[str, Any], nodes: Collection[str]) -> bool:
-    """Whether every application runs, each of its pools with all processes that it should have, all of them on these
-    nodes, and every proxy of theirs lets requests in. `said` as Serve's controller does."""
+    """Return whether every application is running, every pool has its target number of processes, all on these nodes,
+    and every proxy is healthy. `said` is the response of Serve's controller."""
     applications = said.get("applications", {}).values()
     proxies = said.get("proxies", {})
     pools = [pool for application in applications for pool in application["deployments"].values()]

@@ -14,7 +14,7 @@ _VERDICTS = {"succeeded", "failed", "cancelled"}
 
 
 class Accepted(Frozen):
-    """One line of the clients' own record: an answer 202."""
+    """Line of the clients' record: an accepted submission (202)."""
 
     tenant: str
     key: str
@@ -23,23 +23,23 @@ class Accepted(Frozen):
 
 
 class Told(NamedTuple):
-    """One evaluation, as the tables tell it."""
+    """Evaluation as stored in the tables."""
 
     state: str
     attempts: int
     leased: bool
     reported: bool
-    """Whether there is a report of its run."""
+    """Whether its run has a report."""
     problem: str | None
     events: Sequence[tuple[int, str]]
-    """Numbers and kinds, in order of the numbers."""
+    """Numbers and kinds of the events, by number."""
 
     @property
     def verdicts(self) -> int:
         return sum(kind in _VERDICTS for _, kind in self.events)
 
 
-_PROMISES: Mapping[str, Callable[[Told], bool]] = {
+_GUARANTEES: Mapping[str, Callable[[Told], bool]] = {
     _WITHOUT: lambda job: job.state not in _VERDICTS,
     "still leased": lambda job: job.leased,
     "not told of exactly one verdict": lambda job: job.verdicts != 1,
@@ -56,15 +56,15 @@ _PROMISES: Mapping[str, Callable[[Told], bool]] = {
 
 class Findings(Frozen):
     accepted: int
-    """Distinct evaluations in the clients' own record."""
+    """Number of different evaluations in the clients' record."""
     states: Mapping[str, int]
     interrupted: int
-    """Evaluations that took more than one attempt."""
+    """Number of evaluations with more than one attempt."""
     attempts: int
     calls_paid: int
-    """Rows of the ledger that were answered, and not from the cache."""
+    """Number of ledger rows with answers that did not come from the cache."""
     broken: Mapping[str, tuple[str, ...]]
-    """Ids of evaluations by the promise that was broken to them: all should be empty."""
+    """Ids of evaluations by the guarantee that was violated; all should be empty."""
     problems: tuple[str, ...]
     """Problems of evaluations that ended without a report."""
     erased: int = 0
@@ -72,9 +72,9 @@ class Findings(Frozen):
     """Tokens of paid answers in the ledger."""
     ledger_usd: float = 0.0
     spent_usd: float = 0.0
-    """Charged to the tenants."""
+    """Amount charged to the tenants."""
     late: int = 0
-    """Calls that were told after the verdict."""
+    """Number of calls recorded after the verdict."""
 
     @property
     def lost(self) -> int:
@@ -97,7 +97,8 @@ def judged(
     erased: Collection[str] = (),
     books: Books | None = None,
 ) -> Findings:
-    """`late` are those that called a language model after their verdict."""
+    """Return the findings; `late` are the evaluations that called a language model after their verdict, `paid` is the
+    number of paid calls."""
     known = {item.job for item in accepted}
     by_key: dict[tuple[str, str], set[str]] = defaultdict(set)
     for item in accepted:
@@ -108,7 +109,7 @@ def judged(
         _TWICE: {job for ids in by_key.values() if len(ids) > 1 for job in ids},
         "called a language model after the verdict": set(late),
         **({} if books is None else {what: set(those) for what, those in books.broken.items()}),
-        **{what: {id for id, job in jobs.items() if is_broken(job)} for what, is_broken in _PROMISES.items()},
+        **{what: {id for id, job in jobs.items() if is_broken(job)} for what, is_broken in _GUARANTEES.items()},
     }
     return Findings(
         accepted=len(known),

@@ -1,4 +1,4 @@
-"""Incidents other than kills: the database is down for a minute, and the service is replaced by another version."""
+"""Incidents other than kills: database outages, and an upgrade of the service."""
 
 import asyncio
 import fcntl
@@ -22,18 +22,18 @@ _WHOLE_SECONDS = 240.0
 class Happening(NamedTuple):
     kind: Kind
     at: float
-    """Seconds since the start."""
+    """Time in seconds since the start."""
 
 
 def happenings(seconds: float, outages: int, upgrade: bool) -> list[Happening]:
-    """Outages spread over the time, away and silent by turns, and the upgrade in the middle between two of them."""
+    """Return database outages spread over the time, alternately `away` and `silent`, and the upgrade in the middle."""
     kinds: tuple[Kind, Kind] = ("database away", "database silent")
     found = [Happening(kinds[number % 2], seconds * (number + 0.5) / outages) for number in range(outages)]
     return sorted([*found, *([Happening("upgrade", seconds / 2)] if upgrade else [])], key=lambda item: item.at)
 
 
 async def happen(killer: Killer, plan: list[Happening], outage_seconds: float, newer: Mapping[str, str]) -> None:
-    """One after another; nothing is killed meanwhile."""
+    """Cause the incidents one after another; nothing is killed during an incident."""
     for item in plan:
         await asyncio.sleep(max(0.0, killer.began + item.at - time.monotonic()))
         async with killer.alone:
@@ -51,7 +51,7 @@ async def happen(killer: Killer, plan: list[Happening], outage_seconds: float, n
 
 
 async def _away(home: Path, seconds: float) -> None:
-    """Killed, and kept from being started again: by the lock that those who start it take."""
+    """Kill the database server, and prevent its restart by holding the lock that starting it requires."""
     with _held(home / "postgres" / "lock"):
         if (server := database_server(home)) is not None:
             with suppress(psutil.NoSuchProcess):
@@ -60,7 +60,7 @@ async def _away(home: Path, seconds: float) -> None:
 
 
 async def _silent(home: Path, seconds: float) -> None:
-    """There, and answers nothing."""
+    """Suspend the database server's processes, so that it runs but does not respond."""
     server = database_server(home)
     those = family([server.pid]) if server is not None else []
     for process in those:

@@ -1,4 +1,4 @@
-"""Kills processes one after another, each time when the API answers and calls are in flight."""
+"""Killing of processes one after another, each while the API answers and calls are in flight."""
 
 import asyncio
 import logging
@@ -34,24 +34,24 @@ class Spent(NamedTuple):
 
     answered: int
     repeated: int
-    """Answers to prompts that had been answered: paid twice."""
+    """Number of answers to prompts that had already been answered, that is, paid for twice."""
     abandoned: int
-    """Requests whose sender went away before the answer."""
+    """Number of requests whose sender disconnected before the answer."""
     in_flight: int
 
 
 class Killing(NamedTuple):
     kind: str
     at: float
-    """Seconds since the start."""
+    """Time in seconds since the start."""
     before: Spent
     away: float
-    """Seconds until the API answered from its database again, from the kill."""
+    """Seconds from the kill until the API answered from its database again."""
     weather: str
     whole: float = 0.0
-    """Seconds until all that died with it had been replaced, where that is waited for."""
+    """Seconds until everything that died had been replaced, if the deployment reports this."""
     load: float = 0.0
-    """Load average of the machine over the minute before the kill."""
+    """Load average of the machine in the minute before the kill."""
 
     @property
     def times(self) -> tuple[float, float, float]:
@@ -66,14 +66,14 @@ class Killer:
     weather: Weather = CALM
     done: list[Killing] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
-    """Kinds of which no process was found."""
+    """Kinds of which no process could be killed."""
     gave_up: str = ""
-    """Why nothing more was killed: the service did not come back."""
+    """Reason why the killing stopped early: the service did not recover."""
     alone: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by whoever does something to the service."""
+    """Lock held during each kill or incident."""
 
     async def run(self, plan: Iterator[Kill]) -> None:
-        """To its end, until it is cancelled, or until the service does not come back."""
+        """Run the plan to its end, or until the service does not recover."""
         for kill in plan:
             await asyncio.sleep(kill.pause)
             async with self.alone:
@@ -104,7 +104,8 @@ class Killer:
         _LOG.info("%s died after %.0f s; answers after %.1f s, whole after %.1f s", kind, *self.done[-1].times)
 
     async def _found(self, kind: str) -> psutil.Process | None:
-        """One of those, once calls are in flight; without any after a while, all the same."""
+        """Return a process of this kind once calls are in flight, or after a while even without calls; None if there is
+        none."""
 
         async def lives() -> bool:
             return await asyncio.to_thread(self.service.victim, kind) is not None
@@ -119,7 +120,7 @@ class Killer:
 
 
 async def _is_gone(process: psutil.Process) -> bool:
-    """Not waited for as a child: that is for whoever started it."""
+    """Return whether the process has ended. It is not waited for, because it may not be a child of this process."""
     return not alive(process)
 
 
@@ -129,7 +130,7 @@ async def spent(simulator: Simulator) -> Spent:
 
 
 async def change_weather(killer: Killer, plan: Iterator[Weather]) -> None:
-    """To the end of the plan, or until it is cancelled; then it is calm."""
+    """Run a plan of endpoint faults until its end or until cancelled; afterwards there are no faults."""
     try:
         for item in plan:
             killer.weather = item

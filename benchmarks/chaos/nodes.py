@@ -1,4 +1,4 @@
-"""A Ray of several nodes on one machine, each started as operators start them: `ray start --block`."""
+"""Ray cluster of several nodes on one machine, each started with `ray start --block` as operators do."""
 
 import asyncio
 import json
@@ -27,44 +27,45 @@ _QUICK = {
     "health_check_timeout_ms": 2000,
     "health_check_failure_threshold": 3,
 }
-"""Not after a quarter of a minute, as Ray has it."""
+"""Ray settings with which a lost node is noticed after seconds rather than a quarter of a minute."""
 
 
 _CURRENT_CLUSTER = "ray_current_cluster"
 _PATIENT = {"RAY_gcs_rpc_server_reconnect_timeout_s": "600"}
-"""Ray settings of a node that waits for a new head as long as KubeRay lets its workers wait."""
+"""Ray settings of a node that waits for a new head as long as KubeRay's workers do."""
 
 
 class NodePlan(NamedTuple):
     name: str
     cpus: int
     gpus: int = 0
-    """Made up: Ray gives them out, nobody finds one."""
+    """Number of GPUs that Ray assigns but that do not exist."""
     variables: Mapping[str, str] = MappingProxyType({})
     """Environment variables of this node only."""
 
 
 @dataclass
 class Node:
-    """Started again whenever it ends. Only nodes beside the head have CPUs, so that every replica is on one."""
+    """Node that is restarted whenever it ends. The head has no CPUs, so that all replicas run on other nodes."""
 
     folder: Path
     port: int
     """Port of the cluster."""
     plan: NodePlan
     environment: Mapping[str, str]
-    """Every process of the service that it runs reads its settings there."""
+    """Environment variables, from which processes of the service on this node read their settings."""
     head: bool = False
     redis: Redis | None = None
-    """Where a head keeps what it knows, so that another can follow it."""
+    """Redis server in which the head stores its state, so that a new head can take over."""
     dashboard: int | None = None
-    """The port where a head takes Serve configs."""
+    """Port of the head's dashboard, which accepts Serve configs."""
     quick: bool = True
-    """Whether a node that is lost is missed after seconds. On a machine that is short of time so is one that lives."""
+    """Whether a lost node is noticed after seconds. On an overloaded machine, living nodes would be considered lost
+    too."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while one starts. Nodes of one machine that start at the same moment take the same socket."""
+    """Lock held while a node starts, because nodes that start on one machine at the same time use the same socket."""
     leader: "Node | None" = None
-    """The head, which has to run before this one starts, as KubeRay's workers wait for theirs."""
+    """Head, which must be running before this node starts, as for KubeRay's workers."""
     pid: int = 0
     starts: int = 0
 
@@ -74,7 +75,7 @@ class Node:
             f"--num-cpus={self.plan.cpus}",
             f"--num-gpus={self.plan.gpus}",
             f"--object-store-memory={_SHARED_MEMORY}",
-            "--min-worker-port=0",  # any: each node would give out the same ones
+            "--min-worker-port=0",  # any free port, because nodes would otherwise use the same range
             "--max-worker-port=0",
             f"--dashboard-agent-listen-port={free_port()}",
             "--disable-usage-stats",
@@ -95,7 +96,7 @@ class Node:
         ]
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Run the node until cancelled."""
         while True:
             async with self.turn:
                 if self.leader is not None:
@@ -112,7 +113,8 @@ class Node:
 
     async def _started(self) -> asyncio.subprocess.Process:
         if self.head:
-            # Ray starts no head where it reads of one and finds processes that were told of it: those of other nodes.
+            # Ray refuses to start a head if this file names one and processes of the cluster are running, as other
+            # nodes are.
             (self.folder / _CURRENT_CLUSTER).unlink(missing_ok=True)
         process = await asyncio.create_subprocess_exec(
             *self.command,
@@ -126,7 +128,7 @@ class Node:
         return process
 
     async def _until_it_runs_or_ends(self, process: asyncio.subprocess.Process) -> None:
-        """Or for as long as a start may take."""
+        """Wait until the node is running, has ended, or has taken too long to start."""
 
         async def settled() -> bool:
             return process.returncode is not None or raylet(process.pid) is not None
@@ -135,11 +137,11 @@ class Node:
             await until(settled, _START_SECONDS, _LOOK_SECONDS)
 
     async def until_it_runs(self) -> None:
-        """Raises TimeoutError."""
+        """Wait until the node is running. Raises TimeoutError."""
         await until(self._runs, _START_SECONDS, _LOOK_SECONDS)
 
     async def until_it_runs_again(self) -> None:
-        """However often it has to be started for that."""
+        """Wait until the node is running, however many restarts this takes."""
         while True:
             with suppress(TimeoutError):
                 return await self.until_it_runs()
@@ -157,7 +159,8 @@ async def nodes(
     quick: bool = True,
     logs: Path | None = None,
 ) -> AsyncIterator[tuple[Node, ...]]:
-    """A head without CPUs and those planned. They leave nothing behind but what they logged, in that folder."""
+    """Start a head without CPUs and the planned nodes; yield them, the head first. Everything is removed afterwards
+    except for the logs, which are copied to `logs`."""
     with private_environment(several_nodes=True) as folder:
         port = free_port()
         head = Node(folder, port, NodePlan("head", 0), environment, True, redis, dashboard, quick)

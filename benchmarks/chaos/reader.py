@@ -1,6 +1,6 @@
-"""`python -m benchmarks.chaos.reader URL RECORD ERASURES FILES`: holds the tables against the clients' own record.
+"""`python -m benchmarks.chaos.reader URL RECORD ERASURES FILES`: compare the tables with the clients' record.
 
-A process of its own with SQL of its own: it shares neither classes nor views with what it checks. Prints Findings.
+It is a separate process with its own SQL, so that it shares no code with the service that it checks. Prints Findings.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _LATE = """
       AND l.at - make_interval(secs => l.latency_seconds)
           > j.finished_at + CASE j.state WHEN 'cancelled' THEN interval '1 second' ELSE interval '0' END
 """
-"""Calls begun after the verdict. Whoever works on a cancelled evaluation hears of it by a notification."""
+"""Calls started after the verdict. For cancelled evaluations, a second is allowed until the worker is notified."""
 _PAID = "SELECT count(*) FROM ledger WHERE outcome = 'answered' AND NOT cached"
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 120.0
 

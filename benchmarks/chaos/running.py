@@ -1,4 +1,4 @@
-"""One run of chaos: a service, its users, its killer and the weather; then the reader's verdict on the verdicts."""
+"""Chaos run: starts a service with users, kills and endpoint faults, then has the reader check the tables."""
 
 import asyncio
 import logging
@@ -26,8 +26,8 @@ from simulator.counters import Stats
 from simulator.process import Simulator
 
 Ground = Literal["one-process", "ray", "ray-nodes", "rayservice"]
-"""Without Ray; on a Ray of the service's own; on a Ray of a head and two nodes that can be lost; and the RayService of
-an overlay of `k8s/`, on nodes like its pods, the head among those that can be lost."""
+"""Deployment: without Ray; on the service's private Ray cluster; on a Ray cluster with a head and two nodes that can be
+lost; or the RayService of an overlay of `k8s/`, whose nodes, including the head, can be lost."""
 
 _POOLS = ("evaluator", "ingress")
 KINDS: Mapping[Ground, tuple[str, ...]] = {
@@ -38,18 +38,18 @@ KINDS: Mapping[Ground, tuple[str, ...]] = {
 }
 _NODES = (NodePlan("node-0", 1), NodePlan("node-1", 1))
 _OVERLAY = "llm"
-"""The one that asks nobody outside: models on GPUs, literature from the corpus alone."""
+"""Overlay without external services: models on GPUs, literature from the corpus only."""
 _LOG = logging.getLogger(__name__)
 _COPIES = "copies"
 _READ_SECONDS = 120.0
 _PURGED_SECONDS = 60.0
 NEWER_MODEL = "simulated-newer"
-"""Another model is another run, as another version of the prompts is."""
+"""Model after the upgrade; like another version of the prompts, another model makes another run."""
 
 
 class Chaos(NamedTuple):
-    """A whole run. The seed decides who is killed in which order and after which pause, the weather, and who submits
-    what when; what is in flight at that moment is the machine's."""
+    """Settings of a chaos run. The seed determines the order and pauses of kills, the endpoint faults and all
+    submissions; which calls are in flight at a kill depends on the machine."""
 
     seed: int
     ground: Ground
@@ -61,7 +61,7 @@ class Chaos(NamedTuple):
     seconds: float = 60.0
     """Seconds during which evaluations are submitted and processes are killed."""
     most_kills: int | None = None
-    """None: as many as fit into the time."""
+    """Maximum number of kills; None: as many as fit into the time."""
     mean_pause: float = 10.0
     latency: float = 0.5
     storms: bool = True
@@ -71,15 +71,15 @@ class Chaos(NamedTuple):
     """Number of database outages."""
     outage_seconds: float = 60.0
     upgrade: bool = False
-    """Whether the service is replaced in the middle by one under which evaluations begin anew."""
+    """Whether the service is replaced half-way by a version under which evaluations start over."""
     erased: float = 0.0
-    """Share of the evaluations that are erased while the run goes on."""
+    """Share of evaluations erased during the run."""
     documents: float = 0.0
-    """Share that is sent as files."""
+    """Share of evaluations sent as files."""
     cancelled: float = 0.1
-    """Share that is cancelled."""
+    """Share of evaluations cancelled."""
     small: bool = False
-    """Whether no pool of a RayService has more than two processes."""
+    """Whether the pools of a RayService have at most two processes."""
     pods: int = 2
     """Maximum pods of one group of a RayService."""
     bucket: str | None = None
@@ -87,7 +87,7 @@ class Chaos(NamedTuple):
     shards: int = 1
     """Number of shards of the corpus in the bucket."""
     ray_logs: Path | None = None
-    """Where what a RayService's nodes logged is kept."""
+    """Folder to which the logs of a RayService's nodes are copied."""
 
 
 class Outcome(NamedTuple):
@@ -102,15 +102,15 @@ class Outcome(NamedTuple):
     """Summary of the API probes during the run; empty if the API was not probed."""
     seconds: float
     quiet: Sequence[Quiet] = ()
-    """The same between each kill and the next, or the end."""
+    """API probes between each kill and the next, or the end of the run."""
     gave_up: str = ""
-    """Why it ended before its time."""
+    """Reason why the run ended early; empty if it did not."""
 
 
 async def run(chaos: Chaos, home: Path) -> Outcome:
-    """Run in a fresh directory.
+    """Run in the new directory `home`.
 
-    Raises TimeoutError with the service's log output if evaluations do not end."""
+    Raises TimeoutError if the service does not start."""
     began = time.monotonic()
     record, erasures = home / "accepted.jsonl", home / "erased.jsonl"
     record.touch()
@@ -125,13 +125,13 @@ async def run(chaos: Chaos, home: Path) -> Outcome:
                 )  # fmt: skip
                 newer = {**service.environment, "ASSAYER_LLM__MODEL": NEWER_MODEL}
                 plan = happenings(chaos.seconds, chaos.outages, chaos.upgrade)
-                _LOG.info("the service is there after %.0f s", time.monotonic() - began)
+                _LOG.info("the service is running after %.0f s", time.monotonic() - began)
                 async with asyncio.TaskGroup() as group:
                     group.create_task(submit_all(tenants, what, record, erasures))
                     group.create_task(_trouble(chaos, killer))
                     group.create_task(happen(killer, plan, chaos.outage_seconds, newer))
-                _LOG.info("all came in and died that should; waiting for the rest to end")
-                with suppress(TimeoutError):  # the reader finds those without a verdict
+                _LOG.info("all submissions and kills are done; waiting for the remaining evaluations to end")
+                with suppress(TimeoutError):  # the reader reports evaluations without a verdict
                     await until_all_ended(tenants, chaos.settling_seconds)
             last, stats = await spent(simulator), await asyncio.to_thread(simulator.stats)
             quiet = _quiet(service, killer) if isinstance(service, DeployedService) else ()
@@ -189,7 +189,7 @@ async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIt
     async with EmbeddedPostgres(home / "postgres") as server, redis(home) as kept:
         settings = environment(chaos.corpus, simulator, home) | {
             "ASSAYER_DATABASE__URL": await server.ensure(),
-            "RAY_enable_worker_prestart": "0",  # eight processes a node that nobody asked for
+            "RAY_enable_worker_prestart": "0",  # otherwise each node starts eight idle processes
             **source,
         }
         async with (
@@ -202,7 +202,7 @@ async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIt
 
 
 def _with_copy(node: NodePlan, home: Path) -> NodePlan:
-    """Its own disk."""
+    """Return the node with its own corpus directory, as if on its own disk."""
     return node._replace(variables={"ASSAYER_CORPUS__PATH": str(home / _COPIES / node.name)})
 
 
@@ -236,14 +236,15 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
         "ASSAYER_BATCHES__ABANDONED_SECONDS": "30",
         "ASSAYER_WORK__DRAIN_SECONDS": "1",
         "ASSAYER_SERVING__HEALTH_SECONDS": "3",
-        # Every pool that can be killed: by default index, embedder and API have no process of their own.
+        # By default, index, embedder and API have no processes of their own that could be killed.
         **{f"ASSAYER_SERVING__{pool}__REPLICAS": "1" for pool in ("INGRESS", "INDEX", "EMBEDDER")},
         "ASSAYER_SERVING__EVALUATOR__REPLICAS": "2",
     }
 
 
 async def _read_once_purged(home: Path, record: Path, erasures: Path) -> Findings:
-    """Read the findings, waiting for the next purge to delete what was stored at the moment of an erasure."""
+    """Return the findings. While there are violations, wait for the next purge, because data stored at the moment of an
+    erasure is deleted only then."""
     until = time.monotonic() + _PURGED_SECONDS
     while True:
         findings = await _read(home, record, erasures)
@@ -253,7 +254,7 @@ async def _read_once_purged(home: Path, record: Path, erasures: Path) -> Finding
 
 
 async def _read(home: Path, record: Path, erasures: Path) -> Findings:
-    """Asks a process of its own."""
+    """Run the reader in a separate process and return its findings."""
     files = (str(erasures), str(home / "submissions"))
     async with EmbeddedPostgres(home / "postgres") as server:
         process = await asyncio.create_subprocess_exec(

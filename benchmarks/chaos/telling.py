@@ -1,4 +1,4 @@
-"""The outcome of a run as tables for people, and for the documentation."""
+"""The outcome of a run as text and tables."""
 
 from collections.abc import Sequence
 from statistics import mean
@@ -18,19 +18,19 @@ def told(outcome: Outcome) -> str:
     found, stats = outcome.findings, outcome.stats
     distinct = stats.answered - stats.repeated_answers
     lines = [
-        f"{found.accepted} accepted, {found.lost} lost, {found.doubled} doubled: "
+        f"{found.accepted} accepted, {found.lost} lost, {found.doubled} duplicated: "
         + ", ".join(f"{count} {state}" for state, count in sorted(found.states.items())),
-        f"{found.interrupted} took more than one attempt, {found.attempts} attempts in all; "
+        f"{found.interrupted} needed more than one attempt, {found.attempts} attempts in total; "
         f"{len(outcome.killings)} processes killed in {outcome.seconds:.0f} s",
-        f"{stats.answered} calls answered, {distinct} of distinct prompts: {stats.repeated_answers} paid twice "
-        f"({_percent(stats.repeated_answers, distinct)}); {stats.abandoned} abandoned on the way "
+        f"{stats.answered} calls answered, {distinct} with distinct prompts: {stats.repeated_answers} paid twice "
+        f"({_percent(stats.repeated_answers, distinct)}); {stats.abandoned} abandoned in flight "
         f"(if billed: {_percent(stats.repeated_answers + stats.abandoned, distinct)})",
         *([outcome.silence] if outcome.silence else []),
-        f"storms: {stats.injected}",
-        f"{found.erased} erased meanwhile; ledger {found.ledger_usd:.4f} USD, charged {found.spent_usd:.4f} USD, "
-        f"{found.late} calls told after the verdict; {found.tokens:,} tokens in the ledger "
-        "(of sends without an answer the prompts), "
-        f"{stats.prompt_tokens + stats.completion_tokens:,} of answers that the endpoint gave",
+        f"endpoint faults: {stats.injected}",
+        f"{found.erased} erased during the run; ledger {found.ledger_usd:.4f} USD, charged {found.spent_usd:.4f} USD, "
+        f"{found.late} calls recorded after the verdict; {found.tokens:,} tokens in the ledger "
+        "(for requests without an answer, only the prompts), "
+        f"{stats.prompt_tokens + stats.completion_tokens:,} tokens in the endpoint's answers",
         "kills: "
         + "; ".join(
             f"{killing.at:.0f} s {killing.kind} ({killing.before.in_flight} in flight, {killing.weather})"
@@ -44,9 +44,9 @@ def told(outcome: Outcome) -> str:
     if outcome.gave_up:
         lines.append(f"GAVE UP: {outcome.gave_up}")
     if outcome.missed:
-        lines.append(f"never found: {', '.join(sorted(set(outcome.missed)))}")
+        lines.append(f"no process found to kill: {', '.join(sorted(set(outcome.missed)))}")
     lines += found.problems
-    lines += [f"BROKEN: {violation}" for violation in found.violations] or ["Every promise held."]
+    lines += [f"BROKEN: {violation}" for violation in found.violations] or ["All guarantees held."]
     return "\n".join(lines)
 
 

@@ -1,5 +1,5 @@
-"""Measures the console's table of a large call on a PostgreSQL of its own: its queries, its pages as the server answers
-them and as Chromium shows them, and what people who watch a call cost.
+"""Measure the console's table of a large call on a separate PostgreSQL server: queries, response times and rendering
+times of pages in Chromium, and the cost of viewers of a running call.
 
 python -m benchmarks.console --rows 5000
 """
@@ -46,14 +46,14 @@ _DONE = """
     UPDATE jobs SET state = 'succeeded', started_at = created_at, finished_at = now(), run_id = 'run_' || id,
         cost_usd = random() WHERE tenant = $1
 """
-# Ended over three hours, one after the other; some cost ten times as much.
+# The evaluations ended one after another over three hours; some cost ten times as much.
 _ENDED = """
     UPDATE jobs SET finished_at = created_at + "row" * interval '2 seconds',
         started_at = created_at + "row" * interval '2 seconds' - random() * interval '80 seconds',
         cost_usd = cost_usd * CASE WHEN "row" % 50 = 0 THEN 10 ELSE 1 END
     WHERE tenant = $1
 """
-# Two of twenty reviewers for each, whose scores lie near each other.
+# Two of twenty reviewers for each proposal, with similar scores.
 _REVIEWERS = """
     INSERT INTO members (id, tenant, name, email, affiliation, role, invited_by)
     SELECT 'mb_' || one, $1, 'Reviewer ' || one, one || '@example.org', '', 'reviewer', 'bench'
@@ -99,7 +99,7 @@ _SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
 def main() -> None:
     parser = command_line("console", __doc__)
     parser.add_argument("--rows", type=int, default=5_000)
-    parser.add_argument("--only", choices=("queries", "pages", "watchers"), help="one of the three parts")
+    parser.add_argument("--only", choices=("queries", "pages", "watchers"), help="measure only this part")
     asked = parser.parse_args()
     rows, only = asked.rows, asked.only
     print(f"{heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)
@@ -107,7 +107,7 @@ def main() -> None:
 
 
 async def _measure(rows: int, only: str | None) -> None:
-    # Not below the working directory: as root the server runs as a user who may not pass through it.
+    # Not below the working directory: run by root, the server is another user, who may not have access to it.
     with tempfile.TemporaryDirectory(prefix="assayer-console-") as folder:
         async with EmbeddedPostgres(Path(folder) / "postgres", durable=False) as server:
             url = await server.ensure()

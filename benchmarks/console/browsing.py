@@ -1,4 +1,4 @@
-"""Pages of a large call as a person meets them in Chromium: when they show, and how long the server took for them."""
+"""Pages of a large call in Chromium: time until they are visible, and time that the server takes."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ _TIMING = """
   answer();
 })
 """
-"""Milliseconds: from the request to the end of the answer, and from the start to the first paint."""
+"""Milliseconds from the request to the end of the response, and from the start to the first paint."""
 
 
 async def time_pages(address: str, key: str, batch: str, times: int) -> None:
@@ -48,7 +48,10 @@ async def time_pages(address: str, key: str, batch: str, times: int) -> None:
             await page.get_by_label("Search titles").fill("Proposal 4711")
             await page.get_by_role("heading", name="1 proposal", exact=True).wait_for()
 
-        print(f"\nIn Chromium, {times} times each: milliseconds at the server, then until a person sees it", flush=True)
+        print(
+            f"\nIn Chromium, {times} times each: milliseconds until the response ends, then until it is visible",
+            flush=True,
+        )
         await _opened(page, "first paint of the table", here, times)
         await _opened(page, "last page of the table", f"{here}?page=100", times)
         await _opened(page, "open a proposal", f"{address}/console/proposals/ev_7", times)

@@ -1,4 +1,4 @@
-"""The API in a process of its own, over a database that is there: `python -m benchmarks.console.child URL`."""
+"""The API in a child process, with an existing database: `python -m benchmarks.console.child URL`."""
 
 import asyncio
 import os

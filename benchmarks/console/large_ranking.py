@@ -1,4 +1,4 @@
-"""A ranking of a whole call with as many comparisons as a real one asks, written by a worker's way of writing it."""
+"""Ranking of a whole call with a realistic number of comparisons, stored in the same way as by a worker."""
 
 import datetime as dt
 import random
@@ -24,12 +24,12 @@ _REASON = (
     "It says which measurement would count against its hypothesis and has the data for it, while the other leaves open "
     "how its effect would be told from drift."
 )
-"""About as long as judges' reasons are."""
+"""Reason of typical length."""
 _WINNERS: tuple[Literal["first", "second", "tie"], ...] = ("first", "second", "tie")
 
 
 async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea], cut: int) -> None:
-    """The best in the order given; says how long each step took."""
+    """Store a ranking of the ideas in the given order; print how long each step took."""
     jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
     began = time.perf_counter()
     work = RankingRequest(ideas=tuple(ideas), cut=cut)
@@ -122,7 +122,8 @@ def _band(rank: int, cut: int) -> Band:
 
 
 def _comparisons(ideas: Sequence[Idea], count: int, draw: random.Random) -> tuple[Comparison, ...]:
-    """The seventh and the eighth first, in both orders; then others at random, each pair once in each order at most."""
+    """Return comparisons of the seventh and eighth idea in both orders, then of random pairs, each at most once per
+    order."""
     pairs = {(6, 7): None, (7, 6): None}
     while len(pairs) < count:
         first, second = draw.randrange(len(ideas)), draw.randrange(len(ideas))

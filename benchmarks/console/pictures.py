@@ -1,4 +1,4 @@
-"""Pictures of pages, small enough to lie beside a document."""
+"""Screenshots of pages, small enough for the documentation."""
 
 import asyncio
 import io

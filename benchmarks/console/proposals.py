@@ -1,4 +1,4 @@
-"""The 158 rows of a call: 118 files, 37 more in a table, and three in it that are broken."""
+"""The 158 rows of a call: 118 files, and a table with 37 more proposals and three invalid rows."""
 
 import csv
 import gzip
@@ -41,7 +41,7 @@ class ProposalFile(NamedTuple):
 
 
 def invented() -> list[ProposalFile]:
-    """Made up here, so that pictures of them can be shown."""
+    """Return invented proposals, which may appear in published screenshots."""
     draw = random.Random(19)
     made = [_invented(number, draw) for number in range(1, _FILES + _MORE + 1)]
     files = [
@@ -51,7 +51,8 @@ def invented() -> list[ProposalFile]:
 
 
 def real(data: Path) -> list[ProposalFile]:
-    """Real ideas of the data folder: 48 of ScholarIdeas, 49 of AI-Researcher, 21 awards, and 37 more awards as rows."""
+    """Return real ideas from the data folder: 48 of ScholarIdeas, 49 of AI-Researcher, 21 awards, and 37 more awards as
+    table rows."""
     texts = [path.read_text("utf-8") for path in sorted(data.glob("scholarideas/*/*.txt")) if path.name != "cutoff.txt"]
     texts += [line["text"] for line in _lines(data / "ai_researcher" / "ideas.jsonl.gz")]
     awards = [(line["title"], line["abstract"]) for line in _lines(data / "grants" / "nsf_2026.jsonl.gz")]

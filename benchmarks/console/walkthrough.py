@@ -1,10 +1,11 @@
-"""A whole call, played through on a service of its own: 158 rows, two reviewers, a conflict, blind scores, a shortlist,
-an override, sign-off, export, the audit log verified, one applicant erased. Pictures for docs/use/console.md.
+"""Walkthrough of a complete call on a separate service: 158 rows, two reviewers, a conflict of interest, blind scores,
+a shortlist, an override, sign-off, export, verification of the audit log, erasure of an applicant. It takes the
+screenshots for docs/use/console.md.
 
     python -m benchmarks.console.walkthrough --pictures docs/use/console
-    python -m benchmarks.console.walkthrough --data ../shared/data      # real ideas, and no pictures
+    python -m benchmarks.console.walkthrough --data ../shared/data      # real ideas, no screenshots
 
-Evaluated by the simulator of an LLM endpoint over examples/corpus.jsonl: what the program finds means nothing here.
+The language model is simulated, and the corpus is examples/corpus.jsonl, so the findings have no meaning.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ _CUT = 20
 
 
 class Walk:
-    """The service, and who is in front of it."""
+    """Running service, with helpers for its command line and pages."""
 
     def __init__(self, home: Path, simulated: Simulator, pictures: Path | None) -> None:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
@@ -200,7 +201,7 @@ async def _judge_a_claim(walk: Walk, page: Page) -> None:
         await part.click()
     claim = page.locator("li:has(details.judge)").first
     if not await claim.count():
-        walk.tell("the report makes no claim that could be judged")
+        walk.tell("the report has no claim to judge")
         return
     await claim.locator("summary").click()
     await claim.get_by_label("Why").fill("The proposal does say how sites are drawn.")
@@ -210,7 +211,7 @@ async def _judge_a_claim(walk: Walk, page: Page) -> None:
 
 
 async def _opinions(walk: Walk, keys: list[str], call: str, done: str) -> None:
-    """The rest by requests, as a reviewer's client would send them."""
+    """Give the remaining first opinions with the API client."""
     draw, given = random.Random(7), 0
     worth: dict[str, int] = {}
     for key in keys:
@@ -226,7 +227,7 @@ async def _opinions(walk: Walk, keys: list[str], call: str, done: str) -> None:
 
 
 async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> str:
-    """The ranking's id."""
+    """Start a ranking, wait for it and return its id."""
     await page.goto(f"{walk.address}/console/calls/{call}/rankings")
     await page.get_by_label("Places").fill(str(_CUT))
     await page.get_by_label("Comparisons for each proposal").fill("4")
@@ -314,13 +315,13 @@ async def _beside_the_call(walk: Walk, page: Page) -> None:
 
 def main() -> None:
     parser = command_line("console.walkthrough", __doc__)
-    parser.add_argument("--data", type=Path, help="a folder of real ideas, as ../shared/data")
-    parser.add_argument("--corpus", type=Path, default=_ROOT / "examples" / "corpus.jsonl", help="that is searched")
-    parser.add_argument("--pictures", type=Path, help="where to; not with --data")
-    parser.add_argument("--files", type=int, default=118, help="of the 118, for a shorter walk")
+    parser.add_argument("--data", type=Path, help="folder of real ideas, such as ../shared/data")
+    parser.add_argument("--corpus", type=Path, default=_ROOT / "examples" / "corpus.jsonl", help="corpus to search")
+    parser.add_argument("--pictures", type=Path, help="folder for screenshots; not with --data")
+    parser.add_argument("--files", type=int, default=118, help="number of files to use, for a shorter run")
     asked = parser.parse_args()
     if asked.data and asked.pictures:
-        parser.error("real ideas are not shown in pictures")
+        parser.error("--pictures cannot be used with --data, because screenshots must not show real ideas")
     *single, table = real(asked.data) if asked.data else invented()
     if asked.pictures:
         asked.pictures.mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ async def add_watched_call(database: Database, tenant: TenantId) -> None:
 
 async def time_watchers(service: ServedConsole, key: str, database: Database) -> None:
     """Print the server process's share of a core while an idea ends every four seconds, every second, or not at all."""
-    print(f"\nA call of {_ROWS:,} under way, {_SECONDS:.0f} s each: share of a core that the server takes", flush=True)
+    print(f"\nRunning call with {_ROWS:,} rows, {_SECONDS:.0f} s each: share of a core used by the server", flush=True)
     async with async_playwright() as running:
         browser = await running.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), chromium_sandbox=os.geteuid() != 0
@@ -54,13 +54,13 @@ async def time_watchers(service: ServedConsole, key: str, database: Database) ->
         alone = {name: await _share(service, database, pause) for name, pause in pauses.items()}
         state = await context.storage_state()
         for _ in range(10):
-            # Each with connections of its own, as ten people have.
-            one = await (await browser.new_context(storage_state=state)).new_page()
-            await one.goto(f"{service.address}/console/calls/{_CALL}")
+            # Separate contexts, so that each viewer has its own connections.
+            viewer = await (await browser.new_context(storage_state=state)).new_page()
+            await viewer.goto(f"{service.address}/console/calls/{_CALL}")
         await asyncio.sleep(3)
         for name, pause in pauses.items():
             watched = await _share(service, database, pause)
-            print(f"{name:22} {alone[name]:6.2%} without, {watched:6.2%} with ten watchers", flush=True)
+            print(f"{name:22} {alone[name]:6.2%} without, {watched:6.2%} with ten viewers", flush=True)
         await browser.close()
 
 

@@ -4,8 +4,9 @@ The folder holds documents and a file `entries.jsonl`. Each of its lines labels 
 (style or format), and `entries`. Each entry has its printed `text`, `work` (title, authors, year, doi, arxiv of a
 bibliography beside the document, or null), and `partial` if the text lacks parts of the printed entry.
 
-Prints by kind and by document: entries told apart; correct entries reported as wrong by a check against a corpus of the
-labelled works; invented entries found, two per list in its own style; and words of the file that the reading lacks.
+Prints by kind and by document: entries recognised; correct entries reported as wrong by a check against a corpus of the
+labelled works; invented entries found, of two added to each list in its style; and words of the file that are missing
+from the reading.
 """
 
 import asyncio
@@ -48,20 +49,20 @@ class Result(NamedTuple):
     entries: int
     told_apart: int
     extra: int
-    """Entries that were read and are none."""
+    """Number of entries read that match no label."""
     checked: int
     """Entries told apart whose work is in the corpus."""
     accused: tuple[str, ...]
-    """Checked entries that are reported as wrong, with the reason."""
+    """Checked entries reported as wrong, with the reason."""
     undecided: tuple[str, ...]
     """Checked entries without a verdict, with the reason."""
     planted: int
     planted_found: int
     missing: tuple[str, ...]
-    """Words of the file that the reading lacks."""
+    """Words of the file that are missing from the reading."""
     words: int
     lost: tuple[str, ...] = ()
-    """Labelled entries that were not told apart."""
+    """Labelled entries that were not recognised as separate entries."""
 
 
 def main() -> None:
@@ -99,7 +100,7 @@ async def _measured(folder: Path, labelled: LabelledDocument, corpus: MemoryCorp
     path = folder / labelled.document
     found = await read_ideas([path])
     if not found.ideas:
-        print(f"{labelled.document} was not read: {found.rejected[0].message}")
+        print(f"{labelled.document} could not be read: {found.rejected[0].message}")
         return Result(labelled.document, labelled.kind, len(labelled.entries), 0, 0, 0, (), (), 0, 0, (), 0)
     (idea,) = found.ideas
     matched = match_entries(labelled.entries, [work.raw or work.title for work in idea.references])

@@ -1,4 +1,4 @@
-"""Labels of documents, and the comparison of labelled entries with those that were read."""
+"""Labels of documents, and matching of labelled entries with entries read."""
 
 import re
 import unicodedata
@@ -10,9 +10,9 @@ from assayer.models import CitedWork, Frozen
 __all__ = ["Label", "LabelledDocument", "covers", "letters", "match_entries"]
 
 _LENGTH = 5
-"""Letters of the sequences that are compared; they tolerate line ends and hyphens."""
+"""Length of the letter sequences that are compared, which tolerate line ends and hyphens."""
 _TITLE, _ENTRY = 0.8, 0.35
-"""Minimum shares of the sequences of a title and of an entry that an entry read must have."""
+"""Minimum shares of the letter sequences of a title and of an entry that a matching entry must contain."""
 _LONGEST = 1.6
 """Maximum length of an entry read, as a multiple of the labelled one."""
 
@@ -32,7 +32,7 @@ class LabelledDocument(Frozen):
 
 class Matches(NamedTuple):
     pairs: dict[int, int]
-    """Places of the entries read, by the place of the label that each alone fits."""
+    """Positions of the entries read, by the position of the matching label."""
     extra: int
 
 
@@ -42,7 +42,7 @@ def letters(text: str) -> str:
 
 
 def covers(text: str, part: str, share: float = _TITLE) -> bool:
-    """Return whether a text has this share of the letter sequences of a part."""
+    """Return whether a text contains at least this share of the letter sequences of `part`."""
     return _shared(text, part) >= share
 
 
@@ -57,8 +57,8 @@ def _sequences(text: str) -> set[str]:
 
 
 def match_entries(labels: Sequence[Label], read: Sequence[str]) -> Matches:
-    """Pair each entry read with the labelled entry that it fits best. One that holds two labelled entries is too long
-    for either."""
+    """Pair each entry read with the labelled entry that it matches best. An entry that contains two labelled entries is
+    too long to match either."""
     pairs: dict[int, int] = {}
     extra = 0
     for number, text in enumerate(read):

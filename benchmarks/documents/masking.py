@@ -41,7 +41,7 @@ class LabelledNames(Frozen):
 
 
 class Survivors(NamedTuple):
-    """Names and institutions that survive in one document, and whether its report says that names may remain."""
+    """Names and institutions that survive in one document, and whether its report warns that names may remain."""
 
     label: LabelledNames
     names: tuple[str, ...]
@@ -64,7 +64,7 @@ async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
     try:
         masked = blinded(read.ideas[0])
     except (InputError, IndexError) as error:
-        print(f"{label.document} is not judged: {read.rejected[0].message if read.rejected else error}")
+        print(f"{label.document} cannot be judged: {read.rejected[0].message if read.rejected else error}")
         return None
     text = _plain(f"{masked.title}\n{masked.text}")
     return Survivors(
@@ -76,7 +76,7 @@ async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
 
 
 def _plain(text: str) -> str:
-    """Return a text without accents, in its own case."""
+    """Return the text without accents, with unchanged case."""
     letters = unicodedata.normalize("NFKD", text.replace("ø", "o").replace("ł", "l"))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 

@@ -1,8 +1,9 @@
-"""`python -m benchmarks.documents.mutations FOLDER …`: crashes and silent losses in damaged and converted documents.
+"""`python -m benchmarks.documents.mutations FOLDER …`: find crashes and silent losses in damaged or converted
+documents.
 
-Takes the documents of the folders and makes variants of them: cut short, in another encoding, or with other line ends
-and line lengths. Each variant is read in this process, without the sandbox. A loss is silent if the reading lacks more
-than 2 % of the words and neither rejects the document nor names a part that it left out.
+It makes variants of the documents in the folders: truncated, in another encoding, or with other line ends and line
+lengths. Each variant is read in this process, without the sandbox. A loss is silent if more than 2 % of the words are
+missing, although the document was not rejected and no part was reported as left out.
 """
 
 import asyncio
@@ -45,7 +46,7 @@ class Variant(NamedTuple):
     change: str
     data: bytes
     words: Counter[str] | None
-    """Words before a change that must lose none; None if the variant itself tells its words."""
+    """Words before the change, none of which may be lost; None if they are counted in the variant itself."""
 
 
 def main() -> None:
@@ -98,7 +99,7 @@ async def _outcome(file: Path, variant: Variant) -> tuple[str, str]:
         path.write_bytes(variant.data)
         try:
             result = await read_ideas([path])
-        except Exception:  # noqa: BLE001 - a crash is what is looked for
+        except Exception:  # noqa: BLE001 - the purpose is to find crashes
             return "crash", traceback.format_exc(limit=-3).replace("\n", " / ")
         if not result.ideas:
             return "rejected", result.rejected[0].message
@@ -123,7 +124,7 @@ def _variant(file: Path, chance: random.Random) -> Variant:
 
 
 def _changes(data: bytes, suffix: str, chance: random.Random) -> Iterator[Variant]:
-    """Yield one variant of each kind."""
+    """Yield a variant of each kind that the format allows."""
     cut = chance.randrange(1, len(data))
     if suffix in _TEXTS:
         text = data.decode("utf-8", "replace")
@@ -160,7 +161,7 @@ def _flowed(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _rewritten(data: bytes, change: Any) -> bytes:
-    """Return a package with its text changed."""
+    """Return an office document with its text part changed by a function."""
     packed = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
         for name in source.namelist():
@@ -171,7 +172,7 @@ def _rewritten(data: bytes, change: Any) -> bytes:
 
 
 def _with_soft_breaks(xml: str) -> str:
-    """Join each pair of paragraphs of a Word document by a line break."""
+    """Join each pair of paragraphs of a Word document with a line break."""
     return re.sub(r"</w:p>(<w:p(?: [^>]*)?>)(?!<w:pPr>)", r"<w:r><w:br/></w:r></w:p>\1", xml)
 
 

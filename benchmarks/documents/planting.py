@@ -1,4 +1,4 @@
-"""Invented works, added to a reference list in its own style."""
+"""Adding of invented works to a reference list, in the style of the list."""
 
 import random
 import re
@@ -35,12 +35,13 @@ _MARK = re.compile(r"^\s*(?P<before>[\[(]?)(?P<number>\d{1,3})(?P<after>[\])]?\.
 
 class Planted(NamedTuple):
     idea: Idea
-    """The idea with the invented entries at the end of its list."""
+    """Idea with the invented entries added to its reference list."""
     titles: tuple[str, ...]
 
 
 def plant_inventions(idea: Idea, seed: str) -> Planted:
-    """Add invented entries to the list of an idea: its own entries with other names and another title."""
+    """Add invented entries to an idea's reference list, made from its own entries with other names and another
+    title."""
     chance = random.Random(seed)
     models = [work for work in idea.references if work.authors and len(work.title) > 20 and work.title in work.raw]
     if not models or not idea.reference_list:
@@ -65,8 +66,8 @@ def plant_inventions(idea: Idea, seed: str) -> Planted:
 def _with_entry(
     listed: str, entry: str, number: int, works: tuple[CitedWork, ...], last: CitedWork, gap: str, width: int
 ) -> str:
-    """Return a list with an entry added: with the next number at its end, or after the last entry of an unnumbered
-    list."""
+    """Return the list with an entry added: at the end of a numbered list, or after the last entry of an unnumbered
+    one."""
     marked = _marked(entry, number, listed, works)
     printed = textwrap.fill(marked, width, break_on_hyphens=False)
     place = listed.rfind(last.raw[-30:])
@@ -84,7 +85,7 @@ def _invented(model: CitedWork, title: str, chance: random.Random) -> str:
 
 
 def _marked(entry: str, number: int, listed: str, works: tuple[CitedWork, ...]) -> str:
-    """Return an entry with the number that its list would give it; without one if the list has no numbers."""
+    """Return the entry with a number in the style of the list; unchanged if the list has no numbers."""
     marks = [mark for mark in _MARK.finditer(listed) if mark["before"] or mark["after"] or mark["space"]]
     if sum(work.number is not None for work in works) < len(works) / 2 or not marks:
         return entry

@@ -1,4 +1,4 @@
-"""Words of a file, and those that a reading of it lacks."""
+"""Words of a file, and those that are missing from its reading."""
 
 import re
 import unicodedata
@@ -23,16 +23,18 @@ _BLOCKS = {"p", "tab", "br", "h", "si", "c", "tc"}
 
 
 def missing_words(path: Path, idea: Idea) -> tuple[int, tuple[str, ...]]:
-    """Return the number of words of a file, and those that its idea lacks, each as often as it is lacking."""
+    """Return the number of words of a file, and the words missing from the idea, repeated as often as they are
+    missing."""
     expected, found = words_of_file(path), words_of_reading(idea)
     lacking = expected - found
-    # A PDF breaks words at line ends: a word that is part of a longer one is not lacking.
+    # PDFs break words at line ends, so a word that is part of a longer one is not considered missing.
     text = "".join(found)
     return expected.total(), tuple(word for word in lacking.elements() if found[word] == 0 and word not in text)
 
 
 def words_of_file(path: Path) -> Counter[str]:
-    """Return the words of a document, read without any of the product's readers; empty for TeX and tables."""
+    """Return the words of a document, extracted without the product's readers; empty for unsupported formats such as
+    TeX."""
     data, suffix = path.read_bytes(), path.suffix.lower()
     if suffix == ".pdf":
         pages = pypdfium2.PdfDocument(data)

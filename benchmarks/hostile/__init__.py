@@ -1,1 +1,1 @@
-"""Hostile input: attacks on the service, texts hidden in documents, fuzzing of everything that takes a text."""
+"""Hostile input: attacks on the service, hidden text in documents, and fuzzing of functions that take texts."""

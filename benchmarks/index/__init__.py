@@ -1,1 +1,1 @@
-"""Measures the local corpus: how fast, how complete, how large, and whether it knows its own field."""
+"""Measurements of the local corpus: speed, recall, size, and whether it recognises its own field."""

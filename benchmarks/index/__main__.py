@@ -1,4 +1,4 @@
-"""`python -m benchmarks.index WHAT [OPTIONS]`: each WHAT is a module of this folder with a `main`."""
+"""`python -m benchmarks.index NAME [OPTIONS]`: run a benchmark, a module of this folder with a `main`."""
 
 import importlib
 import sys

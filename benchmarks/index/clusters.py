@@ -1,7 +1,7 @@
-"""Unit vectors in clusters, as many as are wanted: embeddings that nobody made.
+"""Any number of clustered unit vectors, used as artificial embeddings.
 
-Each lies near one of 4,000 centres, which lie near 60 topics; around its centre it moves in 16 directions, so that near
-ones are as near as in a real corpus (cosine 0.8 to the next among 500,000) and differ in few respects.
+Each is near one of 4,000 centres, which are near 60 topics. Vectors differ from their centre in 16 directions, so that
+neighbours are as close as in a real corpus (cosine of 0.8 to the nearest of 500,000) and differ in few dimensions.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Clustered vectors, their index as a segment has it, questions, and the true answers, in a directory that is kept."""
+"""Clustered vectors with their index, queries and exact answers, stored in a directory for reuse."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -25,9 +25,9 @@ from index.segments.vector_index import (
 
 DIMENSIONS, LIMIT, BATCH = 384, 10, 64
 _SINGLE, _ROUNDS, _JUDGED = 400, 24, 300
-"""Queries asked one by one, batches asked, and queries whose true answer is known."""
+"""Number of single queries, of batches, and of queries with known exact answers."""
 _SURPLUS = 4
-"""Multiple of the answer size that suffices to know the true answer if a tenth of the rows is excluded."""
+"""Multiple of the answer size that suffices to find the exact answer if a tenth of the rows is excluded."""
 
 
 class Built(Frozen):
@@ -39,7 +39,7 @@ class Built(Frozen):
 
 
 def draw_vectors(directory: Path, rows: int) -> None:
-    """Whole or not at all."""
+    """Write the vectors, unless they exist, either completely or not at all."""
     if not directory.is_dir():
         unfinished = directory.with_name(f"{directory.name}.part")
         unfinished.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def draw_vectors(directory: Path, rows: int) -> None:
 
 
 def build(directory: Path, kind: IndexKind | None) -> Built:
-    """The index of the vectors there, or what was noted when it was built."""
+    """Build the index of the vectors in a directory, or return the record of an earlier build."""
     note = directory / "built.json"
     if note.is_file():
         return Built.model_validate_json(note.read_bytes())
@@ -76,7 +76,7 @@ class Collection:
         self.parameters = Built.model_validate_json((directory / "built.json").read_bytes()).parameters
         rows = self.parameters.rows
         self.conditions = (RowFilter(rows), RowFilter(rows * 3 // 10), RowFilter(rows, np.arange(rows) % 10 != 0))
-        """All rows count; those before a cutoff; all but a tenth, which a mask names."""
+        """Filters: all rows, the rows before a cutoff, and all but a masked tenth."""
         queries = np.concatenate(list(clustered(_SINGLE + _ROUNDS * BATCH, seed=2, dimensions=DIMENSIONS)))
         self.judged = queries[:_JUDGED]
         self.singles = [queries[number : number + 1] for number in range(_SINGLE)]
@@ -92,7 +92,7 @@ class Collection:
 
     @cached_property
     def true(self) -> Candidates:
-        """Under each condition the ten nearest of each query that is judged; found once for all."""
+        """Ten nearest rows of each judged query under each condition, computed once and stored."""
         path = self._directory / "true.npy"
         if not path.is_file():
             searched = {allowed.rows for allowed in self.conditions}
@@ -109,7 +109,7 @@ class Collection:
         return np.stack(chosen)
 
     def recall(self, found: Sequence[NDArray[np.int64]], condition: int = 0) -> float:
-        """Share of the true ten."""
+        """Return the share of the exact ten nearest rows that were found."""
         return float(
             np.mean([np.isin(best, rows).mean() for best, rows in zip(self.true[condition], found, strict=True)])
         )

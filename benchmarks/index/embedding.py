@@ -1,6 +1,6 @@
-"""Measures how many abstracts a second the embedder of the settings takes on this machine.
+"""Measure how many abstracts per second the configured embedder processes on this machine.
 
-`assayer corpus plan --texts-per-second` takes the figure.
+Pass the figure to `assayer corpus plan --texts-per-second`.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _WARM_UP_TEXTS = 8
 
 def main() -> None:
     parser = command_line("index embedding", __doc__)
-    parser.add_argument("papers", type=Path, help="records of papers, .jsonl.gz")
+    parser.add_argument("papers", type=Path, help="paper records (.jsonl.gz)")
     parser.add_argument("--texts", type=int, default=256)
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
@@ -41,7 +41,8 @@ async def _measure(texts: Sequence[str], turns: int) -> None:
             await embedder.embed(texts, "passage")
             wall, processor = time.perf_counter() - wall, time.process_time() - processor
             print(
-                f"turn {turn + 1}: {len(texts) / wall:.1f} texts/s, {1_000 * processor / len(texts):.1f} ms CPU a text"
+                f"turn {turn + 1}: {len(texts) / wall:.1f} texts/s, "
+                f"{1_000 * processor / len(texts):.1f} ms CPU per text"
             )
     finally:
         embedder.close()

@@ -1,8 +1,8 @@
-"""Neighbours of whole ideas: the submissions to ICLR 2017, none of which is in the corpus.
+"""Nearest papers of complete ideas: the submissions to ICLR 2017, none of which is in the corpus.
 
-Nobody has said which papers are near which submission. A paper by one of its authors is near more often than another,
-and neither words nor vectors know authors; so the share of ideas with such a paper among the ten nearest compares the
-orders with each other. It says nothing absolute, and names that many people bear blur it.
+There are no judgements of which papers are near a submission. Papers by its authors are near more often than others,
+and neither words nor vectors know the authors. The share of ideas with such a paper among the ten nearest therefore
+compares rankings with each other, though it has no absolute meaning, and common names add noise.
 """
 
 import gzip

@@ -1,7 +1,7 @@
-"""Papers that nobody wrote, as many as are wanted, and a model that reads them for nothing.
+"""Any number of invented papers, and an embedding model for them that costs nothing.
 
-Words are drawn by Zipf's law from a vocabulary of pseudo-words, each paper from a topic of its own, so that word lists
-and clusters of vectors have about the sizes they have in a real corpus.
+Words are drawn by Zipf's law from a vocabulary of pseudo-words, and each paper has one topic, so that word lists and
+clusters of vectors have about the same sizes as in a real corpus.
 """
 
 import datetime as dt
@@ -43,7 +43,7 @@ _SYLLABLES = [
 
 
 def invented(count: int, seed: int, first: int = 0) -> Iterator[dict[str, Any]]:
-    """Records numbered from `first`; the same seed gives the same ones."""
+    """Yield records numbered from `first`; the same seed gives the same records."""
     random = np.random.default_rng(seed)
     words = _vocabulary(np.random.default_rng(0))
     for start in range(first, first + count, _AT_ONCE):
@@ -70,7 +70,7 @@ def invented(count: int, seed: int, first: int = 0) -> Iterator[dict[str, Any]]:
 
 
 def questions(count: int, seed: int) -> list[str]:
-    """Six words of a topic each, as one would ask."""
+    """Return queries of six words from one topic each."""
     random = np.random.default_rng(seed)
     words = _vocabulary(np.random.default_rng(0))
     topics = random.integers(_TOPICS, size=count)
@@ -86,7 +86,8 @@ def write_records(path: Path, records: Iterator[dict[str, Any]]) -> Path:
 
 
 class InventedEmbedder:
-    """`assayer.ports.Embedder`: a text's vector is drawn by its checksum, near one of some thousand centres."""
+    """An `assayer.ports.Embedder` that derives a text's vector from its checksum, near one of several thousand
+    centres."""
 
     def __init__(self, dimensions: int = 384) -> None:
         random = np.random.default_rng(1)
@@ -107,7 +108,7 @@ class InventedEmbedder:
 
 
 def _draw(random: np.random.Generator, topics: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A word for each topic: half of them are anybody's, half of the topic."""
+    """Draw a word for each topic: about half from the whole vocabulary, half from the topic's own words."""
     common = random.zipf(1.2, len(topics)) % _VOCABULARY
     own = (topics * 7919 + random.zipf(1.3, len(topics)) % _OF_TOPIC) % _VOCABULARY
     return np.where(random.random(len(topics)) < 0.5, common, own)

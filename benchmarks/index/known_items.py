@@ -1,8 +1,8 @@
-"""Is a known paper found? By its title and by half its abstract, among all papers of the corpus.
+"""Whether search finds a known paper by its title and by half its abstract, among all papers of the corpus.
 
-The title is part of what is embedded and indexed of a paper, so a title finds it too easily. Therefore it is also asked
-for papers whose own titles were withheld from both indexes, while all others keep theirs. The weight of the fusion is
-chosen on one half of the sample and told of the other.
+A paper's title is embedded and indexed with it, so the title finds it too easily. Therefore the benchmark also searches
+for papers whose own titles were withheld from both indexes, while all others keep theirs. The fusion weight is chosen
+on one half of the sample and reported on the other.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ class _Sought(NamedTuple):
 
 
 class _Library:
-    """The papers of a segment, those of some rows without their titles."""
+    """The papers of a segment; the papers of some rows have no titles."""
 
     def __init__(
         self, segment: Segment, untitled: Mapping[int, np.ndarray[tuple[int], np.dtype[np.float32]]], at: Path
@@ -107,7 +107,7 @@ def _fused(weight: float) -> Order:
 
 
 def _by_ranks(sought: _Sought) -> list[int]:
-    """Reciprocal rank fusion, for comparison (Cormack, Clarke and Buettcher, SIGIR 2009)."""
+    """Order by reciprocal rank fusion, for comparison (Cormack, Clarke and Buettcher, SIGIR 2009)."""
     scores = dict.fromkeys(sought.cosines, 0.0)
     for ranking in (sought.found.by_vector.rows, sought.found.by_bm25.documents):
         for rank, row in enumerate(ranking.tolist(), start=1):

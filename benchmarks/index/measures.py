@@ -1,4 +1,4 @@
-"""The measures; each gives rows of the table."""
+"""The measures of the corpus index; each returns rows of the table."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from index.segments.segment import Segment
 from index.segments.vector_index import VectorIndex, VectorIndexParameters, build_vector_index, create_vectors_file
 
 CUTOFFS = (None, dt.date(2024, 9, 24), dt.date(2019, 12, 31))
-"""None; that of most ideas; one that leaves a fifth of the papers."""
+"""No cutoff; the cutoff of most ideas; a cutoff that leaves a fifth of the papers."""
 _HITS = 20
 
 
@@ -29,7 +29,7 @@ class Figure(NamedTuple):
 
 
 async def latency(corpus: Corpus, queries: Sequence[str], batch: int) -> list[Figure]:
-    """Wall time of `search` for 20 hits before a cutoff, first with unknown and then with remembered queries."""
+    """Measure the wall time of `search` for 20 hits before a cutoff, first with new queries, then with cached ones."""
     batches = [queries[start : start + batch] for start in range(0, len(queries) - batch + 1, batch)]
     figures = []
     for name in ("embedding included", "query vectors remembered"):
@@ -44,7 +44,7 @@ async def latency(corpus: Corpus, queries: Sequence[str], batch: int) -> list[Fi
 
 
 def recall(name: str, dense: VectorIndex, queries: Vectors, segment: Segment) -> list[Figure]:
-    """Share of the ten nearest by brute force that a search finds, for each cutoff."""
+    """Measure the share of the ten nearest papers by brute force that a search finds, for each cutoff."""
     vectors = np.asarray(dense.vectors, np.float32)
     figures = []
     for cutoff in CUTOFFS:
@@ -63,7 +63,7 @@ def recall(name: str, dense: VectorIndex, queries: Vectors, segment: Segment) ->
 def approximate(
     segment: Segment, tuning: Vectors, directory: Path, kind: ApproximateIndexKind
 ) -> tuple[VectorIndex, VectorIndexParameters, float]:
-    """The index that a larger corpus would get, over the same papers; and the seconds it took."""
+    """Build the index that a larger corpus would get, over the same papers. Also return the seconds it took."""
     start = perf_counter()
     own = np.asarray(segment.papers.vectors)
     vectors = create_vectors_file(directory, *own.shape)
@@ -73,7 +73,7 @@ def approximate(
 
 
 async def fit(corpus: Corpus, ideas: Sequence[LabelledIdea]) -> list[Figure]:
-    """Whether the number behind the fit is higher for the ideas whose field the corpus covers."""
+    """Measure whether the value behind the fit level is higher for ideas whose field the corpus covers."""
     fits = [await corpus.fit(idea.text, Window.until(idea.cutoff)) for idea in ideas]
     covered = np.array([idea.covered for idea in ideas])
     values = np.array([item.value for item in fits])
@@ -87,6 +87,6 @@ async def fit(corpus: Corpus, ideas: Sequence[LabelledIdea]) -> list[Figure]:
 
 
 def _auroc(values: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
-    """Chance that a positive has the higher value; ties count half."""
+    """Return the probability that a positive has a higher value than a negative; ties count half."""
     above = values[positive][:, None] - values[~positive][None, :]
     return float((above > 0).mean() + (above == 0).mean() / 2)

@@ -1,4 +1,4 @@
-"""Memory of this process."""
+"""Measures the memory of this process."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ class Memory(NamedTuple):
 
     anonymous: float
     mapped: float
-    """Pages of files, which the system may drop and read again."""
+    """Pages of mapped files, which the operating system may drop and read again."""
 
 
 def memory_mb() -> Memory:

@@ -1,4 +1,4 @@
-"""The corpus in pools on the Ray that runs, one for each shard, without the rest of the service."""
+"""Serves the corpus from pools on the running Ray, one per shard, without the rest of the service."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

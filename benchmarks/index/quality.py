@@ -1,4 +1,4 @@
-"""Measures the corpus of 25,527 real papers: `python -m benchmarks.index quality`."""
+"""Measures search in the corpus of 25,527 real papers: `python -m benchmarks.index quality`."""
 
 import asyncio
 import tempfile
@@ -41,13 +41,15 @@ def main() -> None:
     parser.add_argument("--papers", type=Path, default=DATA / "papers" / "papers.jsonl.gz")
     parser.add_argument("--ideas", type=Path, default=DATA / "scholarideas")
     parser.add_argument("--submissions", type=Path, default=DATA / "iclr2017" / "submissions.jsonl.gz")
-    parser.add_argument("--known", type=int, default=1600, help="papers to look for by title and half abstract")
-    parser.add_argument("--directory", type=Path, help="corpus to build or to reuse; a temporary one if not given")
+    parser.add_argument(
+        "--known", type=int, default=1600, help="papers to search for by title and by half the abstract"
+    )
+    parser.add_argument("--directory", type=Path, help="corpus to build or reuse; temporary by default")
     arguments = parser.parse_args()
     data = Data(arguments.papers, arguments.ideas, arguments.submissions)
     for path in data:
         if not path.exists():
-            parser.exit(2, f"{path} is not there: the benchmark needs the data folder beside the clone.\n")
+            parser.exit(2, f"{path} was not found. The benchmark needs the data folder beside the clone.\n")
     console = Console(highlight=False)
     console.print(heading(), soft_wrap=True)
     with _directory(arguments.directory) as directory:
@@ -106,7 +108,7 @@ async def _build(
     papers: Path, directory: Path, embedder: SentenceTransformerEmbedder, console: Console
 ) -> list[Figure]:
     start, cpu = perf_counter(), process_time()
-    with console.status("Building the corpus: some minutes."):
+    with console.status("Building the corpus; this takes a few minutes."):
         summary = await build_corpus([papers], directory, embedder)
     manifest = summary.manifest
     took = f"{perf_counter() - start:.0f} s, {process_time() - cpu:.0f} s of CPU"

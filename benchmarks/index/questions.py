@@ -1,4 +1,4 @@
-"""Queries for the corpus, from the data next to the clone."""
+"""Queries for the corpus, from the data folder beside the clone."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ class LabelledIdea(NamedTuple):
     text: str
     cutoff: dt.date
     covered: bool
-    """Whether its field is one that the corpus knows: machine learning and language."""
+    """Whether the corpus covers its field: machine learning and language."""
 
 
 def read_ideas(folder: Path) -> list[LabelledIdea]:
-    """One folder an idea; the prefix of its name is the field."""
+    """Read ideas from one folder each; the prefix of the folder's name is the field."""
     return [
         LabelledIdea(
             name=path.name,
@@ -35,13 +35,14 @@ def read_ideas(folder: Path) -> list[LabelledIdea]:
 
 
 def sentences_of(ideas: Sequence[LabelledIdea], count: int) -> list[str]:
-    """From all ideas alike, inside the corpus's field and outside: harder queries than the papers' own words."""
+    """Return sentences evenly from all ideas, inside and outside the corpus's field: harder queries than papers'
+    text."""
     found = [sentence for idea in ideas for sentence in sentences(idea.text)]
     return [found[place] for place in np.linspace(0, len(found) - 1, count).astype(int)]
 
 
 def sample(store: PaperStore, count: int) -> dict[int, Paper]:
-    """Papers by row, spread evenly over the years."""
+    """Return papers by row, spread evenly over the years."""
     rows = np.linspace(0, len(store) - 1, count).astype(int).tolist()
     return {row: store.paper(row) for row in rows}
 

@@ -1,4 +1,4 @@
-"""Baseline for our search: the same index, searched through FAISS alone."""
+"""Baseline for Assayer's search: the same index, searched with FAISS alone."""
 
 import math
 from typing import Any
@@ -15,11 +15,12 @@ _ROWS_AT_ONCE = 65_536
 
 
 class Plain:
-    """The same index, whose candidates FAISS's own refinement scores again with its copy of the vectors, in half
-    precision too."""
+    """The same index; FAISS's own refinement rescores the candidates with its own copy of the vectors, also in half
+    precision."""
 
     def __init__(self, index: Any, vectors: Vectors, parameters: VectorIndexParameters) -> None:
-        """`index` is ours: where an index of its own lay in memory would decide on a tenth of the time and more."""
+        """`index` is Assayer's own index: the position of a second one in memory alone would change the time by a tenth
+        or more."""
         faiss = load_faiss()
         own = faiss.IndexScalarQuantizer(vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
         own.train(vectors[:1].astype(np.float32))
@@ -28,7 +29,7 @@ class Plain:
         self._index, self._parameters = faiss.IndexRefine(index, own), parameters
 
     def ask(self, queries: Vectors, allowed: RowFilter) -> Any:
-        """Search with as many lists and candidates as ours, and likewise with the mask's bits precomputed."""
+        """Search with as many lists and candidates as Assayer does, also with the bits of the mask precomputed."""
         faiss, probes = load_faiss(), self._parameters.probes or 1
         lists = faiss.SearchParametersIVF(nprobe=math.ceil(probes * self._parameters.rows / allowed.count))
         if allowed.bits is not None:

@@ -1,4 +1,4 @@
-"""A process that searches a corpus at a steady rate and moves to a new version when there is one."""
+"""A process that searches a corpus at a steady rate and switches to new versions."""
 
 import asyncio
 import contextlib
@@ -17,8 +17,8 @@ from assayer.models import OPEN
 from benchmarks.index.invented import InventedEmbedder, questions
 from index import Corpus, VersionStore
 
-_LOOKED_EVERY = 0.5
-"""Seconds between looks for a new version."""
+_CHECK_SECONDS = 0.5
+"""Seconds between checks for a new version."""
 _HITS = 20
 
 
@@ -26,14 +26,14 @@ class Searched(NamedTuple):
     asked: int
     failed: int
     p50: float
-    """Milliseconds from when a search was due."""
+    """Median in milliseconds, measured from when a search was due."""
     p95: float
     versions: int
-    """Number of corpus versions that answered."""
+    """Number of corpus versions that answered searches."""
 
 
 class Searching:
-    """The other end of the process."""
+    """Handle of the searching process."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -59,7 +59,7 @@ def search_steadily(directory: Path, rate: float) -> Iterator[Searching]:
     process = context.Process(target=_run, args=(directory, rate, there), daemon=True)
     process.start()
     there.close()
-    here.recv()  # it is ready
+    here.recv()  # the process is ready
     try:
         yield Searching(here)
     finally:
@@ -124,7 +124,7 @@ class _Searcher:
     async def _follow(self) -> None:
         versions = VersionStore(self._directory)
         while True:
-            await asyncio.sleep(_LOOKED_EVERY)
+            await asyncio.sleep(_CHECK_SECONDS)
             if versions.current_version() != self._corpus.version:
-                with contextlib.suppress(AssayerError):  # it was replaced meanwhile: the next look finds the newer one
+                with contextlib.suppress(AssayerError):  # replaced in the meantime: the next check finds it
                     self._corpus = await asyncio.to_thread(Corpus.open, self._directory, self._embedder)

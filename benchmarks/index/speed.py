@@ -1,7 +1,7 @@
 """Measures search among millions of vectors: `python -m benchmarks.index speed`.
 
-Every size is built in one fresh process and asked in another. What is compared takes turns in one run, so its ratios
-hold on a busy machine too; absolute times are upper bounds there.
+Each size is built in one fresh process and searched in another. The compared searches alternate within one run, so
+their ratios are valid on a busy machine too; absolute times are upper bounds there.
 """
 
 import json
@@ -28,9 +28,9 @@ Out = TypeVar("Out")
 
 class Asked(Frozen):
     recall: tuple[float, float, float]
-    """Under each condition of a collection."""
+    """Recall under each condition of a collection."""
     single: Compared
-    """Comparison with FAISS alone for single queries; `batch` does the same for batches."""
+    """Comparison with FAISS alone for single queries; `batch` is the same for batches."""
     batch: Compared
     masked_single: Compared
     masked_batch: Compared
@@ -42,8 +42,8 @@ def main() -> None:
     parser = command_line("index speed", __doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 300_000, 1_000_000, 5_000_000])
     parser.add_argument("--kinds", nargs="+", default=["by size"], choices=["by size", "ivf_sq8", "ivf_pq"])
-    parser.add_argument("--directory", type=Path, help="where what is built stays for the next run; else it goes")
-    parser.add_argument("--out", type=Path, help="folder for figures.json")
+    parser.add_argument("--directory", type=Path, help="keep built indexes here; deleted by default")
+    parser.add_argument("--out", type=Path, help="folder to write figures.json to")
     arguments = parser.parse_args()
     console = Console(highlight=False, soft_wrap=True)
     console.print(heading())
@@ -70,7 +70,7 @@ def _apart(work: Callable[..., Out], *given: object) -> Out:
 
 
 def _ask(directory: Path) -> Asked:
-    load_faiss().omp_get_max_threads()  # its libraries are in memory before that is measured
+    load_faiss().omp_get_max_threads()  # loads its libraries before memory is measured
     collection = Collection(directory)
     whole, _, masked = collection.conditions
     _, before = collection.true, memory_mb()
@@ -79,7 +79,7 @@ def _ask(directory: Path) -> Asked:
     after = memory_mb()
     recalls = [collection.recall([item.rows for item in some], number) for number, some in enumerate(found)]
     if dense.approximate is None:
-        raise SystemExit("So few rows have no index: there is nothing to compare.")
+        raise SystemExit("There is nothing to compare: so few rows get no approximate index.")
     plain = Plain(dense.approximate.index, collection.vectors, collection.parameters)
     single, batch, masked_single, masked_batch = (
         in_turn(partial(dense.nearest, limit=LIMIT, allowed=allowed), partial(plain.ask, allowed=allowed), some)
@@ -102,7 +102,7 @@ def _told(built: Built, asked: Asked) -> Iterator[str]:
     memory = asked.anonymous_mb + asked.mapped_mb
     yield (
         f"{built.rows:,} × {DIMENSIONS}, {built.parameters.kind}: built in {built.seconds:.0f} s "
-        f"({built.processor_seconds:.0f} s of processor); index {built.index_mb:,.0f} MB"
+        f"({built.processor_seconds:.0f} s of CPU); index {built.index_mb:,.0f} MB"
     )
     first, second, third = asked.recall
     yield f"  recall@{LIMIT} {first:.4f}; among the first 30 % of the rows {second:.4f}; among nine tenths {third:.4f}"

@@ -1,4 +1,4 @@
-"""Times of calls that take turns, so that their ratio holds on a busy machine too."""
+"""Times of calls that alternate, so that their ratio is valid on a busy machine too."""
 
 from collections.abc import Callable, Sequence
 from time import perf_counter
@@ -10,7 +10,7 @@ from assayer.ports import Vectors
 
 
 class Timed(Frozen):
-    """Milliseconds a call."""
+    """Milliseconds per call."""
 
     p50: float
     p95: float
@@ -20,7 +20,7 @@ class Compared(Frozen):
     ours: Timed
     theirs: Timed
     overhead: float
-    """Ours over theirs, less one: the median of the ratios of neighbouring calls."""
+    """Median ratio of our time to theirs for neighbouring calls, minus one."""
 
 
 def in_turn(
@@ -28,7 +28,7 @@ def in_turn(
 ) -> Compared:
     """Compare two searches, alternating which runs first so that neither always finds the other's memory warm.
 
-    All queries run once before timing, because reading a mapped file pays once for the first access to each page."""
+    All queries run once before timing, because the first access to each page of a mapped file costs extra."""
     for some in asked:
         ours(some)
         theirs(some)

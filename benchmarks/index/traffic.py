@@ -1,7 +1,7 @@
-"""Searches at a steady rate while versions are published, and whether any answer failed or mixed two versions.
+"""Searches at a steady rate while versions are published, and finds answers that failed or mixed two versions.
 
-Every version says of all its papers which edition they are, so a paper of another version than the one that answers
-shows.
+The titles of all papers in a version name its edition, which reveals a paper from another version than the one that
+answered.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ def edition(number: int, papers: int) -> list[PaperRecord]:
 
 @dataclass
 class Editions:
-    """Which edition each version is."""
+    """Edition of each version."""
 
     of: dict[str, int] = field(default_factory=dict)
 
@@ -61,13 +61,13 @@ class Answer(NamedTuple):
 
 @dataclass
 class Traffic:
-    """Asks at its rate whether or not the answers come, as long as not too many are waited for; each asker searches,
-    and looks up what it has found."""
+    """Starts searches at a fixed rate whether or not earlier ones have been answered, up to `most` at a time. Each
+    search also looks up the papers that it found."""
 
     corpora: InFlight
     per_second: float
     most: int = 1000
-    """Waited for at once; one that would be more does not ask."""
+    """Largest number of unanswered searches; further searches are skipped."""
     answers: list[Answer] = field(default_factory=list)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -102,11 +102,11 @@ class Traffic:
         return [answer.failure for answer in self.answers if answer.failure]
 
     def mixed(self, editions: Editions) -> list[Answer]:
-        """Answers with papers of more than one edition, or of another than their version's."""
+        """Return answers with papers of more than one edition, or of another edition than their version's."""
         return [
             answer for answer in self.answers if not answer.failure and answer.editions != {editions.of[answer.version]}
         ]
 
     def p95(self, first: float, last: float) -> float:
-        """Milliseconds of a search, of those begun between two moments."""
+        """Return the 95th percentile in milliseconds of the searches started between two times."""
         return float(np.quantile([answer.seconds for answer in self.answers if first <= answer.at < last], 0.95)) * 1000

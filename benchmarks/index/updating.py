@@ -1,7 +1,7 @@
-"""Brings a million papers up to date by one in a hundred, while another process searches them fifty times a second.
+"""Updates one percent of a million papers while another process searches them fifty times a second.
 
-Papers are invented and embedding costs nothing (see `benchmarks.index.invented`): what is measured is everything else.
-What the model needs for the new texts comes on top, and is told by its own benchmark.
+Papers are invented and embedding costs nothing (see `benchmarks.index.invented`), so everything else is measured. The
+model's time for the new texts is extra; its own benchmark measures it.
 """
 
 import asyncio
@@ -36,9 +36,9 @@ class Cost(NamedTuple):
     seconds: float
     cpu: float
     own: int
-    """Bytes of memory of its own at the most; mapped files, which the system may take back, are not counted."""
+    """Peak private memory in bytes; mapped files, which the operating system may reclaim, are not counted."""
     bytes: int
-    """Bytes of the version on disk."""
+    """Size of the version on disk."""
 
 
 class Updated(NamedTuple):
@@ -46,15 +46,17 @@ class Updated(NamedTuple):
     stages: tuple[StageTime, ...]
     changes: CorpusChanges
     searchable: float
-    """Seconds from the beginning until a new paper was found by who opened the corpus anew."""
+    """Seconds from the start until a newly opened corpus found a new paper."""
 
 
 def main() -> None:
     parser = command_line("index updating", __doc__)
     parser.add_argument("--papers", type=int, default=1_000_000)
-    parser.add_argument("--share", type=float, default=0.01, help="of new papers; a tenth as many change, and go")
-    parser.add_argument("--rate", type=float, default=50, help="searches a second meanwhile")
-    parser.add_argument("--directory", type=Path, help="keeps the records and the corpus there, and uses them again")
+    parser.add_argument(
+        "--share", type=float, default=0.01, help="share of new papers; a tenth as many change, a tenth as many go"
+    )
+    parser.add_argument("--rate", type=float, default=50, help="searches per second during the update")
+    parser.add_argument("--directory", type=Path, help="keep records and corpus here and reuse them")
     options = parser.parse_args()
     console = Console(highlight=False)
     console.print(heading(), soft_wrap=True)
@@ -66,10 +68,10 @@ def _measure(papers: int, coming: int, rate: float, directory: Path, console: Co
     records, night, gone = _records(papers, coming, directory)
     corpus, built = directory / "corpus", directory / "built"
     if built.is_dir():
-        _tell(console, "built anew", "used again, not measured")
+        _tell(console, "built from scratch", "reused, not measured")
     else:
         cost = _in_a_process(_build, records, built)
-        _tell(console, f"{papers:,} papers built anew", _told(cost))
+        _tell(console, f"{papers:,} papers built from scratch", _told(cost))
     shutil.rmtree(corpus, ignore_errors=True)
     shutil.copytree(built, corpus, copy_function=_link)
     with search_steadily(corpus, rate) as searching:
@@ -87,7 +89,7 @@ def _measure(papers: int, coming: int, rate: float, directory: Path, console: Co
 
 
 def _records(papers: int, coming: int, directory: Path) -> tuple[Path, Path, Path]:
-    """Files of the corpus, of what comes, and of ids that go."""
+    """Return the files of the corpus's records, of the incoming records, and of the ids to remove."""
     records, night, gone = (directory / name for name in ("papers.jsonl", "night.jsonl", "gone.txt"))
     if not records.is_file():
         write_records(records, invented(papers, _SEED))
@@ -104,11 +106,11 @@ def _build(records: Path, directory: Path) -> Cost:
 
 
 def _update(night: Path, gone: Path, directory: Path, new: str) -> Updated:
-    """`new` is the id of a paper that comes."""
+    """Update the corpus; `new` is the id of an incoming paper."""
     started, stages = time.perf_counter(), Stopwatch()
     embedder = InventedEmbedder()
     with _watched() as watched:
-        with stages.stage("read what comes"):
+        with stages.stage("read incoming records"):
             delta = read_delta([night], gone, embedder)
         summary = asyncio.run(update_corpus(delta, directory, embedder, watch=stages))
         with stages.stage("open and search"):
@@ -116,7 +118,7 @@ def _update(night: Path, gone: Path, directory: Path, new: str) -> Updated:
             corpus = Corpus.open(directory, embedder)
             (hits,) = asyncio.run(corpus.search([title], 20, OPEN))
     if new not in {hit.paper.id for hit in hits} or summary.manifest.changes is None:
-        raise RuntimeError(f"{new} was not found by its title")
+        raise RuntimeError(f"{new} was not found by its title.")
     return Updated(
         watched(summary.manifest.bytes), stages.stages, summary.manifest.changes, time.perf_counter() - started
     )
@@ -144,7 +146,7 @@ def _watched() -> Iterator[Callable[[int], Cost]]:
 
 
 def _in_a_process(work: Callable[..., Any], *given: Any) -> Any:
-    """So that one's memory is not the other's."""
+    """Run the work in a fresh process, so that its memory is measured separately."""
     with ProcessPoolExecutor(1, mp.get_context("spawn")) as pool:
         return pool.submit(work, *given).result()
 
@@ -155,7 +157,7 @@ def _link(source: str, target: str) -> None:
 
 def _told(cost: Cost) -> str:
     return (
-        f"{cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.own / 1e6:,.0f} MB of its own at the most, "
+        f"{cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.own / 1e6:,.0f} MB peak private memory, "
         f"{cost.bytes / 1e6:,.0f} MB on disk"
     )
 

@@ -1,14 +1,13 @@
-"""`python -m benchmarks.quality PART`: how good the verdicts are, beside what is simpler, and how sure one can be.
+"""`python -m benchmarks.quality PART`: how good the verdicts are compared with simpler methods, with intervals.
 
-all         every judged set on one page: the program, simpler scorers, people against people
-support     claims beside passages: whether the program names rightly what a passage supports
-references  the check of an idea's own references: real ones found, invented and wrong ones told apart
-judge       the reviews themselves: coverage of experts' points, planted flaws, persuasive wording, repeatability
-rewards     ideas that should earn nothing, before guards and before debates of a model
+all every judged set on one page: the program, simpler scorers, people compared with people support claims with
+passages: whether the program recognises what a passage supports references the check of an idea's own references: finds
+real ones, recognises invented and wrong ones judge the reviews themselves: coverage of experts' points, planted flaws,
+persuasive wording, repeatability rewards ideas that deserve no reward, scored by guards and by a model's debates
 
-Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that
-everything runs, and says nothing about quality. Without a model there are the baselines, and reports of methods that
-need none. Outcomes are kept in --out: a second run does only the rest.
+Uses the language model from the settings. --simulate starts an endpoint with invented answers, which shows that
+everything runs but says nothing about quality. Without a model, only baselines and methods that need no model are
+measured. Outcomes are kept in --out; a second run does only what is missing.
 """
 
 import argparse
@@ -53,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _run(options)
     except AssayerError as error:
-        print(f"Stopped: {error} What was measured is kept; start again to go on.", file=sys.stderr)
+        print(f"Stopped: {error} The outcomes so far are kept; run the command again to continue.", file=sys.stderr)
         return 1
     return 0
 
@@ -91,46 +90,52 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
         _own(name, part)
     options = parser.parse_args(arguments)
     if not DATA.is_dir():
-        parser.exit(2, f"{DATA} is not there: the benchmark needs the data folder beside the clone.\n")
+        parser.exit(2, f"{DATA} was not found. The benchmark needs the data folder beside the clone.\n")
     return options
 
 
 def _common(part: argparse.ArgumentParser) -> None:
     who = part.add_mutually_exclusive_group()
-    who.add_argument("--judge", choices=JUDGES, help="who answers; the endpoint of the settings if there is one")
-    who.add_argument("--simulate", dest="judge", action="store_const", const="simulator", help="as --judge simulator")
-    who.add_argument("--no-llm", action="store_true", help="whatever the settings say")
-    part.add_argument("--endpoint", help="address of the language model, in place of that of the settings")
-    part.add_argument("--model", help="its name, in place of that of the settings")
-    part.add_argument("--latency", type=float, default=0.0, help="mean seconds of a simulated answer")
-    part.add_argument("--out", type=Path, default=Path("build/quality"), help="keeps what was measured")
-    part.add_argument("--vectors", type=Path, default=Path("build/grapheval-vectors"), help="keeps embeddings")
-    part.add_argument("--first", type=int, help="at most so many items")
-    part.add_argument("--seed", type=int, default=0, help="of shuffling, boards and folds")
-    part.add_argument("--repeats", type=int, default=1, help="with this seed and those after it")
-    part.add_argument("--rounds", type=int, default=1000, help="of the bootstrap")
-    part.add_argument("--probe", type=int, help="measure so many items, tell the cost of the others, do not ask them")
-    part.add_argument("--limit-usd", "--max-usd", type=float, default=1.0, help="what a run may cost without --yes")
-    part.add_argument("--yes", action="store_true", help="whatever it costs")
-    part.add_argument("--retry-failed", action="store_true", help="try again what ended without a verdict")
+    who.add_argument("--judge", choices=JUDGES, help="who answers; by default the settings' endpoint")
+    who.add_argument(
+        "--simulate", dest="judge", action="store_const", const="simulator", help="same as --judge simulator"
+    )
+    who.add_argument("--no-llm", action="store_true", help="use no language model, whatever the settings say")
+    part.add_argument("--endpoint", help="language model's address; overrides the settings")
+    part.add_argument("--model", help="name of the language model; overrides the settings")
+    part.add_argument("--latency", type=float, default=0.0, help="mean time of a simulated answer in seconds")
+    part.add_argument("--out", type=Path, default=Path("build/quality"), help="folder in which outcomes are kept")
+    part.add_argument(
+        "--vectors", type=Path, default=Path("build/grapheval-vectors"), help="folder in which embeddings are kept"
+    )
+    part.add_argument("--first", type=int, help="largest number of items")
+    part.add_argument("--seed", type=int, default=0, help="seed of shuffling, boards and folds")
+    part.add_argument(
+        "--repeats", type=int, default=1, help="number of repetitions, with --seed and the seeds after it"
+    )
+    part.add_argument("--rounds", type=int, default=1000, help="rounds of the bootstrap")
+    part.add_argument("--probe", type=int, help="measure only this many items and report the cost of the others")
+    part.add_argument("--limit-usd", "--max-usd", type=float, default=1.0, help="largest cost without --yes")
+    part.add_argument("--yes", action="store_true", help="run whatever the cost")
+    part.add_argument("--retry-failed", action="store_true", help="retry items that ended without a verdict")
 
 
 def _own(name: str, part: argparse.ArgumentParser) -> None:
     if name == "all":
-        part.add_argument("--page", type=Path, help="folder of the page and of its figures as JSON; --out if not given")
+        part.add_argument("--page", type=Path, help="folder for the page and its JSON figures; --out by default")
     elif name == "judge":
         part.add_argument("tests", nargs="*", choices=[*TESTS, []], help="which tests; all by default")
-        part.add_argument("--plans", nargs="+", default=(), help="names of plans of the data folder, or text files")
+        part.add_argument("--plans", nargs="+", default=(), help="names of plans in the data folder, or text files")
         part.add_argument(
             "--contenders",
             nargs="+",
             default=["review", "scholareval", PARAGRAPH_NAME],
             choices=[*METHODS, PARAGRAPH_NAME],
-            help="who writes the reviews; the first also gives the baseline",
+            help="who writes the reviews; the first also provides the baseline",
         )
         part.add_argument("--words", type=int, default=1_200, help="length at which reviews are compared")
-        part.add_argument("--copies", type=Path, help="keeps flawed copies; by default in assayer's data directory")
-        part.add_argument("--recorded", type=Path, help="folder of prompts/ to answer and answers/ to go on from")
+        part.add_argument("--copies", type=Path, help="folder of flawed copies; by default in the data directory")
+        part.add_argument("--recorded", type=Path, help="folder with prompts/ to answer and answers/ to continue from")
         part.add_argument("--invented", action="store_true", help="with --recorded: invent the missing answers")
     elif name == "support":
         part.add_argument("--sets", nargs="+", choices=SETS, default=SETS, help="which sets of claims")

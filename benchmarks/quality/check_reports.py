@@ -1,9 +1,9 @@
-"""Checks finished reports without any code of the program that made them.
+"""Checks finished reports without using any code of the program that made them.
 
     python benchmarks/quality/check_reports.py REPORT_OR_FOLDER… [--corpus papers.jsonl.gz] [--expect N]
 
-Reads report JSON and, with --corpus, the records that the references must come from. Exits 1 on any violation.
-Only the standard library is used, and `quotations` and `corpus_records` beside this file, so that a fault in the
+Reads report JSON and, with --corpus, the records that the references must come from. Exits 1 on any violation. It uses
+only the standard library and the modules `quotations` and `corpus_records` beside this file, so that a fault in the
 program cannot hide itself here.
 """
 
@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-if not __package__:  # run by its path, from wherever
+if not __package__:  # run by its path, from any directory
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.quality.corpus_records import differences, records_of, texts_of
@@ -31,21 +31,21 @@ LABELS = re.compile(r"\[(P\d+(?:\s*[,;]\s*P\d+)*)\]")
 BRACKET_WITH_LABEL = re.compile(r"\[[^\[\]]*\bP\d+\b[^\[\]]*\]")
 MARKER = re.compile(r"\[@[^\]\s]+\]")
 MOST_FURTHER = 2
-"""Quotes beside the first one of a citation."""
+"""Largest number of quotes in a citation besides the first."""
 
 
 @dataclass
 class Check:
-    """Items checked in one report, and the violations."""
+    """Counts of the items checked in one report, and the violations."""
 
     name: str
     references: int = 0
     labels: int = 0
     quotes: Counter[str] = field(default_factory=Counter)
     compared: int = 0
-    """References and quotes held against the corpus."""
+    """Number of references and quotes compared with the corpus."""
     release: str = ""
-    """`complete`, or the minima that it fails; empty in reports of before."""
+    """`complete`, or the minima that it fails; empty for older reports."""
     violations: list[str] = field(default_factory=list)
 
     def wrong(self, text: str) -> None:
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     files = sorted(_files(options.reports))
     if not files:
-        print("No report was found: give JSON files, or folders that hold some.", file=sys.stderr)
+        print("No report was found. Give JSON files, or folders that contain some.", file=sys.stderr)
         return 2
     checks = check_files(files, options.corpus)
     _print(checks, with_corpus=options.corpus is not None)
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def check_files(files: Iterable[Path], corpus: Path | None) -> list[Check]:
-    """Check report files, against the corpus if a path is set."""
+    """Check report files, and compare them with the corpus if a path is given."""
     reports = [(file, _load(file)) for file in files]
     ids = {reference["id"] for _, report in reports for reference in _references(report)}
     known = None if corpus is None else records_of(corpus, ids)
@@ -77,11 +77,11 @@ def check_files(files: Iterable[Path], corpus: Path | None) -> list[Check]:
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Checks citations, dates, quotes and counts of finished reports.")
     parser.add_argument("reports", nargs="+", type=Path, help="report JSON files, or folders with them")
-    parser.add_argument("--corpus", type=Path, help="papers.jsonl or .jsonl.gz that the corpus was built from")
-    parser.add_argument("--expect", type=int, help="how many reports there must be")
+    parser.add_argument("--corpus", type=Path, help="papers.jsonl or .jsonl.gz from which the corpus was built")
+    parser.add_argument("--expect", type=int, help="number of reports that there must be")
     options = parser.parse_args(arguments)
     if options.corpus and not options.corpus.is_file():
-        parser.error(f"there is no corpus file {options.corpus}")
+        parser.error(f"The corpus file {options.corpus} does not exist.")
     return options
 
 
@@ -104,7 +104,7 @@ def _references(report: Json | None) -> list[Json]:
 
 
 def check(name: str, report: Json | None, corpus: dict[str, Json] | None = None) -> Check:
-    """All rules over one report; `report` is None when the file holds no JSON object."""
+    """Apply all rules to one report; `report` is None if the file contains no JSON object."""
     result = Check(name)
     if report is None:
         result.wrong("is not a JSON object")
@@ -131,7 +131,7 @@ def check(name: str, report: Json | None, corpus: dict[str, Json] | None = None)
 
 
 def _strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every string of the report with the place where it stands."""
+    """Yield every string of the report with its path."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
@@ -143,7 +143,7 @@ def _strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _objects(value: Any, key: str) -> Iterator[Json]:
-    """Every object that has the key, at any depth."""
+    """Yield every object that has the key, at any depth."""
     if isinstance(value, dict):
         if key in value:
             yield value
@@ -173,7 +173,7 @@ def _check_labels(report: Json, result: Check) -> None:
     known = {item["label"] for item in report["references"]}
     used: set[str] = set()
     for path, text in _strings(report):
-        if path.startswith("coverage.faults"):  # words of answers that were refused
+        if path.startswith("coverage.faults"):  # quotes from rejected answers
             continue
         found = [label for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)]
         result.labels += len(found)
@@ -206,7 +206,7 @@ def _check_cutoff(report: Json, result: Check) -> None:
 
 
 def _cited_outside_advice(report: Json) -> set[str]:
-    """Labels by which the idea was judged. A board's advice alone may rest on what was published after the cutoff."""
+    """Return the labels on which the judgement rests. Only a board's advice may rest on papers after the cutoff."""
     board = {key: value for key, value in (report.get("board") or {}).items() if key != "advice"}
     judging = [report["summary"], report["parts"], report.get("evidence"), board]
     texts = (text for _, text in _strings(judging))
@@ -215,7 +215,7 @@ def _cited_outside_advice(report: Json) -> set[str]:
 
 
 def _check_addresses(report: Json, result: Check) -> None:
-    """No text of the evaluation holds an address: addresses stand in the references alone."""
+    """No text of the evaluation contains an address; only the references do."""
     for key in ("summary", "parts", "board"):
         for path, text in _strings(report.get(key), key):
             if not path.endswith(".quote") and ADDRESS.search(text):
@@ -236,7 +236,7 @@ def _check_citations(report: Json, result: Check) -> None:
                 f"a citation of {citation['label']} in state {citation['quote_state']!r} "
                 f"has quote {citation['quote']!r}"
             )
-        further = citation.get("further", [])  # reports of before have none
+        further = citation.get("further", [])  # older reports have none
         if further and citation["quote_state"] != "verified":
             result.wrong(f"a citation of {citation['label']} has further quotes and no first one that was verified")
         if (
@@ -285,7 +285,7 @@ def _check_counts(report: Json, result: Check) -> None:
     for name, number in expected.items():
         if coverage[name] != number:
             result.wrong(f"coverage says {name} = {coverage[name]}, the report holds {number}")
-    # Papers near a comparison that the plan lacks, and works that several papers cite, are named without being read.
+    # Papers near a comparison that the plan lacks, and works cited by several papers, are named without being read.
     named = {item["label"] for item in _objects(report.get("plan_review") or {}, "similarity")}
     named |= {item["label"] for item in _objects(evidence, "cited_by")}
     unread = {"papers_cited": len(named)}
@@ -310,7 +310,7 @@ def _check_notices(report: Json, result: Check) -> None:
 
 
 def _check_release(report: Json, result: Check) -> None:
-    """Minima are counted again where the report holds what they count; below one of them there is no total."""
+    """Minima are recomputed where the report contains the counts; a report below a minimum must have no total."""
     release = report.get("release")
     if release is None:
         return

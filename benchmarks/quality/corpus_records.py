@@ -1,4 +1,4 @@
-"""Records that a corpus was built from, to hold finished reports against. Only the standard library is used."""
+"""Records from which a corpus was built, for comparison with finished reports. Uses only the standard library."""
 
 import datetime as dt
 import gzip
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 def records_of(path: Path, wanted: set[str]) -> dict[str, Json]:
-    """Return the records with the wanted ids from a file that a corpus was built from."""
+    """Return the records with the wanted ids from a corpus's input file."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
         records = (json.loads(line) for line in lines if line.strip())
         return {record["id"]: record for record in records if record.get("id") in wanted}
@@ -31,7 +31,7 @@ def differences(reference: Json, record: Json) -> Iterator[str]:
 
 
 def _last_day(date: Any) -> str | None:
-    """The day itself, or the last one of a month or year."""
+    """Return the day itself, or the last day of a month or year."""
     text = str(date or "")
     if not text or len(text) == 10:
         return text or None
@@ -47,7 +47,7 @@ def texts_of(record: Json) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """Lower-case words without accents and invisible characters; marks and spaces only separate."""
+    """Return lower-case words without accents and invisible characters; punctuation and spaces only separate."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     kept = (character for character in plain if unicodedata.category(character) not in {"Mn", "Cf"})
     return re.findall(r"\w+", "".join(kept))

@@ -1,4 +1,4 @@
-"""One row for every number that is published about quality: what was measured, of whom, on what, how surely."""
+"""Published quality figures: what was measured, for which scorer, on which items, with which interval."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,8 +12,8 @@ from assayer.models import Frozen
 from benchmarks.quality.grapheval.reporting import row, shown
 
 Kind = Literal["ours", "prompt", "simple", "people"]
-"""The program; a language model with one paragraph, or without search; what learns or measures without reading; people
-against people, the ceiling."""
+"""The program; a language model with a one-paragraph prompt, or without search; methods that learn or measure without
+reading; people compared with people, the ceiling."""
 
 
 class Figure(Frozen):
@@ -26,7 +26,7 @@ class Figure(Frozen):
     scorer: str
     kind: Kind
     value: float | None
-    """None where nobody answered or it is not defined; `note` says why."""
+    """None if nobody answered or the measure is not defined; `note` says why."""
     low: float | None
     high: float | None
     items: int
@@ -36,7 +36,7 @@ class Figure(Frozen):
     """Value of the measure for random guessing."""
     note: str = ""
     simulated: bool = False
-    """The answers were invented: the number says nothing about quality."""
+    """Whether the answers were invented; the number then says nothing about quality."""
 
     @property
     def shown(self) -> str:
@@ -55,7 +55,7 @@ def figure(
     chance: float | None = None,
     note: str = "",
 ) -> Figure:
-    """`where` is set and part, `scorer` its name and kind. A value that is not a number is absent."""
+    """Make a figure. `where` is set and part, `scorer` its name and kind; a value of NaN becomes None."""
     value, low, high = (None if math.isnan(item) else round(item, 4) for item in estimate)
     return Figure(
         set=where[0],
@@ -92,14 +92,14 @@ def estimated(
 
 
 def values_of(values: NDArray[np.float64], rounds: int, seed: int = 0) -> Estimate:
-    """Mean of one number an item, by bootstrap over items; not a number counts 0."""
+    """Estimate the mean of one number per item by bootstrap over items; NaN counts as 0."""
     told = np.nan_to_num(values)[:, None]
     return bootstrap(lambda _, drawn: float(drawn.mean()), np.zeros(len(told), np.int16), [told], rounds, seed)
 
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
-    """Yield a table of one set: a row per scorer and part, a column per measure. Each row states whether its
-    answers were simulated."""
+    """Yield a table of one set: a row per scorer and part, a column per measure. Rows with simulated answers are
+    marked."""
     measures = list(dict.fromkeys(item.measure for item in figures))
     chances = {item.measure: item.chance for item in figures if item.chance is not None}
     heads = [f"{name} (chance {chances[name]:.2f})" if name in chances else name for name in measures]

@@ -1,4 +1,4 @@
-"""Inputs that every part of the benchmark uses."""
+"""Inputs of every part of the benchmark."""
 
 import argparse
 from collections.abc import Iterator
@@ -16,18 +16,18 @@ class Asked(NamedTuple):
     """Command-line options of a run."""
 
     judge: Judge | None
-    """None: no language model."""
+    """None means no language model."""
     out: Path
     seeds: tuple[int, ...]
     first: int | None
-    """Items, at most."""
+    """Largest number of items."""
     probe: int | None
-    """Items to measure before the cost of the others is told."""
+    """Number of items to measure before the cost of the others is reported."""
     yes: bool
     limit_usd: float
     retry_failed: bool
     planned: list[tuple[str, Expected]] | None = None
-    """Where a plan is made: what each part would cost is added, and nothing is asked."""
+    """If a list, the expected cost of each part is added to it and no model is called."""
 
 
 class Given(NamedTuple):
@@ -42,4 +42,4 @@ class Given(NamedTuple):
 
     def warning(self) -> Iterator[str]:
         if self.asked.judge not in {None, "endpoint"}:
-            yield f"Answers by {self.asked.judge}: they are invented or scripted and say nothing about any model.\n"
+            yield f"Answers are by {self.asked.judge}: they are invented or scripted and say nothing about any model.\n"

@@ -1,6 +1,6 @@
-"""Groups: InnoEval's 88 groups of four papers, put in order by comparing every two of them in both orders.
+"""Ranks InnoEval's 88 groups of four papers by comparing every pair in both orders.
 
-One paper of each group was rejected, the others were a poster, a spotlight and an oral. A group that gets no order
+In each group, one paper was rejected and the others were a poster, a spotlight and an oral. A group without a ranking
 counts as wrong in every measure.
 """
 
@@ -31,34 +31,34 @@ from cluster.clock import SystemClock
 class Group(NamedTuple):
     name: str
     query: str
-    """Id of the paper that the group was put together around."""
+    """Id of the paper around which the group was assembled."""
     ideas: tuple[Idea, ...]
     """Shuffled; `source` is the paper's id."""
     grades: dict[IdeaId, int]
-    """Rows in CATEGORIES."""
+    """Grades as rows in CATEGORIES."""
 
 
 class GroupOutcome(Outcome):
     grades: tuple[int, ...] | None = None
-    """Best first; None where there is no order, and `failure` says why."""
+    """Best first; None if there is no ranking, and `failure` says why."""
 
 
 class Measures(NamedTuple):
     best: float
-    """Share of groups whose best paper stands first."""
+    """Share of groups whose best paper is ranked first."""
     in_order: float
-    """Longest run of papers that stand in the right order, over the size of the group; mean."""
+    """Mean share of each group's papers in its longest correctly ordered subsequence."""
     exact: float
-    """Share of groups that are in the right order from first to last."""
+    """Share of groups ranked in exactly the right order."""
 
 
 CHANCE = Measures(1 / 4, 58 / 96, 1 / 24)
-"""Expected measures of a random order: of the 24 orders of four, 1, 13, 9 and 1 have a longest run of 1, 2, 3 and 4."""
+"""Expected measures of a random order: of the 24 orders of four papers, 1, 13, 9 and 1 have a longest ordered
+subsequence of 1, 2, 3 and 4."""
 
 
 def measured(grades: Sequence[int] | None) -> Measures:
-    """Return the measures of one group from its grades in ranked order, best first; all 0 if there is no order
-    (None)."""
+    """Return the measures of one group from its grades in ranked order, best first; all 0 without a ranking (None)."""
     if grades is None:
         return Measures(0.0, 0.0, 0.0)
     longest = [1] * len(grades)
@@ -68,19 +68,18 @@ def measured(grades: Sequence[int] | None) -> Measures:
 
 
 def in_order_of(group: Group, values: Mapping[IdeaId, float]) -> tuple[int, ...]:
-    """Grades, the highest value first; equals stay as they were shuffled."""
+    """Return the grades, highest value first; equal values keep their shuffled order."""
     return tuple(group.grades[idea.id] for idea in sorted(group.ideas, key=lambda idea: -values[idea.id]))
 
 
 async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -> GroupOutcome:
-    """Order a group by comparing every pair in both orders.
-
-    Raises MalformedAnswer if the judge gave no usable answer at all."""
+    """Rank a group by comparing every pair in both orders. Raises MalformedAnswer if no answer of the judge is
+    usable."""
     run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), NoProgress())
     every = options.model_copy(update={"calls_per_idea": float(len(group.ideas) - 1), "seed": seed})
     ranking = (await rank_ideas(group.ideas, llm, run, every)).ranking
     if not ranking.judge.comparisons:
-        raise MalformedAnswer(f"None of {ranking.judge.failed} comparisons got a usable answer.")
+        raise MalformedAnswer(f"None of the {ranking.judge.failed} comparisons got a usable answer.")
     strengths = {idea.id: round(idea.strength, 6) for idea in ranking.ideas}
     return GroupOutcome(
         item=group.name, seed=seed, grades=in_order_of(group, strengths), spent=spent_on(run.journal.calls)
@@ -88,7 +87,7 @@ async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -
 
 
 def read_groups(path: Path = DATA / "innoeval" / "groups.jsonl.gz", seed: int = 0) -> list[Group]:
-    """Read the groups in the order of the file, with the papers of each group shuffled."""
+    """Read the groups in file order, with the papers of each group shuffled."""
     random = Random(seed)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines if line.strip()]
@@ -115,7 +114,7 @@ async def ask_groups(
     seed: int,
     kept: Kept[GroupOutcome],
 ) -> None:
-    """Orders what was not ordered with this seed yet."""
+    """Rank the groups that have not yet been ranked with this seed."""
 
     async def one(group: Group, seed: int) -> GroupOutcome:
         return await order_of(group, llm, options, seed)
@@ -133,7 +132,7 @@ def group_rows(
     known: Embedded,
     groups: Sequence[Group],
 ) -> Iterator[tuple[str, list[Measures]]]:
-    """Yield the measures of each group, by name of the scorer."""
+    """Yield each scorer's name with its measures of each group."""
     length = {paper.id: float(len(paper.text)) for paper in data.grouped}
     yield "the longer text first", [_by_values(group, length) for group in groups]
     for scorer in scorers(known):

@@ -1,4 +1,4 @@
-"""Judges that answer: the endpoint of the settings, the simulator, or a script whose score is known beforehand."""
+"""Judges that answer: the endpoint from the settings, the simulator, or a script whose score is known in advance."""
 
 import json
 import os
@@ -20,14 +20,14 @@ _WAYS: Mapping[Judge, Way] = {way: way for way in WAYS}
 
 @contextmanager
 def settings_for(judge: Judge | None, folder: Path, latency: float, grades: Mapping[str, int]) -> Iterator[Settings]:
-    """The ordinary settings; for a judge of ours with its address, and with a data directory in `folder` so that
-    invented answers never enter the cache of real ones."""
+    """Yield the ordinary settings. For a built-in judge, they have its address and a data directory in `folder`, so
+    that invented answers never enter the cache of real ones."""
     if judge is None or judge == "endpoint":
         settings = load_settings()
         yield settings if judge else settings.model_copy(update={"llm": None})
         return
     with ExitStack() as stack:
-        if judge in ("simulator", "recorded"):  # nothing is asked of it where answers are recorded
+        if judge in ("simulator", "recorded"):  # the simulator gets no requests if answers are recorded
             address = stack.enter_context(Simulator(latency_mean=latency)).base_url
         else:
             address = stack.enter_context(ScriptedJudge(_WAYS[judge], _written(grades, folder))).base_url
@@ -52,7 +52,7 @@ def _written(grades: Mapping[str, int], folder: Path) -> Path:
 
 
 def _passable(folder: Path) -> Path:
-    """Run as root, the embedded server runs as a user who must pass through it."""
+    """Make a folder that the embedded database server can traverse: under root, it runs as another user."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o711)
     return folder.absolute()

@@ -1,4 +1,4 @@
-"""Measured outcomes by item, one JSON line each, so that a second start does only the rest."""
+"""Keeps measured outcomes as JSON lines, so that a second run does only what is missing."""
 
 import json
 import os
@@ -16,23 +16,23 @@ Item = TypeVar("Item")
 
 
 class Spent(Frozen):
-    """Cost of the answers about one item, whether paid for now or served from the cache."""
+    """Cost of the answers about one item, whether paid for now or read from the cache."""
 
     calls: int
     prompt_tokens: int
     completion_tokens: int
     usd: float | None
-    """None where no price is configured."""
+    """None if no price is configured."""
 
 
 class Outcome(Frozen):
-    """One item of a benchmark, in one repeat. Either it has a verdict, or `failure` says why not."""
+    """Outcome of one item in one repetition: a verdict, or `failure` says why there is none."""
 
     item: str
     seed: int
     failure: str = ""
     spent: Spent | None = None
-    """None where it failed before anything could be counted."""
+    """None if it failed before anything was counted."""
 
 
 Kind = TypeVar("Kind", bound=Outcome)
@@ -53,7 +53,7 @@ def usd(cost: float | Absent) -> float | None:
 
 
 def reasons(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Why there was no verdict, the most frequent reason first."""
+    """Yield the reasons for missing verdicts, the most frequent first."""
     failures: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.failure:
@@ -63,7 +63,8 @@ def reasons(outcomes: Iterable[Outcome]) -> Iterator[str]:
 
 
 class Kept(Generic[Kind]):
-    """A file whose first line says how its outcomes were made. Raises ConfigurationError where it cannot be read."""
+    """A file of outcomes whose first line records how they were made. Raises ConfigurationError if it cannot be
+    read."""
 
     def __init__(self, path: Path, kind: type[Kind], made_with: dict[str, Any]) -> None:
         self.path, self._made_with = path, json.loads(json.dumps(made_with))
@@ -79,28 +80,32 @@ class Kept(Generic[Kind]):
         return [*self._outcomes.values()]
 
     def of(self, item: str, seed: int) -> Kind:
-        """Raises KeyError for what was not measured."""
+        """Return an outcome. Raises KeyError if it was not measured."""
         return self._outcomes[item, seed]
 
     def add(self, outcome: Kind) -> None:
-        """Durable when this returns."""
+        """Add an outcome; it is durable when this returns."""
         self._append(outcome.model_dump_json())
         self._outcomes[outcome.item, outcome.seed] = outcome
 
     def forget_failures(self) -> None:
-        """So that they are tried again; their lines stay in the file and the later ones count."""
+        """Forget failures so that they are retried. Their lines stay in the file; later lines take precedence."""
         self._outcomes = {key: outcome for key, outcome in self._outcomes.items() if not outcome.failure}
 
     def _read(self, text: str, kind: type[Kind]) -> None:
         *whole, cut = text.split("\n")
-        if cut:  # somebody was stopped in the middle of a line, and what it was to tell is done again
+        if cut:  # an earlier run was stopped in the middle of a line: that item is measured again
             self.path.write_text("".join(f"{line}\n" for line in whole), "utf-8")
         try:
             if whole and json.loads(whole[0])["made_with"] != self._made_with:
-                raise ConfigurationError(f"{self.path} was made in another way.", "Name another folder with --out.")
+                raise ConfigurationError(
+                    f"{self.path} was made with other settings.", "Name another folder with --out."
+                )
             found = [kind.model_validate_json(line) for line in whole[1:]]
         except (ValidationError, ValueError, KeyError, TypeError) as error:
-            raise ConfigurationError(f"{self.path} cannot be read.", "Move it away, or name another --out.") from error
+            raise ConfigurationError(
+                f"{self.path} cannot be read.", "Move it away, or name another folder with --out."
+            ) from error
         self._outcomes = {(item.item, item.seed): item for item in found}
 
     def _append(self, line: str) -> None:
@@ -119,8 +124,8 @@ async def do_the_rest(
     work: Callable[[Item, int], Awaitable[Kind]],
     failed: Callable[[str, int, str], Kind],
 ) -> None:
-    """Items with their names and seeds. An item's own failure is an outcome; what makes going on pointless is raised,
-    and what was measured by then is kept."""
+    """Measure the items (given with names and seeds) that have no outcome yet. An item's own failure is an outcome.
+    Errors that make it pointless to continue are raised; the outcomes so far are kept."""
 
     async def one(item: Item, name: str, seed: int) -> None:
         try:

@@ -17,7 +17,7 @@ _FOLDS = 10
 
 
 def scorers(data: Embedded) -> Sequence[Scorer]:
-    """The last one is GraphEval."""
+    """Return the scorers; the last one is GraphEval."""
 
     def whole(_: GraphArrays) -> NDArray[np.float32]:
         return data.whole
@@ -35,7 +35,7 @@ def values_in_groups(
 ) -> dict[tuple[str, IdeaId], float]:
     """Return the expected value that a scorer assigns to each paper, learned from other groups.
 
-    A paper's own group is hidden, since each group was composed to hold one paper of each category."""
+    A paper's own group is hidden, since each group was assembled from one paper of each category."""
     place = {paper.id: row for row, paper in enumerate(data.papers)}
     names = np.random.default_rng(seed).permutation(sorted(groups))
     values: dict[tuple[str, IdeaId], float] = {}

@@ -1,8 +1,8 @@
-"""The check of an idea's own references: how many real ones it finds, what it makes of planted ones.
+"""Measures the check of an idea's own references: how many real ones it finds, and how it treats planted ones.
 
-A real PDF beside the TEI that GROBID made of it, and proposals made from real reference lists. Works are looked for in
-a corpus that has all real ones, so a real one that is not found was misread or mismatched, not missing; how much
-corpora and sources lack is another matter, and is not measured here.
+It uses a real PDF with the TEI that GROBID made of it, and proposals made from real reference lists. The corpus
+contains all real works, so a real one that is not found was misread or mismatched, not missing. How complete corpora
+and sources are is not measured here.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ _OUTCOMES = ("found", "differs", "not_found", "absent", "unread")
 
 
 class Judged(NamedTuple):
-    """A planted entry, and what the check said of it."""
+    """A planted entry, and the outcome of its check."""
 
     planted: Planted
     style: str
     outcome: str
-    """`unread`: no entry of the check has its title."""
+    """The check's outcome; `unread` means that no entry of the check has its title."""
 
 
 def own_references(given: Given) -> Iterator[str]:
@@ -56,12 +56,12 @@ def own_references(given: Given) -> Iterator[str]:
     directory = given.asked.out / "corpus-of-words"
     judged, seconds = asyncio.run(_checked(made, directory))
     entries = sum(len(item.entries) for item in made)
-    yield f"{count} proposals, {entries} entries; {seconds:.2f} s a proposal, nothing but the corpus asked."
+    yield f"{count} proposals, {entries} entries; {seconds:.2f} s per proposal; only the corpus was searched."
     yield from outcome_table(judged)
 
 
 async def _two_readers() -> list[str]:
-    """The same list, read from the text of the PDF and from GROBID's TEI."""
+    """Compare the same reference list, read from the text of the PDF and from GROBID's TEI."""
     folder = DATA / "grobid"
     tei = parse_tei((folder / "paper.tei.xml").read_bytes(), "the TEI").references
     idea = await read_pdf_idea((folder / "paper.pdf").read_bytes(), "the PDF")
@@ -71,10 +71,10 @@ async def _two_readers() -> list[str]:
     found = [best_match(work, known) for work in text]
     return [
         f"Entries in the TEI: {len(tei)}; read from the PDF's text: {len(text)}; with the same title: {len(pairs)}.",
-        f"Of the same title: same year {sum(a.year == b.year for a, b in pairs)}, "
+        f"With the same title: same year {sum(a.year == b.year for a, b in pairs)}, "
         f"same first author {sum(_first(a) == _first(b) for a, b in pairs)}, "
         f"DOI in the text {sum(bool(a.doi) for a, _ in pairs)}, in the TEI {sum(bool(b.doi) for _, b in pairs)}.",
-        "Entries of the text looked for among the TEI's as records: "
+        "Entries of the text searched for among those of the TEI: "
         f"found {sum(bool(item) for item in found)}, of them "
         f"with differences {sum(bool(item and item.differences) for item in found)}.",
         *(f"- {difference}" for item in found if item for difference in item.differences),
@@ -82,7 +82,7 @@ async def _two_readers() -> list[str]:
 
 
 def paired(ours: Sequence[CitedWork], theirs: Sequence[CitedWork]) -> list[tuple[CitedWork, CitedWork]]:
-    """Entries of two readers with one title."""
+    """Return pairs of entries from two readers with the same title."""
     by_title = {title_key(work.title): work for work in theirs if work.title}
     return [(work, by_title[key]) for work in ours if (key := title_key(work.title)) in by_title]
 
@@ -125,8 +125,8 @@ async def _check(proposal: Proposal, corpus: Corpus, run: Run) -> OwnReferences:
 
 
 def _judge(proposal: Proposal, own: OwnReferences) -> Iterator[Judged]:
-    """Yield a judgement of each planted entry: by position if the entry there holds the title, else by any entry
-    that does."""
+    """Yield a judgement of each planted entry, from the entry at its position if that contains the title, else from any
+    entry that does."""
     read = [(title_key(entry.text), entry) for entry in own.entries]
     for place, planted in enumerate(proposal.entries):
         key = title_key(planted.work.title)
@@ -136,7 +136,7 @@ def _judge(proposal: Proposal, own: OwnReferences) -> Iterator[Judged]:
 
 
 def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
-    """Outcomes by what was planted, and false alarms by style, with 95 % intervals."""
+    """Yield tables of outcomes by planted kind and false alarms by style, with 95 % intervals."""
     yield ""
     yield row("planted", "entries", *_OUTCOMES)
     yield row(*["---"] * (2 + len(_OUTCOMES)))
@@ -145,7 +145,7 @@ def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
         yield row(kind, str(some.total()), *(str(some[outcome]) for outcome in _OUTCOMES))
     honest = [item for item in judged if item.planted.kind in ("real", "written otherwise")]
     yield ""
-    yield f"False alarms, honest entries that are not found or differ: {_share(honest, ('not_found', 'differs'))}."
+    yield f"False alarms (honest entries that are not found or differ): {_share(honest, ('not_found', 'differs'))}."
     for kind, told in (
         ("invented", ("not_found",)),
         ("wrong year", ("differs",)),
@@ -154,7 +154,7 @@ def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
         ("longer title", ("differs", "not_found")),
     ):
         planted = [item for item in judged if item.planted.kind == kind]
-        yield f"Told of what was planted, {kind}: {_share(planted, told)}."
+        yield f"Reported planted entries, {kind}: {_share(planted, told)}."
     yield ""
     yield row("style", "honest entries", "false alarms", "unread")
     yield row(*["---"] * 4)

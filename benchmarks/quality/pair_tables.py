@@ -18,7 +18,7 @@ def gaps(values: Mapping[tuple[str, IdeaId], float], pairs: Sequence[Pair]) -> N
 
 
 def right(some: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Score gaps: 1 for the right order, 0.5 for a tie, 0 for the reverse or a missing answer (NaN)."""
+    """Score gaps: 1 for the right order, 0.5 for a tie, 0 for the wrong order or a missing answer (NaN)."""
     return np.where(np.isnan(some), 0.0, np.where(np.abs(some) < 1e-12, 0.5, some > 0))
 
 
@@ -28,8 +28,8 @@ def pair_rows(
     scores: Mapping[IdeaId, float],
     known: Embedded,
 ) -> Iterator[tuple[str, dict[str, NDArray[np.float64]]]]:
-    """Yield results by name and difficulty, a number per pair: 1 if the better paper was named, 0.5 for a tie, else
-    0."""
+    """Yield each scorer's name with its results by difficulty: per pair 1 if it names the better paper, 0.5 for a tie,
+    else 0."""
     drawn = shown_pairs(data, 0)
     first = {
         name: np.array([float(pair.better_is_first) for pair in drawn if pair.difficulty == name])
@@ -53,7 +53,7 @@ def pair_rows(
 def _judged(
     data: InnoEval, outcomes: Sequence[PairOutcome], pairs: Sequence[Shown]
 ) -> tuple[str, dict[str, NDArray[np.float64]]]:
-    """The mean over repeats of each pair that was asked."""
+    """Return the mean over repetitions of each pair asked about."""
     values: dict[str, list[float]] = {}
     by_name = {pair.name: pair for pair in pairs}
     for outcome in outcomes:

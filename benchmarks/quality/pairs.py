@@ -1,4 +1,4 @@
-"""Pairs: which of two papers of one group got the better decision, asked in both orders, the first drawn by lot."""
+"""Asks which of two papers in a group got the better decision, in both orders; the first order is random."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -20,7 +20,7 @@ _SIDES: Mapping[str, Better] = {"A": "first", "B": "second", "tie": "tie"}
 
 
 class Shown(NamedTuple):
-    """A pair in the order in which a judge meets it."""
+    """A pair in the order in which a judge first sees it."""
 
     name: str
     difficulty: str
@@ -35,19 +35,20 @@ class Shown(NamedTuple):
 
 class PairOutcome(Outcome):
     first: IdeaId
-    """Which paper stood first."""
+    """Id of the paper shown first."""
     better: Better | None = None
-    """None where there is no verdict, and `failure` says why."""
+    """None without a verdict, and `failure` says why."""
     reversed: Better | None = None
-    """The verdict in the other order, in terms of that order."""
+    """The verdict in the reversed order, in terms of that order."""
 
 
 def shown_pairs(data: InnoEval, seed: int) -> list[Shown]:
-    """All pairs; who stands first is drawn anew for each pair and seed, whatever the order of the file."""
+    """Return all pairs; which paper is shown first is random for each pair and seed and independent of the file's
+    order."""
     ideas = {paper.id: idea_of(paper) for paper in data.grouped}
     found = []
     for difficulty, pairs in data.pairs.items():
-        for number, pair in enumerate(pairs):  # one pair stands in the data twice
+        for number, pair in enumerate(pairs):  # one pair occurs twice in the data
             name = f"{difficulty}:{number:03}"
             both = [pair.better, pair.worse]
             Random(f"{seed}:{name}").shuffle(both)
@@ -62,7 +63,7 @@ async def ask_pairs(
     seed: int,
     kept: Kept[PairOutcome],
 ) -> None:
-    """Asks what was not asked with this seed yet, in both orders."""
+    """Ask about the pairs that have not been asked with this seed yet, in both orders."""
 
     async def one(shown: Shown, seed: int) -> PairOutcome:
         run = Run(EvaluationId(f"pair_{shown.name}_{seed}"), None, SystemClock(), NoProgress())
@@ -97,7 +98,7 @@ async def _verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, sec
 
 
 def worth(outcome: PairOutcome, pair: Pair) -> float:
-    """1 for the right verdict, a half for a tie, 0 for the wrong one and for none; of both orders the mean."""
+    """Return the mean over both orders of 1 for the right verdict and 0.5 for a tie; 0 without a verdict."""
     if outcome.better is None or outcome.reversed is None:
         return 0.0
     is_first = outcome.first == pair.better

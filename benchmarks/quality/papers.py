@@ -1,4 +1,4 @@
-"""InnoEval's labelled papers as ideas, and how far their labels can be believed."""
+"""InnoEval's labelled papers as ideas, with cutoffs."""
 
 import datetime as dt
 import gzip
@@ -12,17 +12,17 @@ from assayer.models import Idea, IdeaId
 from benchmarks.quality.grapheval.data import DATA, Labelled
 
 EARLIEST = dt.date(2024, 9, 1)
-"""Before the deadline of either conference: what was published later judges no paper whose day is not known."""
+"""Before the deadlines of both conferences: papers of unknown date are judged only by what was published until then."""
 
 
 def idea_of(paper: Labelled, cutoff: dt.date | None = None) -> Idea:
-    """Raises InputError for a paper without an abstract."""
+    """Return a paper as an idea. Raises InputError if it has no abstract."""
     title, _, abstract = paper.text.partition("\n\n")
     return parse_idea(abstract, paper.id, title, cutoff)
 
 
 def cutoffs(folder: Path = DATA / "innoeval") -> dict[IdeaId, dt.date]:
-    """The day on which a paper was handed in, where the groups tell it."""
+    """Return the submission days of papers, where the groups contain them."""
     return {
         IdeaId(str(paper.get("paper_id", paper.get("id")))): dt.date.fromisoformat(paper["creation_date"])
         for group in _records(folder / "groups.jsonl.gz")

@@ -1,4 +1,4 @@
-"""Points: InnoEval's score of each paper against the decision that the conference came to."""
+"""Points: InnoEval's score of each paper, to be compared with the conference's decision."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +13,12 @@ from cluster.engine import Engine
 
 class PointOutcome(Outcome):
     score: float | None = None
-    """0 to 10; None where there is none, and `failure` says why."""
+    """0 to 10; None without a score, and `failure` says why."""
 
 
 async def ask_points(engine: Engine, ideas: Sequence[Idea], seed: int, kept: Kept[PointOutcome], reports: Path) -> None:
-    """Evaluates what was not evaluated with this seed yet. `source` is the paper's id; reports are written to an
-    existing folder."""
+    """Evaluate the ideas that have not been evaluated with this seed yet. Each idea's `source` is the paper's id;
+    reports are written to the existing folder `reports`."""
 
     async def one(idea: Idea, seed: int) -> PointOutcome:
         report = (await engine.evaluate(idea, METHOD, idea.cutoff, NoProgress())).report

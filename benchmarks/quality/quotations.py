@@ -1,4 +1,4 @@
-"""Whether a quote stands in its source: written apart from the program's own check, to be as strict.
+"""Checks whether a quote occurs in its source: independent of the program's own check, and equally strict.
 
 Only the standard library is used. Words, numbers and signs are compared one by one as tokens.
 """
@@ -12,19 +12,19 @@ LINK_TAKEN_OUT = "(link removed)"
 LINK_WORD = " linktakenout "
 
 SHORTEST_QUOTE = 12
-"""Letters and digits."""
+"""Minimum number of letters and digits."""
 WORDS_PER_SLIP = 8
-"""One word in so many may be spelled a little otherwise than in the source."""
+"""One word in this many may be spelled slightly differently from the source."""
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Scripts that write no spaces: each letter is a token."""
+"""Scripts without spaces: each letter is a token."""
 VOWELS = "".join(
     chr(code)
     for code in (*range(0x900, 0x1AB0), *range(0xA800, 0xAC00))
     if unicodedata.category(chr(code)) in {"Mn", "Mc"}
 )
-"""Signs that spell a word as letters do."""
+"""Marks that are part of a word, like letters."""
 TOKEN = re.compile(
     rf"(?:(?![\d{VOWELS}])[{UNSPACED}]|(?<=[\d{UNSPACED}])[{VOWELS}])[{VOWELS}]*"
     rf"|(?![{UNSPACED}])[^\W_](?:(?![{UNSPACED}])(?:[^\W_]|[{VOWELS}]))*"
@@ -40,12 +40,12 @@ ELIDED = re.compile(
     r"\b((?:qu|jusqu|lorsqu|puisqu|quoiqu|quelqu|un|dell|all|nell|sull|dall|coll|quell|quest|bell|sant|anch|com|gl)|[ldjmtsc])'"
     r"(?=[^\W\d_])"
 )
-"""Articles before a vowel: words of their own."""
+"""Elided articles before a vowel, which are separate words."""
 FIGURE = "0-9〇零一二三四五六七八九十百千万萬億亿兆两兩"
 IN_FIGURE = re.compile(
     rf"[{FIGURE}点點之负負]\n[{FIGURE}]|[{FIGURE}]\n(?:[点點倍成割多余餘半]|分)|[至到らスบง]\n[0-9]|分\n之"
 )
-"""Where a cut would leave another figure."""
+"""Places where a cut would leave a different number."""
 PLAIN = str.maketrans("‘’ʼ`´‐‑‒–−", "'" * 5 + "-" * 5, "\xad\u200b\u200c\u200d\u2060\ufeff")
 SPELLINGS = [
     (r"(?<=\w[iy])s(?=(e[drs]?|ers|ing|ations?|able)$)", "z"),
@@ -64,8 +64,8 @@ SCANNED = [("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n", 
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Whether the words, numbers and signs of a quote stand in a text, in order and in one place; around an ellipsis
-    in several. Where an address was taken out of the quote, one must stand in the text."""
+    """Whether the words, numbers and signs of a quote occur in a text in order and in one place, or in several if the
+    quote has an ellipsis. Where an address was removed from the quote, the text must have one."""
     if LINK_TAKEN_OUT in quote:
         quote = ADDRESS.sub(LINK_WORD, quote.replace(LINK_TAKEN_OUT, LINK_WORD))
         text = ADDRESS.sub(LINK_WORD, text)
@@ -91,7 +91,8 @@ def _length(tokens: list[str]) -> int:
 
 
 def _tokens(text: str) -> list[str]:
-    """Words without hyphens and apostrophes (`out-of-domain` is one), numbers with their points, signs."""
+    """Return words without hyphens and apostrophes (`out-of-domain` is one word), numbers with their points, and
+    signs."""
     text = text.replace("´", "'")
     text = re.sub(r"(?<=\d)([²³¹⁰⁴-⁹⁻₀-₉¼-¾])", r" \1", html.unescape(text))
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -105,7 +106,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _find(quote: list[str], source: list[str], since: int, slips: int) -> tuple[int, int] | None:
-    """First and last place of the source's tokens that the quote takes up."""
+    """Return the range of the source's tokens that the quote covers, or None."""
     letters = "".join(quote)
     for start in range(since, len(source)):
         if source[start] and (slips or letters.startswith(source[start]) or source[start].startswith(quote[0])):
@@ -116,7 +117,7 @@ def _find(quote: list[str], source: list[str], since: int, slips: int) -> tuple[
 
 
 def _follow(quote: list[str], source: list[str], start: int, slips: int) -> int | None:
-    """Where the quote ends in the source if it begins at `start`."""
+    """Return where the quote ends in the source if it begins at `start`, or None."""
     at, index = start, 0
     while index < len(quote):
         if at >= len(source):
@@ -149,7 +150,7 @@ def _joined(quoted: list[str], written: list[str]) -> tuple[int, int] | None:
 
 
 def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
-    """Whether a number at the quote's end has lost its sign."""
+    """Whether a number at either end of the quote has lost a sign or a part."""
     before, after = source[start - 1] if start else "", source[end] if end < len(source) else ""
     first, last = quote[0][0].isdigit(), quote[-1][-1].isdigit()
     if IN_FIGURE.search(f"{before[-1:]}\n{quote[0]}") or IN_FIGURE.search(f"{quote[-1]}\n{after}"):
@@ -160,7 +161,7 @@ def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
 
 
 def _respelled(text: str, other: str) -> bool:
-    """Whether two words are one in British and American spelling, or before and after a slip of a scanner or a hand."""
+    """Whether two words differ only in British and American spelling, or by a scanning or typing error."""
     if not (text.isalpha() and other.isalpha()) or min(len(text), len(other)) < 5:
         return False
     alike = (text[:2], text[-2:]) == (other[:2], other[-2:]) and min(len(text), len(other)) >= 8

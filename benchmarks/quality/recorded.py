@@ -1,8 +1,8 @@
 """Language model whose answers are files written by readers.
 
-Every question is written to a file as a reader needs it: prompt and JSON schema. Whoever answers saves the answer under
-the same name. An answer with complaints is asked for once more, as the product does. A run goes as far as the answers
-reach (`as_far_as_answered`); run again with more answers, it continues.
+Every question is written to a file with its prompt and JSON schema. The reader saves the answer under the same name. As
+in the product, an answer with complaints is asked for once more. A run continues as far as there are answers
+(`as_far_as_answered`); with more answers, the next run continues from there.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
 _QUIET_SECONDS = 3.0
-"""Interval without a new question and with an idle processor after which every open question waits for an answer."""
+"""After this many seconds without a new question and with an idle CPU, all open questions are waiting for answers."""
 _IDLE = 0.1
-"""Share of a processor below which this process counts as idle."""
+"""Share of a CPU below which this process counts as idle."""
 
 
 class _Progress:
@@ -43,12 +43,12 @@ class _Progress:
 
 
 class RecordedLlm:
-    """Answers from `answers/NAME.json`. A question without an answer is written to `prompts/NAME.md` and waits."""
+    """Answers from `answers/NAME.json`. Questions are written to `prompts/NAME.md`; one without an answer waits."""
 
     models = ("recorded",)
 
     def __init__(self, folder: Path, invented: bool = False) -> None:
-        """`invented`: the simulator answers what has no answer yet, to see every prompt."""
+        """With `invented`, the simulator answers questions without an answer, so that every prompt can be seen."""
         self._prompts, self._answers, self._invented = folder / "prompts", folder / "answers", invented
         self._prompts.mkdir(parents=True, exist_ok=True)
         self._answers.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class RecordedLlm:
 
     @property
     def asked(self) -> dict[str, int]:
-        """Characters of every question's prompt, by name."""
+        """Prompt length in characters of every question, by name."""
         return self._progress.asked
 
     @property
@@ -70,14 +70,14 @@ class RecordedLlm:
         return self._progress.steps
 
     def labelled(self, label: str) -> "RecordedLlm":
-        """Return the same folder's model with names that begin with `label`. Equal questions under different labels
-        have answers of their own."""
+        """Return a model on the same folder whose names begin with `label`. Identical questions under different labels
+        have separate answers."""
         labelled = copy(self)
         labelled._label = f"{label}."
         return labelled
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Return the recorded answer; wait forever where there is none."""
+        """Return the recorded answer; wait forever if there is none."""
         system, user = task.messages(data)
         name = f"{self._label}{task.name}.{hashlib.sha256(f'{system.content}{user.content}'.encode()).hexdigest()[:8]}"
         self.asked[name] = len(system.content) + len(user.content)
@@ -133,7 +133,7 @@ def _read(text: str, task: Task[In, Out], data: In) -> tuple[Out | None, list[st
 async def as_far_as_answered(
     work: Coroutine[Any, Any, None], llm: RecordedLlm, quiet_seconds: float = _QUIET_SECONDS
 ) -> bool:
-    """Run `work` until it ends or until only missing answers hold it up, and return whether it ended."""
+    """Run `work` until it ends or until only missing answers delay it, and return whether it ended."""
     running = asyncio.create_task(work)
     steps, used = -1, time.process_time()
     while not running.done():

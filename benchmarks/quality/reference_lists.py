@@ -1,7 +1,7 @@
-"""Proposals made from real papers' reference lists; invented works, wrong years and names, longer titles are planted.
+"""Proposals made from real papers' reference lists, with planted invented works, wrong years and names, longer titles.
 
-What is real is written as people write it: in six styles, with initials, `et al.`, a preprint's year, a misprint, a
-subtitle left out, lines broken at 80 columns.
+Real entries are written as people write them: in six styles, with initials, `et al.`, a preprint's year, a misprint, a
+missing subtitle, and lines broken at 80 columns.
 """
 
 import gzip
@@ -22,10 +22,10 @@ Kind = Literal[
 Style = Literal["numbered", "author-year", "quoted", "title first", "medical", "bullets"]
 STYLES: tuple[Style, ...] = ("numbered", "author-year", "quoted", "title first", "medical", "bullets")
 _SHORTEST, _LONGEST = 12, 30
-"""Entries of a proposal before any are planted."""
+"""Limits on the number of a proposal's entries before any are planted."""
 _COLUMNS = 80
 _YEAR = re.compile(r" ?(?:19|20)\d\d")
-"""Taken out of venues: an entry with two years contradicts itself and not the record."""
+"""Removed from venues, since an entry with two years would contradict itself instead of the record."""
 
 
 class Work(NamedTuple):
@@ -36,7 +36,7 @@ class Work(NamedTuple):
 
 
 class Planted(NamedTuple):
-    """An entry as it was planted, in the list's order."""
+    """An entry of the list, and how it was planted."""
 
     kind: Kind
     work: Work
@@ -60,7 +60,7 @@ def corpus_works(data: Path) -> dict[str, Work]:
 
 
 def proposals(data: Path, works: Mapping[str, Work], count: int, seed: int) -> list[Proposal]:
-    """From papers drawn by lot among those that cite enough of the corpus; styles in turn."""
+    """Make proposals from randomly drawn papers that cite enough of the corpus, with styles in rotation."""
     lot = random.Random(seed)
     texts = {record["id"]: record for record in _records(data / "citations_ml" / "papers.jsonl.gz")}
     lists = {
@@ -87,7 +87,7 @@ def _proposal(
     planted += [Planted("wrong first author", _misattributed(item, known, lot)) for item in chosen[tenth : 2 * tenth]]
     planted += [Planted("longer title", _lengthened(item, known, lot)) for item in chosen[2 * tenth : 3 * tenth]]
     rest = chosen[3 * tenth :]
-    if style != "title first":  # it names nobody but the first
+    if style != "title first":  # this style names only the first author
         planted += [Planted("added author", _joined_by(item, known, lot)) for item in rest[:tenth]]
         rest = rest[tenth:]
     planted += [Planted("written otherwise", _otherwise(item, lot)) for item in rest[: len(rest) // 2]]
@@ -115,12 +115,12 @@ def _lengthened(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
 
 
 def _joined_by(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
-    """Its first author and one of another work, so that both are printed."""
+    """Return the work with its first author and one author of another work, so that both are printed."""
     return work._replace(authors=(work.authors[0], lot.choice(known).authors[0]))
 
 
 def _otherwise(work: Work, lot: random.Random) -> Work:
-    """Return the work in a variant that people write for the same work."""
+    """Return the work in a variant that people write when they cite it."""
     title, _, subtitle = work.title.partition(": ")
     match lot.randrange(4):
         case 0:
@@ -134,14 +134,14 @@ def _otherwise(work: Work, lot: random.Random) -> Work:
 
 
 def _misprinted(title: str, lot: random.Random) -> str:
-    """One letter is lost."""
+    """Return the title with one letter missing."""
     places = [match.start() for match in re.finditer(r"(?<=[a-z]{3})[a-z](?=[a-z])", title)]
     place = lot.choice(places) if places else 0
     return title[:place] + title[place + 1 :]
 
 
 def _invented(known: Sequence[Work], lot: random.Random) -> Work:
-    """The first words of one real title with the last words of another, real people, a year."""
+    """Invent a work from the first words of one real title, the last words of another, real authors and a year."""
     first, second = lot.choice(known).title.split(), lot.choice(known).title.split()
     title = " ".join([*first[: max(2, len(first) // 2)], *second[-max(2, len(second) // 2) :]])
     people = lot.choice(known)

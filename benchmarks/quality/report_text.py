@@ -1,7 +1,5 @@
-"""Text of a report about an idea for a judge to read, without anything on how it was made.
-
-It leaves out the idea's own text, in which everything that experts speak of is mentioned, references, what was
-searched, and how the report was produced."""
+"""Text of a report for a judge to read, without anything about how it was made. It leaves out the idea's own text
+(which mentions everything that experts comment on), the references, the searches, and how the report was produced."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -15,7 +13,7 @@ def judgement_text(report: Report) -> str:
 
 
 def pieces(text: str, most: int) -> list[str]:
-    """The whole text in parts of at most so many characters, cut between lines where there are any."""
+    """Split a text into parts of at most `most` characters, between lines if possible."""
     found, left = [], text
     while len(left) > most:
         end = left.rfind("\n", 0, most)
@@ -45,7 +43,7 @@ def judgement_lines(report: Report) -> Iterator[str]:
 
 
 def _page_one(report: Report) -> str:
-    """Return page one of a panel's report as people see it, and the papers that it cites."""
+    """Return the first page of a panel's report as people see it, and the papers that it cites."""
     page = as_markdown(report).partition("## Verdict")[2].partition("\n## Evidence")[0]
     cited = "; ".join(f"[{reference.label}] {reference.title}" for reference in report.references)
     return f"## Verdict{page}\nPapers: {cited}" if cited else f"## Verdict{page}"
@@ -99,7 +97,7 @@ def _cited(citation: Citation, titles: Mapping[Label, str]) -> Iterator[str]:
 
 
 def quoted_words(citation: Citation) -> str:
-    """All verified quotes of a citation."""
+    """Return all verified quotes of a citation."""
     if not citation.quote or citation.quote_state != "verified":
         return "no quote"
     return " and ".join(f'"{quote}"' for quote in (citation.quote, *(more.quote for more in citation.further)))

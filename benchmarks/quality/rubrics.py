@@ -1,4 +1,4 @@
-"""Expert statements on ScholarIdeas' ideas, and their coverage by a report, measured by a judge or a proxy."""
+"""Experts' statements on ScholarIdeas' ideas, and their coverage by a report, measured by a judge or a proxy."""
 
 import json
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ class Rubric(NamedTuple):
     number: int
     statement: str
     axis: str
-    """soundness or contribution."""
+    """`soundness` or `contribution`."""
     type: str
-    """strength or weakness."""
+    """`strength` or `weakness`."""
     severity: str
 
     @property
@@ -85,7 +85,7 @@ COVERAGE = Task(
 
 
 def said_in(report: Report) -> list[str]:
-    """Sentences of the judgement: without the idea's own text, the quotes and the references."""
+    """Return the sentences of the judgement, without the idea's own text, quotes and references."""
     listed = report.summary
     texts = [point.text for points in (listed.strengths, listed.weaknesses, listed.suggestions) for point in points]
     for assessment in (item for part in report.parts for item in part.assessments):
@@ -102,7 +102,7 @@ def said_in(report: Report) -> list[str]:
 
 
 def closest(statements: NDArray[np.float32], said: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(s,) cosine of each statement with the sentence that comes nearest; 0 where nothing is said."""
+    """Return (s,): the cosine of each statement with the nearest sentence; 0 if there are no sentences."""
     if not len(said):
         return np.zeros(len(statements))
     nearest: NDArray[np.float64] = (statements @ said.T).max(axis=1).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Runs of each part: open the program, print the expected cost, and do what is not done yet."""
+"""Runs each part: opens the program, prints the expected cost, and does what is missing."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ Kind = TypeVar("Kind", bound=Outcome)
 async def scores(
     asked: Asked, settings: Settings, ideas: Sequence[Idea], kept: Kept[PointOutcome]
 ) -> list[PointOutcome]:
-    """InnoEval's, of any ideas; one repeat a seed."""
+    """Return InnoEval's scores of ideas, with one repetition per seed."""
     folder = asked.out / "reports" / kept.path.stem
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -101,7 +101,7 @@ async def groups(asked: Asked, settings: Settings, shuffled: dict[int, list[Grou
 async def reports(
     asked: Asked, settings: Settings, method: str, ideas: Sequence[Idea]
 ) -> tuple[list[ReportOutcome], Path]:
-    """Evaluate the ideas of ScholarIdeas; return the outcomes and the folder with the reports."""
+    """Evaluate ScholarIdeas' ideas, and return the outcomes and the folder with the reports."""
     kept = kept_file(asked, settings, "scholarideas", ReportOutcome, of_method(settings, method))
     folder = asked.out / "reports" / kept.path.stem
     folder.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ async def coverage(
 async def support(
     asked: Asked, settings: Settings, batches: Mapping[str, Sequence[KnownClaim]]
 ) -> list[SupportOutcomes]:
-    """Ask the language model about the support of each claim, several claims per call."""
+    """Ask the language model whether each claim is supported, several claims per call."""
     made = {"task": [SUPPORT.name, SUPPORT.version], "claims": CLAIMS_PER_CALL}
     kept = kept_file(asked, settings, "support", SupportOutcomes, made)
 
@@ -157,7 +157,7 @@ async def support(
 async def rewards(
     asked: Asked, settings: Settings, composition: Composition, probes: Sequence[Probe]
 ) -> list[ProbeOutcome]:
-    """Return the reward of each probe from a debate between language models."""
+    """Return the reward of each probe from a debate of the language model."""
     prompts = {task.name: task.version for task in DEBATE_TASKS.values()}
     probed = hashlib.sha256("".join(probe.item.model_dump_json() for probe in probes).encode()).hexdigest()[:16]
     made = {"composition": composition.model_dump(), "prompts": prompts, "probes": probed}
@@ -176,7 +176,7 @@ async def rewards(
 
 
 def _at_judges_price(settings: Settings) -> Settings:
-    """Costs are told at the price of the model called strong; seats are asked of the judge's."""
+    """Return settings whose strong model is the judge's: costs are estimated with the strong model's price."""
     if settings.llm is None:
         return settings
     llm = settings.llm.model_copy(update={"model": settings.llm.model_for("judge")})
@@ -192,8 +192,8 @@ async def carefully(
     work: Callable[[Sequence[tuple[str, int]]], Awaitable[None]],
     known: Spent | None = None,
 ) -> None:
-    """Does the items that are not done, after telling what they will cost; `known` of an item, in place of what is
-    known of the part. Where a plan is made nothing is asked: the cost is added to it."""
+    """Do the missing items after printing their expected cost; `known` is an item's cost and replaces the part's known
+    cost. If `asked.planned` is set, only add the cost to it."""
     before = known or KNOWN[part]
     if asked.retry_failed:
         kept.forget_failures()
@@ -217,7 +217,7 @@ async def carefully(
 
 
 def kept_file(asked: Asked, settings: Settings, part: str, kind: type[Kind], made: dict[str, Any]) -> Kept[Kind]:
-    """A file for everything that was made in one way."""
+    """Return the file of outcomes that are made with the same settings."""
     llm = settings.llm
     made_with = made | {
         "part": part,
@@ -234,7 +234,7 @@ def kept_file(asked: Asked, settings: Settings, part: str, kind: type[Kind], mad
 def of_method(settings: Settings, method: str) -> dict[str, Any]:
     options = METHODS[method].options(settings).model_dump(mode="json")
     if method == METHOD:
-        options["board"].pop("seed")  # the repeats differ in it
+        options["board"].pop("seed")  # it differs between repetitions
     corpus = read_manifest(VersionStore(settings.corpus_path).current_path()).version
     prompts = {task.name: [task.version, task.digest] for task in METHODS[method].tasks}
     models = {"embedder": settings.embedder.model, "reranker": settings.reranker.model}

@@ -1,4 +1,4 @@
-"""ScholarIdeas: how much of what experts said a report says, and whether every reference is what it claims to be."""
+"""Evaluates ScholarIdeas' ideas and measures how much of the experts' statements the reports cover."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,25 +20,24 @@ from cluster.clock import SystemClock
 from cluster.engine import Engine
 
 _STATEMENTS = 20
-"""Statements that one call compares with a report."""
+"""Number of statements that one call compares with a report."""
 _REVIEW_CHARS = 60_000
-"""Maximum characters of a review in one call; a longer review is read in parts, and what any part covers counts as
-covered."""
+"""Maximum characters of a review in one call. A longer review is split, and what any part covers counts as covered."""
 
 
 class ReportOutcome(Outcome):
-    """Outcome for one idea; the report itself is a separate file."""
+    """Outcome for one idea; the report is in a separate file."""
 
 
 class CoverageOutcome(Outcome):
     scores: dict[int, int] = Field(default_factory=dict)
-    """1 to 5 by the number of the rubric; those without an answer are missing."""
+    """Scores from 1 to 5 by rubric number; rubrics without an answer are absent."""
 
 
 async def ask_reports(
     engine: Engine, method: str, ideas: Sequence[Idea], kept: Kept[ReportOutcome], folder: Path
 ) -> None:
-    """Evaluates what was not evaluated yet; reports are written to an existing folder."""
+    """Evaluate the ideas that have not been evaluated yet; reports are written to the existing `folder`."""
 
     async def one(idea: Idea, seed: int) -> ReportOutcome:
         report = (await engine.evaluate(idea, method, idea.cutoff, NoProgress())).report
@@ -92,8 +91,8 @@ async def ask_coverage(
 
 
 def highest(answers: Sequence[Mapping[int, int] | None], asked: Sequence[Sequence[int]]) -> dict[int, int]:
-    """The best score that any part of a review got, by rubric. A rubric of which one part has no answer has no
-    judgement: what that part says nobody knows."""
+    """Return the best score of any part of a review, by rubric. A rubric for which a part has no answer has no
+    judgement, since that part might cover it."""
     scores: dict[int, int] = {}
     for answer in answers:
         for number, value in (answer or {}).items():
@@ -108,10 +107,10 @@ def proxy(
     texts: Mapping[str, Sequence[str]],
     vectorise: Callable[[Sequence[str]], NDArray[np.float32]],
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the cosine of every rubric with the nearest sentence, by way.
+    """Return the cosine of every rubric with the nearest sentence, by source of the sentences.
 
-    The ways are the idea's report, the report of the next idea of the same discipline, and the idea's own text.
-    `said` and `texts` hold sentences by idea."""
+    The sources are the idea's report, the report of the next idea in the same discipline, and the idea's own text.
+    `said` and `texts` contain sentences by idea."""
     vectors = {idea: vectorise(list(some)) if some else np.empty((0, 0), np.float32) for idea, some in said.items()}
     own = {idea: vectorise(list(some)) for idea, some in texts.items()}
     nothing = np.empty((0, 0), np.float32)
@@ -125,7 +124,7 @@ def proxy(
 
 
 def _other(idea: str, said: Mapping[str, object]) -> str:
-    """The next idea of the same discipline, in a circle."""
+    """Return the next idea of the same discipline, cyclically."""
     peers = [item for item in said if item.partition("_")[0] == idea.partition("_")[0]]
     after = [peer for peer in peers if peer > idea]
     return (after or peers or [idea])[0]

@@ -1,7 +1,7 @@
-"""`python -m benchmarks.quality.scripted`: an endpoint that compares ideas in a way whose score is known beforehand.
+"""`python -m benchmarks.quality.scripted`: an endpoint that compares ideas so that its score is known in advance.
 
-It speaks the same protocol as the simulator and is asked by the same client, so that the whole way from the question
-to the measure is tested and not only the arithmetic.
+It uses the same protocol as the simulator and is called by the same client, so that the whole path from question to
+measure is tested, not only the arithmetic.
 """
 
 import argparse
@@ -27,7 +27,7 @@ _RESPECT = re.compile(r"^\[(D\d+)\]", re.MULTILINE)
 
 
 def answer(way: Way, question: str, grades: dict[str, int]) -> str:
-    """Answer a question of a ranking; only `truth` uses `grades`, those of the ideas' texts."""
+    """Answer a ranking question. Only `truth` uses `grades`, which are by the ideas' texts."""
     if way == "nothing":
         return ""
     respects, _, ideas = question.partition("# Idea A")
@@ -54,7 +54,7 @@ class ScriptedEndpoint(Endpoint):
 
 
 class ScriptedJudge(ServerProcess):
-    """Runs from `with` to its end; its `base_url` ends in /v1."""
+    """Runs the endpoint within a `with` block; its `base_url` ends in /v1."""
 
     def __init__(self, way: Way, grades: Path | None = None) -> None:
         flags = ["--way", way, *(["--grades", str(grades)] if grades else [])]

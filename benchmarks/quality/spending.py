@@ -1,4 +1,4 @@
-"""Cost estimate of a run, printed before it starts."""
+"""Estimates the cost of a run before it starts."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,9 +22,8 @@ KNOWN: Mapping[str, Spent] = {
     "judge repeatability": Spent(calls=28, prompt_tokens=110_000, completion_tokens=48_000, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
-"""Per item, measured through the simulator (docs/evidence/innoeval.md); a model's own words may be longer or shorter.
-Of opinions, reviews and titles only the prompts are measured: answers are taken as long as they are asked
-for."""
+"""Cost per item, measured with the simulator (docs/evidence/innoeval.md); a model's answers may be longer or shorter.
+For opinions, reviews and titles only the prompts are measured; answers are assumed to have the requested length."""
 
 
 class Expected(NamedTuple):
@@ -33,7 +32,7 @@ class Expected(NamedTuple):
     prompt_tokens: int
     completion_tokens: int
     usd: float | None
-    """None where the strong model has no price in the settings."""
+    """None if the strong model has no price in the settings."""
     basis: str
 
     def __str__(self) -> str:
@@ -45,11 +44,11 @@ class Expected(NamedTuple):
 
 
 def expected(known: Spent, items: int, outcomes: Sequence[Outcome], llm: LlmSettings | None) -> Expected:
-    """From the items of this run that are done, else from what is known; all tokens at the strong model's price."""
+    """Estimate the cost from the finished items of this run, else from `known`, at the strong model's price."""
     measured = [outcome.spent for outcome in outcomes if outcome.spent is not None]
     if measured:
         mean = [sum(getattr(item, name) for item in measured) / len(measured) for name in _COUNTED]
-        basis = f"the mean of {len(measured)} item(s) of this run that are done"
+        basis = f"the mean of the {len(measured)} item(s) of this run that are done"
     else:
         mean = [float(getattr(known, name)) for name in _COUNTED]
         basis = "figures measured earlier with invented answers"
@@ -59,7 +58,7 @@ def expected(known: Spent, items: int, outcomes: Sequence[Outcome], llm: LlmSett
 
 
 class Plan(NamedTuple):
-    """Total expected cost of several parts."""
+    """Expected cost of several parts, and their total."""
 
     parts: Mapping[str, Expected]
     cost: Expected
@@ -75,7 +74,7 @@ class Plan(NamedTuple):
 
 
 def total(planned: Sequence[tuple[str, Expected]]) -> Plan:
-    """Return the plan of all parts, summing those that occur several times."""
+    """Return the plan of all parts; parts that occur several times are summed."""
     parts: dict[str, Expected] = {}
     for name, item in planned:
         parts[name] = _sum([*([parts[name]] if name in parts else []), item])
@@ -90,7 +89,7 @@ def _sum(some: Sequence[Expected]) -> Expected:
         sum(item.prompt_tokens for item in some),
         sum(item.completion_tokens for item in some),
         None if None in costs else sum(cost for cost in costs if cost is not None),
-        "; ".join(dict.fromkeys(item.basis for item in some if item.items)) or "nothing is left to ask",
+        "; ".join(dict.fromkeys(item.basis for item in some if item.items)) or "nothing is missing",
     )
 
 
@@ -98,11 +97,14 @@ _COUNTED = ("calls", "prompt_tokens", "completion_tokens")
 
 
 def agreed(cost: Expected, limit_usd: float, yes: bool) -> bool:
-    """Whether the run may start: a known cost within the limit, `--yes`, or somebody at the terminal who says so."""
+    """Whether the run may start: with a known cost within the limit, with `--yes`, or if the user at the terminal
+    agrees."""
     if yes or not cost.items or (cost.usd is not None and cost.usd <= limit_usd):
         return True
     why = "of unknown cost" if cost.usd is None else f"above the limit of ${limit_usd:,.2f}"
     if not sys.stdin.isatty():
-        print(f"Not started: {why}. Add --yes to go on, --probe N to measure a few items first, or raise --limit-usd.")
+        print(
+            f"Not started: {why}. Use --yes to continue, --probe N to measure a few items first, or raise --limit-usd."
+        )
         return False
-    return input(f"This run is {why}. Go on? [y/N] ").strip().casefold() in {"y", "yes"}
+    return input(f"This run is {why}. Continue? [y/N] ").strip().casefold() in {"y", "yes"}

@@ -1,1 +1,1 @@
-"""The job queue on a real PostgreSQL: shares of tenants, operations a second, figures over many jobs."""
+"""Benchmark of the job queue on a real PostgreSQL: tenants' shares, operations per second, queries over many jobs."""

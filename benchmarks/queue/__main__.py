@@ -1,8 +1,7 @@
-"""Measures the job queue on a PostgreSQL of its own.
+"""Measures the job queue on a separate PostgreSQL.
 
-python -m benchmarks.queue crowd
-python -m benchmarks.queue census
-python -m benchmarks.queue traffic REPORT --evaluators 40
+python -m benchmarks.queue crowd python -m benchmarks.queue census python -m benchmarks.queue traffic REPORT
+--evaluators 40
 """
 
 import argparse
@@ -30,34 +29,34 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = command_line("queue", __doc__)
-    parser.add_argument("--not-durable", action="store_true", help="commits do not wait for the disk")
+    parser.add_argument("--not-durable", action="store_true", help="do not wait for the disk on commit")
     kinds = parser.add_subparsers(dest="what", required=True)
     many = kinds.add_parser("crowd", help=crowd.__doc__)
     many.add_argument("--jobs", type=int, default=10_000)
     many.add_argument("--weights", type=float, nargs="+", default=[5, 3, 2, 1, 1])
     many.add_argument("--workers", type=int, default=3, help="processes")
-    many.add_argument("--places", type=int, default=64, help="of one worker")
-    many.add_argument("--work", type=float, default=0.05, help="mean seconds that a job takes")
-    many.add_argument("--beat", type=float, default=0.1, help="seconds between heartbeats; the service's are 10")
-    many.add_argument("--rows", type=int, default=500, help="of one submission")
+    many.add_argument("--places", type=int, default=64, help="places of one worker")
+    many.add_argument("--work", type=float, default=0.05, help="mean seconds per job")
+    many.add_argument("--beat", type=float, default=0.1, help="seconds between heartbeats; 10 in the service")
+    many.add_argument("--rows", type=int, default=500, help="rows per submission")
     many.add_argument("--singles", type=int, default=1_000, help="jobs submitted one by one, by 8 clients")
     counted = kinds.add_parser("census", help=census.__doc__)
     counted.add_argument("--jobs", type=int, default=100_000)
     carried = kinds.add_parser("traffic", help=traffic.__doc__)
-    carried.add_argument("report", type=Path, help="a report as JSON, as `assayer evaluate` writes them")
+    carried.add_argument("report", type=Path, help="a JSON report as written by `assayer evaluate`")
     carried.add_argument("--evaluators", type=int, default=40)
-    carried.add_argument("--processes", type=int, default=4, help="that these evaluators share")
-    carried.add_argument("--places", type=int, default=1, help="of one evaluator")
-    carried.add_argument("--calls", type=int, default=68, help="of the model, of a job")
-    carried.add_argument("--answer-seconds", type=float, default=2.0, help="mean time of an answer")
+    carried.add_argument("--processes", type=int, default=4, help="processes that share the evaluators")
+    carried.add_argument("--places", type=int, default=1, help="places of one evaluator")
+    carried.add_argument("--calls", type=int, default=68, help="model calls per job")
+    carried.add_argument("--answer-seconds", type=float, default=2.0, help="mean time of an answer in seconds")
     carried.add_argument("--answer-chars", type=int, default=1_500)
-    carried.add_argument("--warm", type=float, default=30.0, help="seconds before it is measured")
+    carried.add_argument("--warm", type=float, default=30.0, help="seconds of warm-up before measuring")
     carried.add_argument("--seconds", type=float, default=90.0)
     return parser.parse_args()
 
 
 async def _measure(options: argparse.Namespace) -> None:
-    # Not below the working directory: as root the server runs as a user who may not pass through it.
+    # Not below the working directory: under root, the server runs as another user, who may not be able to traverse it.
     with tempfile.TemporaryDirectory(prefix="assayer-queue-") as folder:
         home = Path(folder) / "postgres"
         async with (
@@ -110,7 +109,7 @@ def _load(options: argparse.Namespace) -> traffic.Load:
 
 
 def _server_cpu(home: Path) -> float:
-    """Seconds of the server and all that it has started, ended or not."""
+    """Return the CPU seconds of the server and all processes that it has started, including those that have ended."""
     server = postmaster.find(home / "pgdata")
     if server is None:
         return 0.0

@@ -1,4 +1,4 @@
-"""Benchmark of counting many jobs, and of adding and leasing among them."""
+"""Measures queries over many jobs, and leasing among them."""
 
 import datetime as dt
 import time
@@ -14,7 +14,7 @@ from orchestrator.store.json_columns import to_json_column
 _TENANTS = 50
 _REPEATS = 7
 
-# Half of the jobs have ended over two days, the others wait; 100 calls for each job of the last hour.
+# Half of the jobs ended within the last two days, the others wait; the latest jobs have 100 calls each.
 _JOBS = """
     INSERT INTO jobs (id, tenant, kind, priority, state, subject, request, run_id, cost_usd, last_event, created_at,
                       ready_at, started_at, finished_at)
@@ -47,7 +47,7 @@ async def fill(database: Database, jobs: int) -> None:
 
 
 async def timings(database: Database) -> dict[str, float]:
-    """Best of several, in ms."""
+    """Return the best of several times of each query, in milliseconds."""
     jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
     now = dt.datetime.now(dt.UTC)
     return {

@@ -1,4 +1,4 @@
-"""Tenants of different weights fill the queue one after the other; workers in several processes empty it."""
+"""Fills the queue with jobs of tenants with different weights; workers in several processes empty it."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import Database, PgJobs, PgTenants
 
 _TEXT = "We propose to smelt ore with sunlight and measure what it yields. " * 30
-"""2 kB, as an abstract."""
+"""Text of 2 kB, about the size of an abstract."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Seen:
     drain_seconds: float
     efforts: Sequence[Effort]
     half: dict[str, int]
-    """Jobs begun of each tenant when half of all were."""
+    """Started jobs by tenant, at the time when half of all jobs had been started."""
     done: int
     events: int
 
@@ -61,7 +61,7 @@ async def measure(database: Database, url: str, plan: Plan) -> Seen:
     sums = await database.fetch_one(
         "SELECT (SELECT count(*) FROM jobs WHERE state = 'succeeded') AS done, (SELECT count(*) FROM events) AS events"
     )
-    # Alone, and last, so that these jobs are not among those that are shared out.
+    # Separately and last, so that these jobs are not among those that the workers share.
     await _singles(PgJobs(database), plan)
     return Seen(
         enqueued=enqueued,

@@ -1,5 +1,5 @@
-"""Database load of evaluators without the evaluation: the service's own worker, leases, events, answers, ledger and
-reports.
+"""Puts the database load of evaluators on PostgreSQL, without evaluating: the service's own workers, leases, events,
+answers, ledger and reports.
 
 Each evaluator has its own connection pool and listener, like a process of the service; several share a process here.
 The model's answers are simulated by waiting, so that as many jobs are in progress as in the service."""
@@ -26,7 +26,7 @@ from orchestrator.store.reports import PgReports
 
 _CLOCK = SystemClock()
 _LEVELS = 6
-"""Answers that wait for one another; the rest of a job's calls go out beside them."""
+"""Number of answers that depend on one another; a job's other calls run in parallel with them."""
 _CONNECTIONS = 3
 """Connections of one evaluator, excluding its listener's."""
 
@@ -40,11 +40,11 @@ class Crew:
     evaluators: int
     places: int
     calls: int
-    """Calls per job."""
+    """Model calls per job."""
     answer_seconds: float
     answer_chars: int
     report: str
-    """Report as JSON; every job stores a report of this size, and answers are slices of it."""
+    """Report as JSON; every job stores a report of this size, and answers are excerpts of it."""
     seconds: float
 
 
@@ -53,12 +53,12 @@ class Wrote:
     calls: int = 0
     jobs: int = 0
     waits: list[float] = field(default_factory=list)
-    """Seconds of looking for an answer and of writing it, a sample."""
+    """Seconds to look up and write an answer, for a sample of the calls."""
     cpu_seconds: float = 0.0
 
 
 def run(crew: Crew) -> Wrote:
-    """Evaluate jobs for a fixed number of seconds; jobs still running then end as if the process had died."""
+    """Run jobs for a fixed number of seconds; unfinished jobs then end as if the process had died."""
     wrote = Wrote()
     asyncio.run(_run(crew, wrote))
     wrote.cpu_seconds = time.process_time()
@@ -141,7 +141,7 @@ class _Traffic:
 
 
 def _levels(calls: int) -> Sequence[int]:
-    """Calls of each level: one at the ends, the rest in the middle."""
+    """Return the number of calls at each level: one at each end, the rest in the middle."""
     inner = max(0, calls - 2)
     middle = [inner // (_LEVELS - 2) + (place < inner % (_LEVELS - 2)) for place in range(_LEVELS - 2)]
     return (1, *middle, 1)

@@ -1,4 +1,4 @@
-"""One worker, in a process of its own: leases, beats, works for a moment, finishes."""
+"""One worker in a separate process: leases jobs, sends heartbeats, works for a short time, finishes them."""
 
 import asyncio
 import random
@@ -21,7 +21,7 @@ class Shift:
     number: int
     places: int
     work_seconds: float
-    """Mean time of a job, exponentially distributed."""
+    """Mean time of a job; times are exponentially distributed."""
     beat_seconds: float
 
 
@@ -37,7 +37,7 @@ class Effort:
 
 
 def run(shift: Shift) -> Effort:
-    """Until the queue is empty."""
+    """Work until the queue is empty."""
     effort = asyncio.run(_run(shift))
     effort.cpu_seconds = time.process_time()
     return effort
@@ -84,7 +84,7 @@ class _Member:
         await asyncio.sleep(self._dice.expovariate(1 / self._shift.work_seconds))
         begun = time.perf_counter()
         if not await self._leases.finish(lease, _DONE):
-            raise RuntimeError(f"The lease of {lease.job} was taken away.")
+            raise RuntimeError(f"The lease of {lease.job} was lost.")
         self.effort.finish_seconds.append(time.perf_counter() - begun)
         self.effort.finished += 1
         del self._held[lease.job]

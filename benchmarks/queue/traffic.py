@@ -1,4 +1,4 @@
-"""Measure how many evaluations a single PostgreSQL sustains.
+"""Measures how many evaluations a single PostgreSQL sustains.
 
 Dozens of evaluators write everything that evaluations write, and wait instead of calling a model."""
 
@@ -87,13 +87,13 @@ def _crew(url: str, number: int, evaluators: int, load: Load) -> Crew:
         answer_seconds=load.answer_seconds,
         answer_chars=load.answer_chars,
         report=load.report,
-        # A little longer than it is looked at.
+        # A little longer than the measured period.
         seconds=load.warm_seconds + load.seconds + 10,
     )
 
 
 async def _queue(database: Database, load: Load) -> None:
-    """More jobs than can be done, of five tenants."""
+    """Queue jobs of five tenants, more than can be done."""
     done_at_most = load.evaluators * load.places * (load.warm_seconds + load.seconds + 30) / load.answer_seconds
     for place in range(5):
         await PgTenants(database).create(tenant_of(place), TenantPlan(name="tenant", max_queued=1_000_000))

@@ -1,1 +1,1 @@
-"""Resources the service needs for a number of ideas per hour over a number of papers."""
+"""Resources that the service needs for a number of ideas per hour and a number of papers."""

@@ -1,7 +1,7 @@
-"""Plans a cluster for so many ideas an hour over so many papers: arithmetic over measured and assumed figures.
+"""Plans a cluster for a number of ideas per hour and of papers, by calculation from measured and assumed figures.
 
-python -m benchmarks.scale
-python -m benchmarks.scale --ideas 500 --papers 1M --set usd_a_gpu_hour=2.5 --set cached_share=0.4
+python -m benchmarks.scale python -m benchmarks.scale --ideas 500 --papers 1M --set usd_a_gpu_hour=2.5 --set
+cached_share=0.4
 """
 
 import argparse
@@ -21,7 +21,7 @@ from cluster.typical_usage import typical_evaluations
 from workers.llm import LlmSettings
 
 _WIDTH = 140
-"""Table width in characters, also when written to a file."""
+"""Table width in characters, also if written to a file."""
 _TIMES = {"": 1, "k": 10**3, "m": 10**6}
 _COLUMNS = (
     "ideas/h",
@@ -52,21 +52,21 @@ def main() -> None:
     console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
     console.print(_table([(load, plan_scale(load, have)) for load in loads]))
     console.print(
-        f"An idea by {options.method}: {idea.calls:g} calls, {idea.prompt_tokens:,.0f} tokens read, "
+        f"One idea with {options.method}: {idea.calls:g} calls, {idea.prompt_tokens:,.0f} tokens read, "
         f"{idea.completion_tokens:,.0f} written (cluster/typical_usage.toml; "
-        "how long answers are is a simulator's guess)."
+        "answer lengths are the simulator's guess)."
     )
-    console.print("A plan, not a measurement, of the pools: the database, GROBID and heads come besides.")
+    console.print("This is a plan of the pools, not a measurement. The database, GROBID and head nodes are extra.")
     for line in _sources(have):
         console.print(escape(line))
 
 
 def _options() -> argparse.Namespace:
     parser = command_line("scale", __doc__)
-    parser.add_argument("--ideas", type=float, nargs="+", default=[100, 1_000, 10_000], help="an hour")
+    parser.add_argument("--ideas", type=float, nargs="+", default=[100, 1_000, 10_000], help="ideas per hour")
     parser.add_argument("--papers", nargs="+", default=["25k", "10M", "200M"])
     parser.add_argument("--method", choices=("scholareval", "innoeval", "scicompanion"), default="scholareval")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a figure of your own")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="replace a figure")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""The figures that a plan rests on, each with its source, and how they are replaced."""
+"""The figures on which a plan is based, each with its source, and their replacement."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class Assumptions(Frozen):
         for item in given:
             name, _, text = item.partition("=")
             if name not in figures:
-                raise InputError(f"{name!r} is no figure of the plan.", f"They are: {', '.join(figures)}.")
+                raise InputError(f"{name!r} is not a figure of the plan.", f"The figures are: {', '.join(figures)}.")
             figures[name] = Assumption(value=_number(name, text), unit=figures[name].unit, source="given")
         return Assumptions(figures=figures)
 
@@ -46,7 +46,7 @@ def _number(name: str, text: str) -> float:
         value = -1.0
     least = 0.0 if name == "cached_share" or name.startswith("usd_") else 1e-9
     if not least <= value < float("inf") or (name in ("busy", "cached_share") and value > 1):
-        raise InputError(f"{text!r} is no value for {name}.", "Write a number above 0; shares are at most 1.")
+        raise InputError(f"{text!r} is not a valid value for {name}.", "Write a number above 0; shares are at most 1.")
     return value
 
 

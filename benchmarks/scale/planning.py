@@ -1,4 +1,4 @@
-"""Pods, GPUs, memory and price for a load, and the limit that it comes to first. Arithmetic alone: nothing is run."""
+"""Calculates pods, GPUs, memory and price for a load, and the limit that it reaches first. Nothing is run."""
 
 import math
 from collections.abc import Mapping
@@ -9,12 +9,12 @@ from index.capacity_planning import CapacityRequest, plan_capacity, planning_con
 from orchestrator.jobs.estimates import TypicalEvaluation
 
 _SEGMENT = 1_000_000
-"""Papers, at the most."""
+"""Largest number of papers in a segment."""
 
 
 class Load(NamedTuple):
     ideas: float
-    """An hour."""
+    """Ideas per hour."""
     papers: int
     idea: TypicalEvaluation
     embedding_model: str = "all-MiniLM-L6-v2"
@@ -22,9 +22,9 @@ class Load(NamedTuple):
 
 class ScalePlan(NamedTuple):
     cores: float
-    """Cores in use, on average."""
+    """Average number of cores in use."""
     hop_cores: float
-    """Cores that the graph itself uses, as part of `cores`: calls between processes."""
+    """Part of `cores` used for calls between processes."""
     memory_bytes: float
     processes: int
     pods: int
@@ -33,11 +33,11 @@ class ScalePlan(NamedTuple):
     gpus: int
     """GPUs for a self-hosted model."""
     usd_an_hour: float
-    """Pods and GPUs."""
+    """Cost of pods and GPUs."""
     usd_an_hour_with_endpoint: float
-    """Pods, and tokens paid elsewhere."""
+    """Cost of pods, and of tokens from an external endpoint."""
     limits: Mapping[str, float]
-    """Share that the load takes of what is there once and does not grow."""
+    """Share that the load uses of each resource that exists once and does not grow."""
 
     @property
     def nearest_limit(self) -> str:
@@ -56,7 +56,7 @@ def plan_scale(load: Load, have: Assumptions) -> ScalePlan:
         "memory": math.ceil(memory / (have["pod_gb"] * 1e9)),
         "fewest": round(have["fewest_pods"]),
     }
-    # Where several ask for as many, the fewest there are in any case.
+    # If several need equally many, `fewest` takes precedence.
     follow = max(reversed(wanted), key=lambda name: wanted[name])
     pods, gpus = wanted[follow], _gpus(load, have)
     pods_usd = pods * have["usd_a_pod_hour"]
@@ -90,16 +90,16 @@ def _ideas_at_once(load: Load, have: Assumptions) -> float:
 
 
 def _asking_share(load: Load, have: Assumptions) -> float:
-    """Return the share of an evaluator's single processor spent on calls.
+    """Return the share of an evaluator's single CPU core that calls between processes take.
 
-    The evaluator holds as many ideas as it may, or as there are."""
+    The evaluator works on as many ideas as it may, or as there are."""
     ideas = min(_ideas_at_once(load, have), have["ideas_a_process"])
     each = have["levels"] * have["answer_seconds"]
     return ideas / each * have["hops_an_idea"] * have["hop_asking_cpu_ms"] / 1000
 
 
 def _corpus_bytes(load: Load) -> float:
-    """Return the bytes of the corpus that should be in memory beside the processes."""
+    """Return the bytes of the corpus that should be in memory in addition to the processes."""
     wanted = CapacityRequest(papers=load.papers, model=load.embedding_model, profile="cpu-2")
     return plan_capacity(wanted, planning_constants()).memory[0].value
 

@@ -1,1 +1,1 @@
-"""Speed, cost and memory of a single process against the simulated LLM endpoint."""
+"""Speed, cost and memory of the engine and the service with the simulated LLM endpoint."""

@@ -1,9 +1,9 @@
 """`python -m benchmarks.throughput`: ideas per hour, calls and tokens per idea, wall time.
 
-The engine runs in this process, or in as many as `--processes` says, with an embedded PostgreSQL in a fresh data
-directory; the LLM is the simulator in another process on the same machine. First one idea alone, then all of them at
-once. With `--service` the same ideas then go through a service over HTTP, as one batch, while somebody else asks for
-one idea after another.
+The engine runs in this process, or in the number given by `--processes`, with an embedded PostgreSQL in a fresh data
+directory. The LLM is the simulator, in another process on the same machine. First one idea is evaluated alone, then all
+ideas at once. With `--service`, the same ideas are then sent to a service over HTTP as one batch, while another client
+requests one idea after another.
 """
 
 import argparse
@@ -52,7 +52,7 @@ ORIGINALS = {
 
 
 METHODS = (*ORIGINALS, SCICOMPANION, REVIEW)
-"""SciCompanion and the review have no published code to compare with."""
+"""All methods. There is no published code for SciCompanion and the review to compare with."""
 
 
 class Outcome(NamedTuple):
@@ -65,12 +65,13 @@ class Outcome(NamedTuple):
 def main() -> None:
     options = _options()
     print(heading(), flush=True)
-    # Told to stop, it stops what it started.
+    # On SIGTERM, it stops what it started.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     chosen = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
     ideas = [copy for number in range(options.copies) for copy in copies(chosen, number)][: options.ideas]
     with ExitStack() as stack:
-        # Not below the working directory: as root the database's server runs as a user who may not pass through it.
+        # Not below the working directory: under root, the database server runs as another user, who may not traverse
+        # it.
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assayer-", ignore_cleanup_errors=True)))
         home.chmod(0o711)
         endpoint = None if options.no_llm else stack.enter_context(Simulator(**_knobs(options)))
@@ -98,21 +99,25 @@ def _alone(together: Outcome) -> Alone:
 
 def _options() -> argparse.Namespace:
     parser = command_line("throughput", __doc__)
-    parser.add_argument("--corpus", type=Path, required=True, help="directory that `assayer corpus build` made")
+    parser.add_argument("--corpus", type=Path, required=True, help="directory made by `assayer corpus build`")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
     parser.add_argument("--method", choices=METHODS, default=scholareval.METHOD)
-    parser.add_argument("--ideas", type=int, help="at most so many (default: all)")
-    parser.add_argument("--only", default="", help="ideas whose names begin so: ai_ are those that the corpus covers")
-    parser.add_argument("--copies", type=int, default=1, help="of each idea, worded apart so that no answer is shared")
+    parser.add_argument("--ideas", type=int, help="largest number of ideas (default: all)")
+    parser.add_argument("--only", default="", help="only ideas whose names have this prefix; the corpus covers ai_")
+    parser.add_argument(
+        "--copies", type=int, default=1, help="copies of each idea, each worded differently so that no answer is shared"
+    )
     parser.add_argument("--concurrency", type=int, default=48, help="ideas in flight")
-    parser.add_argument("--processes", type=int, default=1, help="in which they are evaluated")
-    parser.add_argument("--latency", type=float, default=2.0, help="mean seconds of one LLM answer")
+    parser.add_argument("--processes", type=int, default=1, help="number of processes that evaluate")
+    parser.add_argument("--latency", type=float, default=2.0, help="mean time of an LLM answer in seconds")
     parser.add_argument("--spread", type=float, default=0.25, help="standard deviation of the latency over its mean")
-    parser.add_argument("--faults", type=float, default=0.0, help="share of answers that are faulty, kinds mixed")
+    parser.add_argument("--faults", type=float, default=0.0, help="share of faulty answers, of all kinds")
     parser.add_argument("--no-llm", action="store_true", help="measure evaluations without a model instead")
-    parser.add_argument("--service", choices=get_args(Ground), help="then the same through the service, over HTTP")
+    parser.add_argument(
+        "--service", choices=get_args(Ground), help="then evaluate the same ideas through the service over HTTP"
+    )
     parser.add_argument("--idle", type=int, default=5, help="interactive ideas before the batch, with --service")
-    parser.add_argument("--out", type=Path, help="write the reports of the batch here, as JSON")
+    parser.add_argument("--out", type=Path, help="write the batch's reports to this folder as JSON")
     return parser.parse_args()
 
 
@@ -140,7 +145,7 @@ async def _measure(method: str, settings: Settings, ideas: list[Idea], endpoint:
     if endpoint is not None:
         endpoint.reset()
     works = [Evaluate(idea, method) for idea in ideas]
-    with Meter() as meter:  # the start of engines included
+    with Meter() as meter:  # including the start of engines
         done = await evaluate_in_processes(settings, (method,), works, NoProgress(), lambda: None)
     outcomes = [done.ended.get(number, done.stopped) for number in range(len(ideas))]
     return Outcome(
@@ -169,15 +174,15 @@ def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> Non
     )
     print(f"Mode: {mode}; {options.concurrency} ideas in flight at most, processes: {options.processes}")
     fits = Counter(str(getattr(report.coverage.corpus_fit, "level", "unknown")) for report in together.reports)
-    print(f"Corpus fit of the ideas: {dict(fits)}. Where it is poor, little is found and little is asked.\n")
+    print(f"Corpus fit of the ideas: {dict(fits)}. For a poor fit, little is found and few calls are made.\n")
     _row("", "one alone", "all together")
     _row(
         "reports / ideas",
         *(f"{len(item.reports)} / {len(item.reports) + len(item.failures)}" for item in (alone, together)),
     )
     _row("wall, s", *(f"{item.meter.wall_seconds:.1f}" for item in (alone, together)))
-    _row("ideas an hour", *(f"{3600 * len(item.reports) / item.meter.wall_seconds:.0f}" for item in (alone, together)))
-    _row("CPU s an idea", *(f"{item.meter.cpu_seconds / max(len(item.reports), 1):.2f}" for item in (alone, together)))
+    _row("ideas per hour", *(f"{3600 * len(item.reports) / item.meter.wall_seconds:.0f}" for item in (alone, together)))
+    _row("CPU s per idea", *(f"{item.meter.cpu_seconds / max(len(item.reports), 1):.2f}" for item in (alone, together)))
     _row("peak memory, MB", *(f"{item.meter.peak_rss_bytes / 1e6:.0f}" for item in (alone, together)))
     if alone.stats is not None and together.stats is not None:
         _show_llm(options, alone, together)
@@ -188,21 +193,21 @@ def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> Non
 def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
     both = [(item, item.stats, max(len(item.reports), 1)) for item in (alone, together) if item.stats]
     original = ORIGINALS.get(options.method)
-    _row("LLM calls an idea", *(f"{stats.answered / count:.0f}" for _, stats, count in both))
+    _row("LLM calls per idea", *(f"{stats.answered / count:.0f}" for _, stats, count in both))
     if original is not None:
         _row("  of the original's", *(_share(stats.answered / count, original.calls) for _, stats, count in both))
-    _row("prompt tokens an idea", *(f"{stats.prompt_tokens / count:,.0f}" for _, stats, count in both))
+    _row("prompt tokens per idea", *(f"{stats.prompt_tokens / count:,.0f}" for _, stats, count in both))
     if original is not None:
         tokens = (_share(stats.prompt_tokens / count, original.prompt_tokens) for _, stats, count in both)
         _row("  of the original's", *tokens)
     _row("peak calls in flight", *(str(stats.peak_in_flight) for _, stats, _ in both))
-    _row("CPU ms a call, all in", *(f"{1e3 * item.meter.cpu_seconds / stats.answered:.1f}" for item, stats, _ in both))
+    _row("CPU ms per call, total", *(f"{1e3 * item.meter.cpu_seconds / stats.answered:.1f}" for item, stats, _ in both))
     _row("simulator CPU s", *(f"{stats.cpu_seconds:.1f}" for _, stats, _ in both))
     serial = alone.stats.answered * options.latency if alone.stats else 0.0
     print(f"\nOne idea alone: {alone.meter.wall_seconds:.1f} s; one call at a time would take {serial:.0f} s.")
     met = sum(fault.met for report in together.reports for fault in report.coverage.faults)
     recovered = sum(fault.recovered for report in together.reports for fault in report.coverage.faults)
-    print(f"All: faults in coverage boxes {met}, recovered {recovered};")
+    print(f"All ideas: faults in coverage boxes {met}, recovered {recovered};")
     stats = together.stats
     print(f"faults that the simulator injected: {stats.injected if stats else {}}.")
 

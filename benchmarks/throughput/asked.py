@@ -1,4 +1,4 @@
-"""Work that the benchmark submits to engines; it can be sent to another process, which `__main__` cannot."""
+"""Work that the benchmark submits to engines, in a module of its own because `__main__` cannot be pickled."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The service beside the engine in one process, as a table for people and for the documentation."""
+"""Compares the service with the engine alone, as a table for people and for the documentation."""
 
 from collections.abc import Sequence
 from statistics import quantiles
@@ -9,7 +9,7 @@ from benchmarks.throughput.watching import slope
 
 
 class Alone(NamedTuple):
-    """Resources the engine needed for the same ideas in a single process, without a service."""
+    """Resources that the engine needed for the same ideas without a service."""
 
     reports: int
     wall_seconds: float
@@ -65,6 +65,6 @@ def _quantile(values: Sequence[float], percent: int) -> float:
 
 
 def _over_time(served: Served) -> str:
-    """Ten points, evenly."""
+    """Format about ten evenly spaced samples."""
     every = max(1, len(served.samples) // 10)
     return ", ".join(f"{sample.bytes / 1e6:.0f}" for sample in served.samples[::every])

@@ -1,4 +1,4 @@
-"""The ideas that benchmarks evaluate: ScholarIdeas, with their cutoffs."""
+"""The ideas that benchmarks evaluate: ScholarIdeas with their cutoffs."""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from assayer.models import Idea
 
 
 def scholar_ideas(data: Path) -> Sequence[Idea]:
-    """The ideas under `data/scholarideas/NAME/NAME.txt`, in order of their names; `source` is the name."""
+    """Read the ideas in `data/scholarideas/NAME/NAME.txt`, ordered by name; `source` is the name."""
     return [
         parse_idea(
             (folder / f"{folder.name}.txt").read_text("utf-8"),
@@ -22,7 +22,7 @@ def scholar_ideas(data: Path) -> Sequence[Idea]:
 
 
 def copies(ideas: Iterable[Idea], number: int) -> list[Idea]:
-    """The ideas themselves for number 0; else ideas that differ from them by one sentence, and by their source."""
+    """Return the ideas themselves for number 0, else copies that differ in one added sentence and in their source."""
     return [
         idea
         if number == 0

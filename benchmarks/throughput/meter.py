@@ -1,5 +1,4 @@
-"""Measure the cost of a stretch of work in this process and the processes it started: wall time, CPU time, peak
-memory."""
+"""Measures the cost of work in this process and the processes it started: wall time, CPU time, peak memory."""
 
 import multiprocessing
 import threading
@@ -14,8 +13,8 @@ _SAMPLE_SECONDS = 0.25
 
 @dataclass
 class Meter:
-    """Measures between enter and exit. CPU seconds are those of this process and of what `multiprocessing` started for
-    it, all threads; what has ended by then is not counted."""
+    """Measures between enter and exit. CPU seconds include all threads of this process and of those that
+    `multiprocessing` started; processes that have ended by the exit are not counted."""
 
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""The same ideas through the service: one batch over HTTP, and somebody who asks for one idea after another."""
+"""Sends the same ideas through the service: one batch over HTTP, and a client that requests one idea after another."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from simulator.process import Simulator
 Ground = Literal["one-process", "ray"]
 
 _ASKED_LATER = 1_000
-"""Numbers of copies that no batch has."""
+"""First copy number of interactive ideas; no batch has such numbers."""
 _MOST_SECONDS = 7_200.0
 _LOOK_SECONDS = 1.0
 
@@ -33,7 +33,7 @@ class Load(NamedTuple):
     method: str
     concurrency: int
     idle: int
-    """Interactive requests before the batch, one after another."""
+    """Number of interactive requests before the batch, one after another."""
     corpus: Path
 
 
@@ -41,12 +41,12 @@ class Served(NamedTuple):
     states: Mapping[str, int]
     """Number of jobs of the batch by state."""
     wall_seconds: float
-    """From the request to the last verdict."""
+    """Seconds from the request to the last verdict."""
     idle: Sequence[float]
     busy: Sequence[float]
     """Seconds from an interactive request to its verdict, without and with the batch."""
     looks: Sequence[float]
-    """Seconds that a question after the batch's progress took meanwhile."""
+    """Seconds that each request for the batch's progress took."""
     cpu_seconds: float
     database_cpu_seconds: float
     samples: Sequence[Sample]
@@ -64,7 +64,7 @@ async def measured(ground: Ground, load: Load, endpoint: Simulator, home: Path) 
         AsyncClient(service.address, service.key, retries=RetryPolicy(attempts=50)) as client,
     ):
         interactive = _Interactive(client, load)
-        await interactive.ask()  # what is loaded with the first idea is loaded once
+        await interactive.ask()  # warms up everything that the first idea loads
         idle = [await interactive.ask() for _ in range(load.idle)]
         endpoint.reset()
         return await _loaded(service, client, interactive, load, endpoint, idle)
@@ -114,7 +114,7 @@ async def _loaded(
 
 
 async def _progress(client: AsyncClient, batch: str, looks: list[float]) -> AsyncIterator[BatchResource]:
-    """Every second, to the end; notes how long each answer took."""
+    """Yield the batch's state every second until it ends; append the time of each request to `looks`."""
     while True:
         looked = time.monotonic()
         found = await client.batches.get(batch)
@@ -130,7 +130,7 @@ def _cutoff(idea: Idea) -> dict[str, str]:
 
 
 class _Interactive:
-    """Asks for one idea and waits for its verdict, as a person or an agent does."""
+    """Requests one idea and waits for its verdict, as a person or an agent would."""
 
     def __init__(self, client: AsyncClient, load: Load) -> None:
         self._client = client
@@ -139,7 +139,7 @@ class _Interactive:
         self.busy: list[float] = []
 
     async def ask(self) -> float:
-        """Seconds from the request to the news of its verdict."""
+        """Request an idea, and return the seconds until the verdict is reported."""
         number = next(self._numbers)
         base = self._load.ideas[number % min(len(self._load.ideas), max(self._load.idle, 1))]
         (idea,) = copies([base], number)
@@ -152,7 +152,7 @@ class _Interactive:
         return time.monotonic() - began
 
     async def ask_on(self) -> None:
-        """One after another until it is cancelled."""
+        """Request one idea after another until this is cancelled."""
         while True:
             self.busy.append(await self.ask())
 

@@ -1,8 +1,8 @@
-"""`python -m benchmarks.throughput.tokens`: calls and tokens of an idea, by method and tier of model.
+"""`python -m benchmarks.throughput.tokens`: calls and tokens per idea, by method and model tier.
 
-Evaluates real ideas one method after the other against the simulator, and prints what
-`cluster/typical_usage.toml` holds. Prompts are the real ones, so prompt tokens are near what a model would count;
-answers are the simulator's, so completion tokens are a guess.
+Evaluates real ideas with one method after the other on the simulator, and prints the contents of
+`cluster/typical_usage.toml`. Prompts are real, so prompt tokens are close to a model's count; answers are the
+simulator's, so completion tokens are a guess.
 """
 
 import asyncio
@@ -41,9 +41,9 @@ class Used(NamedTuple):
 
 def main() -> None:
     parser = command_line("throughput.tokens", __doc__)
-    parser.add_argument("--corpus", type=Path, required=True, help="directory that `assayer corpus build` made")
+    parser.add_argument("--corpus", type=Path, required=True, help="directory made by `assayer corpus build`")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
-    parser.add_argument("--only", default="ai_", help="ideas whose names begin so (default: %(default)s)")
+    parser.add_argument("--only", default="ai_", help="only ideas whose names have this prefix (default: %(default)s)")
     parser.add_argument("--method", choices=METHODS, action="append", help="may be repeated (default: all)")
     options = parser.parse_args()
     ideas = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]

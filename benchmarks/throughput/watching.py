@@ -1,4 +1,4 @@
-"""Sample memory and CPU time of other processes from outside during a measurement."""
+"""Samples the memory and CPU time of other processes during a measurement."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -12,19 +12,20 @@ import psutil
 
 _SAMPLE_SECONDS = 2.0
 _START_UP = 0.25
-"""Share of samples skipped at the start: caches fill and pools grow before memory can be flat."""
+"""Share of samples skipped at the start, while caches fill and pools grow."""
 
 
 class Sample(NamedTuple):
     seconds: float
-    """Since the watch began."""
+    """Seconds since the watch began."""
     bytes: int
-    """Proportional set size of all processes: memory that they share counts once."""
+    """Proportional set size of all processes, in which shared memory counts once."""
 
 
 @dataclass
 class Watch:
-    """Between enter and exit. Processes that come or go meanwhile count for as long as they were seen."""
+    """Watches processes between enter and exit. Processes that start or end in between count for as long as they were
+    seen."""
 
     processes: Callable[[], Sequence[psutil.Process]]
     samples: list[Sample] = field(default_factory=list)
@@ -64,7 +65,7 @@ class Watch:
 
 
 def slope(samples: Sequence[Sample]) -> float:
-    """Bytes a second, by least squares, without the start; 0 for too few samples to tell."""
+    """Return the growth in bytes per second by least squares, without the start; 0 if there are too few samples."""
     settled = samples[int(len(samples) * _START_UP) :]
     if len(settled) < 3:
         return 0.0

@@ -1,12 +1,12 @@
-"""A typed client of an assayer service, in two forms with the same methods.
+"""Typed client for an assayer service, synchronous and asynchronous.
 
     from assayer_client import Client, EvaluationBody, IdeaBody
 
     with Client("https://assayer.example.org", key) as assayer:
         report = assayer.evaluate(EvaluationBody(idea=IdeaBody(text="...")))
 
-`AsyncClient` has the same methods, to be awaited. Names are loaded when they are first used: the service imports the
-models of this package, and needs neither the others nor an HTTP client for them.
+`AsyncClient` has the same methods as coroutines. Names are imported when first used, so that the service can import the
+models of this package without an HTTP client.
 """
 
 from importlib import import_module

@@ -272,7 +272,7 @@ def estimate(
     options: RowsQuery | None = None,
 ) -> ApiCall[BatchEstimate]:
     """Return the expected cost and duration of `create`. Nothing is stored or evaluated."""
-    # Options of a batch alone, such as its name, cost nothing.
+    # Options such as the batch's name do not affect the cost, and the service rejects them here.
     shared = options and RowsQuery(**options.model_dump(include=set(RowsQuery.model_fields), exclude_unset=True))
     return _upload(path("batches", "estimate"), BatchEstimate, files, rows, shared, None)
 
@@ -308,7 +308,7 @@ def _upload(
     key: str | None,
 ) -> ApiCall[R]:
     if bool(files) == (rows is not None):
-        raise InvalidRequest("Give either `files` or `rows`.")
+        raise InvalidRequest("Pass either `files` or `rows`.")
     lines = None if rows is None else _lines(rows)
     return ApiCall("POST", where, reads(answer), _query(options), lines=lines, uploads=tuple(files), key=key)
 

@@ -1,4 +1,5 @@
-"""Coroutines that block instead of suspending, so that the synchronous client can run them without an event loop."""
+"""Blocking versions of the HTTP client and of `sleep`, with which coroutines never suspend, so that the synchronous
+client can run them without an event loop."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, TypeVar, cast
@@ -11,7 +12,7 @@ T = TypeVar("T")
 
 
 class BlockingHttp:
-    """HTTP client with the interface of `httpx2.AsyncClient`."""
+    """HTTP client with the interface of `httpx2.AsyncClient` whose coroutines block instead of suspending."""
 
     def __init__(self, client: httpx2.Client) -> None:
         self._client = client

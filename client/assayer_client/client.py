@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 
 class Client(Operations[Sync]):
-    """Synchronous client, used as a context manager and safe for any number of threads. Every method raises
-    ApiProblem and ServiceUnreachable."""
+    """Synchronous client, used as a context manager. It is thread-safe. Every method raises ApiProblem or
+    ServiceUnreachable."""
 
     def __init__(
         self,

@@ -100,9 +100,9 @@ class ComparisonResult(Resource):
     cost_usd: Dollars | Absent
 
     @model_validator(mode="after")
-    def _rests_on_something(self) -> Self:
+    def _has_answers_or_reason(self) -> Self:
         if not self.answers and self.not_asked is None:
-            raise ValueError("a comparison without an answer says why none was asked for")
+            raise ValueError("a comparison needs `answers` or `not_asked`")
         return self
 
 

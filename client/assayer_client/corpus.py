@@ -7,16 +7,16 @@ from pydantic import Field, StringConstraints, model_validator
 
 from assayer_client.resources import Body, Resource
 
-_MOST = 100
-_MOST_NAMES = 50
-_MOST_LEFT_OUT = 1_000
+_MAX_PAPERS = 100
+_MAX_NAMES = 50
+_MAX_EXCLUDED = 1_000
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 PaperName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 """Id of a paper, or name of a venue or a field of study."""
 
 
 class CorpusOptions(Body):
-    limit: int = Field(default=10, ge=1, le=_MOST)
+    limit: int = Field(default=10, ge=1, le=_MAX_PAPERS)
     """Maximum number of papers, and of passages, per query."""
     before: dt.date | None = None
     """Publication date limit: only papers published on this day or earlier; papers without a date are excluded.
@@ -24,21 +24,21 @@ class CorpusOptions(Body):
     after: dt.date | None = None
     """Publication date limit: only papers published on this day or later; papers without a date are included unless
     `before` is also set."""
-    venue: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_NAMES)
+    venue: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Venues to search: full names, case-insensitive."""
-    field: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_NAMES)
+    field: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Fields of study to search."""
     retracted: bool | None = None
     """Retraction filter. True: only retracted papers; false: no retracted papers; null: both."""
-    without: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_LEFT_OUT)
+    without: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_EXCLUDED)
     """Ids of papers to leave out."""
     snippets: bool = False
     """Return the best matching passages as well."""
 
     @model_validator(mode="after")
-    def _some_days(self) -> Self:
+    def _dates_in_order(self) -> Self:
         if self.after and self.before and self.after > self.before:
-            raise ValueError(f"no day lies after {self.after} and before {self.before}")
+            raise ValueError(f"`after` ({self.after}) must not be later than `before` ({self.before})")
         return self
 
 

@@ -18,9 +18,9 @@ class ErasureBody(Body):
     """Only report what would be deleted."""
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _has_one_subject(self) -> Self:
         if (self.source is None) == (self.batch is None):
-            raise ValueError("give either `source` or `batch`")
+            raise ValueError("Give either `source` or `batch`")
         return self
 
 

@@ -1,13 +1,13 @@
 """Exceptions of the client: problems that the service reports, and failures to reach it.
 
     ClientError
-    ├── ApiProblem           the service answered with a problem document (RFC 9457), or something answered for it
-    │   └── Deleted          the resource existed, and your tenant has deleted it (410)
-    ├── ServiceUnreachable   no answer came, or one that another server sent
-    ├── InvalidRequest       the request cannot be sent, or the answer cannot be trusted
-    └── ConfigurationError   the address or the key is missing, or cannot be used
+    ├── ApiProblem           error response of the service (RFC 9457), or of a proxy in front of it
+    │   └── Deleted          the resource has been deleted (410)
+    ├── ServiceUnreachable   no response, or a response from another server
+    ├── InvalidRequest       the request cannot be sent, or a received message cannot be trusted
+    └── ConfigurationError   the address or the API key is missing or invalid
 
-All pickle. The first two tell whether the same request may be sent again (`retryable`).
+All of them can be pickled. ApiProblem and ServiceUnreachable state whether a retry may help (`retryable`).
 """
 
 import datetime as dt
@@ -30,12 +30,12 @@ __all__ = [
     "seconds_to_wait",
 ]
 
-_OUT_OF_TURN = frozenset({408, 429, 502, 503, 504})
+_RETRYABLE_STATUSES = frozenset({408, 429, 502, 503, 504})
 _GONE = 410
-_NO_PATHS = "/-/routes"
-_SHOWN = 5
+_NO_ROUTES_PATH = "/-/routes"
+_MAX_SHOWN_ERRORS = 5
 """Maximum number of errors shown in the message; `errors` contains all of them."""
-_LONGEST_TEXT = 300
+_MAX_EXCERPT_CHARS = 300
 
 
 class ProblemAt(NamedTuple):
@@ -49,7 +49,7 @@ class ProblemAt(NamedTuple):
 
 
 class ClientError(Exception):
-    """Base error of the client: one sentence states what is wrong and, if known, a second one what to do."""
+    """Base class of the client's errors. `message` states what is wrong, `hint` what to do, if known."""
 
     reason = "the client failed"
 
@@ -63,7 +63,7 @@ class ClientError(Exception):
 
 
 class InvalidRequest(ClientError):
-    """Error for input that cannot be sent, or a response that cannot be trusted."""
+    """Error for input that cannot be sent, or a received message that cannot be trusted."""
 
     reason = "the request cannot be sent"
 
@@ -77,13 +77,13 @@ class InvalidRequest(ClientError):
 
 
 class ConfigurationError(ClientError):
-    """Error for a missing or unusable address or key."""
+    """Error for a missing or invalid address or API key."""
 
     reason = "the client is not configured"
 
 
 class ApiProblem(ClientError):
-    """Error for a request that the service refused or failed to answer, with the reason."""
+    """Error response to a request, with the reason."""
 
     reason = "the service refused the request"
 
@@ -117,11 +117,15 @@ class ApiProblem(ClientError):
 
     @property
     def retryable(self) -> bool:
-        """True if a retry may help. A 500 that is not a problem document of the service comes from a server that died
-        during the request; a 404 with Ray Serve's wording comes from a newly started proxy that has no routes yet."""
+        """True if a retry may help. This includes a 500 without a problem document, from a server that died during the
+        request, and a 404 with Ray Serve's wording, from a newly started proxy that has no routes yet."""
         if self.type != "about:blank":
-            return self.status in _OUT_OF_TURN
-        return self.status in _OUT_OF_TURN or self.status == 500 or (self.status == 404 and _NO_PATHS in self.detail)
+            return self.status in _RETRYABLE_STATUSES
+        return (
+            self.status in _RETRYABLE_STATUSES
+            or self.status == 500
+            or (self.status == 404 and _NO_ROUTES_PATH in self.detail)
+        )
 
 
 class Deleted(ApiProblem):
@@ -152,7 +156,7 @@ class Deleted(ApiProblem):
 class ServiceUnreachable(ClientError):
     """Error for a missing response, or a response that did not come from the service."""
 
-    reason = "the service was out of reach"
+    reason = "the service could not be reached"
     retry_after: float | None = None
 
     def __init__(self, message: str, hint: str = "", retryable: bool = True) -> None:
@@ -162,14 +166,14 @@ class ServiceUnreachable(ClientError):
 
 
 def problem_of(status: int, headers: Mapping[str, str], content: bytes, now: dt.datetime) -> ApiProblem:
-    """Return the problem of a response with a status of 300 or more. `headers` are looked up in lower case."""
+    """Return the error for a response with a status of 300 or more. Names in `headers` must be in lower case."""
     members = _members(content) if "json" in headers.get("content-type", "") else {}
     wait = seconds_to_wait(headers.get("retry-after"), now)
     request_id = _text(members, "request_id") or headers.get("x-request-id")
     if 300 <= status < 400:
-        return ApiProblem(status, "The address redirects, and redirects are not followed", headers.get("location", ""))
+        return ApiProblem(status, "The address redirects, but redirects are not followed", headers.get("location", ""))
     if not members.get("type") or not members.get("title"):
-        title = f"The server answered {status}"
+        title = f"The server returned status {status}"
         return ApiProblem(status, title, _excerpt(content), retry_after=wait, request_id=request_id)
     words = _text(members, "title"), _text(members, "detail"), _text(members, "type")
     if status == _GONE:
@@ -233,14 +237,14 @@ def _error(mapping: Mapping[str, Any]) -> ProblemAt:
 
 
 def _excerpt(content: bytes) -> str:
-    text = " ".join(content[: 4 * _LONGEST_TEXT].decode("utf-8", "replace").split())
+    text = " ".join(content[: 4 * _MAX_EXCERPT_CHARS].decode("utf-8", "replace").split())
     text = "".join(character for character in text if character.isprintable())
-    return "" if text.startswith("<") else text[:_LONGEST_TEXT]
+    return "" if text.startswith("<") else text[:_MAX_EXCERPT_CHARS]
 
 
 def _sentence(status: int, title: str, detail: str, errors: tuple[ProblemAt, ...]) -> str:
     """Return the message of a problem: `The request cannot be used (422): … [/idea/text: too long]`."""
     sentence = f"{title} ({status})" + (f": {detail}" if detail else ".")
     places = [f"{error.pointer or error.parameter}: {error.detail}" for error in errors if error.detail not in detail]
-    more = f"; and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    return f"{sentence} [{'; '.join(places[:_SHOWN])}{more}]" if places else sentence
+    more = f"; and {len(places) - _MAX_SHOWN_ERRORS} more" if len(places) > _MAX_SHOWN_ERRORS else ""
+    return f"{sentence} [{'; '.join(places[:_MAX_SHOWN_ERRORS])}{more}]" if places else sentence

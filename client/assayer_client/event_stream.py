@@ -1,5 +1,4 @@
-"""Event stream that survives broken connections: it keeps track of the events already seen and decides whether to
-reconnect."""
+"""Reading of event streams across broken connections: which events are new, and whether to reconnect."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ E = TypeVar("E", bound=BaseModel)
 
 @dataclass(frozen=True)
 class EventStream(Generic[E]):
-    """Description of an event stream: its path, its event type, and the test for its last event."""
+    """Description of an event stream: its path, the type of its events, and a test for its last event."""
 
     path: str
     kind: type[E]
@@ -31,7 +30,8 @@ class EventStream(Generic[E]):
 
 
 class EventReader(Generic[E]):
-    """Reader of incoming events, which returns only new ones, and the pause after a broken connection."""
+    """Filter for the events of a stream, which returns only new ones and determines the pause before each
+    reconnection."""
 
     def __init__(self, stream: EventStream[E], after: int, retries: RetryPolicy) -> None:
         """Create a reader; `after` is the number of the last event already seen. Numbers increase along a stream."""
@@ -42,16 +42,16 @@ class EventReader(Generic[E]):
         self.last = after
         self.ended = False
 
-    def take(self, heard: "ServerSentEvent") -> E | None:
+    def take(self, received: "ServerSentEvent") -> E | None:
         """Return the event; None if it was already seen. Raises ServiceUnreachable for data that is not an event of the
         service."""
-        number = int(heard.id) if heard.id.isascii() and heard.id.isdigit() else None
-        if not heard.data or (self._stream.numbered and number is not None and number <= self.last):
+        number = int(received.id) if received.id.isascii() and received.id.isdigit() else None
+        if not received.data or (self._stream.numbered and number is not None and number <= self.last):
             return None
         try:
-            event = self._stream.kind.model_validate_json(heard.data)
+            event = self._stream.kind.model_validate_json(received.data)
         except ValidationError as error:
-            raise ServiceUnreachable("An event of the stream cannot be read.", retryable=False) from error
+            raise ServiceUnreachable("The service sent an event that cannot be read.", retryable=False) from error
         self.last = self.last if number is None else number
         self._failures, self._paused = 0, 0.0
         self.ended = self._stream.ends(event)
@@ -67,8 +67,8 @@ class EventReader(Generic[E]):
         self._paused += seconds
         if self._failures >= self._retries.attempts or self._paused > self._retries.seconds:
             raise error or ServiceUnreachable(
-                f"The stream of events ended {self._failures} times before its last event.",
-                "Ask for its state instead.",
+                f"The event stream broke off {self._failures} times before its last event.",
+                "Get the state of the job or batch instead.",
                 retryable=False,
             )
         return seconds

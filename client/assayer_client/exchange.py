@@ -1,5 +1,5 @@
-"""Exchanges with the service: requests with retries, polling, event streams and downloads, implemented once for both
-clients."""
+"""Communication with the service: requests with retries, polling, event streams and downloads. Both clients use this
+module."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,7 +26,7 @@ __all__ = ["Exchange"]
 T = TypeVar("T")
 E = TypeVar("E", bound=BaseModel)
 
-_ALL_SEEN = httpx2.codes.NO_CONTENT
+_NO_MORE_EVENTS = httpx2.codes.NO_CONTENT
 
 
 class Exchange:
@@ -42,8 +42,9 @@ class Exchange:
         self._requests, self._retries, self._http, self._sleep = requests, retries, http, sleep
 
     async def run(self, call: ApiCall[T]) -> T:
-        """Send a call, and retry it if that may help; a repeated POST is executed only once."""
-        return call.read(await self._retrying()(self._sent, call, self._requests.key_of(call)))
+        """Send a call and return its result. Failed attempts are retried if that may help; an idempotency key ensures
+        that a repeated POST takes effect only once."""
+        return call.read(await self._retrying()(self._send, call, self._requests.key_of(call)))
 
     async def poll(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
         """Send a call repeatedly until `ended` is true for its response. Raises TimeoutError after `seconds`."""
@@ -53,22 +54,22 @@ class Exchange:
         return response
 
     async def follow(self, stream: EventStream[E], after: int) -> AsyncIterator[E]:
-        """Yield the events of a stream that follow the event number `after`; reconnect if the connection breaks."""
-        following = EventReader(stream, after, self._retries)
+        """Yield the events after event number `after`; reconnect if the connection breaks."""
+        reader = EventReader(stream, after, self._retries)
         while True:
             broken: Exception | None = None
             try:
-                async with self._opened(self._requests.stream(stream.path, following.last)) as response:
-                    if response.status_code == _ALL_SEEN:
+                async with self._open_response(self._requests.stream(stream.path, reader.last)) as response:
+                    if response.status_code == _NO_MORE_EVENTS:
                         return
-                    async for heard in httpx2.EventSource(response):
-                        if (event := following.take(heard)) is not None:
+                    async for received in httpx2.EventSource(response):
+                        if (event := reader.take(received)) is not None:
                             yield event
-                        if following.ended:
+                        if reader.ended:
                             return
             except (httpx2.RequestError, ApiProblem) as error:
                 broken = self._requests.as_error(error)
-            await self._sleep(following.pause_after(broken))
+            await self._sleep(reader.pause_after(broken))
 
     async def outcomes(
         self, job: str, page_after: Callable[[int], ApiCall[ItemsPage[T]]], after: int, seconds: float | None
@@ -86,13 +87,14 @@ class Exchange:
                 await self._sleep(next_poll(time.monotonic() - began, seconds, job))
 
     async def save(self, call: ApiCall[None], target: Path) -> Path:
-        """Write a response of any length to a file atomically."""
+        """Download a response of any length to a file, which is replaced only when the download is complete. Returns
+        `target`."""
         return await self._retrying()(self._download, call, target)
 
     async def _download(self, call: ApiCall[None], target: Path) -> Path:
         try:
             with self._requests.request(call, None) as request, atomic_file(target) as file:
-                async with self._opened(request) as response:
+                async with self._open_response(request) as response:
                     call.read(self._requests.checked(response.status_code, response.headers, b""))
                     async for piece in response.aiter_bytes():
                         file.write(piece)
@@ -100,7 +102,7 @@ class Exchange:
             raise self._requests.as_error(error) from error
         return target
 
-    async def _sent(self, call: ApiCall[T], key: str | None) -> Response:
+    async def _send(self, call: ApiCall[T], key: str | None) -> Response:
         try:
             with self._requests.request(call, key) as request:
                 response = await self._http.send(request, auth=None, follow_redirects=False)
@@ -109,7 +111,7 @@ class Exchange:
         return self._requests.checked(response.status_code, response.headers, response.content)
 
     @asynccontextmanager
-    async def _opened(self, request: httpx2.Request) -> AsyncIterator[httpx2.Response]:
+    async def _open_response(self, request: httpx2.Request) -> AsyncIterator[httpx2.Response]:
         response = await self._http.send(request, stream=True, auth=None, follow_redirects=False)
         try:
             if not response.is_success:

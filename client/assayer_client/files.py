@@ -17,9 +17,9 @@ __all__ = ["atomic_file"]
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside the target and replace the target with it at the end, so that an existing file is
-    unchanged until then. A symbolic link is itself replaced, not its target; a device or pipe is written to directly,
-    even through a link. Raises InvalidRequest if the file cannot be written."""
+    """Open a temporary file that replaces `target` when the context ends, so that an existing file is unchanged until
+    then and after an error. A symbolic link is itself replaced, not its target. Devices and pipes, even through a link,
+    are written to directly, but only at the end. Raises InvalidRequest if the file cannot be written."""
     with _explained(target):
         streamed = _is_stream(target)
         if target.is_dir():
@@ -36,8 +36,8 @@ def atomic_file(target: Path) -> Iterator[IO[bytes]]:
                     shutil.copyfileobj(whole, stream)
             else:
                 with suppress(FileNotFoundError):
-                    if stat.S_ISREG((there := target.lstat()).st_mode):
-                        partial.chmod(stat.S_IMODE(there.st_mode))
+                    if stat.S_ISREG((existing := target.lstat()).st_mode):
+                        partial.chmod(stat.S_IMODE(existing.st_mode))
                 partial.replace(target)
         finally:
             partial.unlink(missing_ok=True)

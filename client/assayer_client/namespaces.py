@@ -1,9 +1,8 @@
-"""Declaration of the methods of `client.evaluations`, `client.batches`, …: each method is declared once, for both
-clients.
+"""Helpers to declare the methods of `client.evaluations`, `client.batches` and so on, once for both clients.
 
-A namespace class declares its methods as descriptors over functions that build calls. `Client` returns the response,
-`AsyncClient` returns an awaitable of it. Most calls are described only by their method and path, in which `{}` stands
-for an id."""
+A namespace class declares its methods as descriptors. Most of them are built from functions that return an `ApiCall`,
+many from just an HTTP method and a path, in which `{}` stands for an id. A method returns its result on `Client`, and
+an awaitable of it on `AsyncClient`."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import update_wrapper
@@ -55,11 +54,11 @@ Async = Literal["async"]
 
 
 class Namespace(Generic[M]):
-    """Group of methods for one kind of resource. Every method raises ApiProblem and ServiceUnreachable."""
+    """Group of methods for one kind of resource. Every method raises ApiProblem or ServiceUnreachable."""
 
     def __init__(self, exchange: Exchange, finish: Callable[[Any], Any]) -> None:
-        """Create a group; `finish` converts a coroutine or an asynchronous generator to what the methods of the group
-        return."""
+        """Create a group; `finish` converts a coroutine or an asynchronous generator to the return value of a
+        method."""
         self.exchange, self.finish = exchange, finish
 
 
@@ -67,8 +66,8 @@ class Method(Generic[S, A]):
     """Descriptor for a method with type S on the synchronous client and type A on the asynchronous client."""
 
     def __init__(self, method: Callable[..., Any], described: Callable[..., Any] | None = None) -> None:
-        """Create a descriptor from a function that takes an Exchange and the method's parameters; `described` has the
-        parameters and the docstring to show, if they differ from those of the function."""
+        """Create a descriptor from a function that takes an Exchange and the method's parameters. `described` is the
+        function whose signature and docstring are shown, if not `method`."""
         self._method, self._described = method, described
         self.__doc__ = (described or method).__doc__
 
@@ -98,23 +97,23 @@ def operation(build: Callable[P, ApiCall[T]]) -> _Operation[P, T]:
 
 
 def _where(template: str, *ids: str) -> str:
-    left = iter(ids)
-    return path(*(next(left) if part == "{}" else part for part in template.split("/")))
+    remaining = iter(ids)
+    return path(*(next(remaining) if part == "{}" else part for part in template.split("/")))
 
 
 def by_id(method: HttpMethod, template: str, kind: type[T]) -> _Operation[[str], T]:
-    """Return a method that takes an id."""
+    """Return a method that takes an id and returns a `kind`."""
     return operation(lambda id: ApiCall(method, _where(template, id), reads(kind)))
 
 
 def deleting(template: str, *, erase: bool = False) -> _Operation[[str], None]:
-    """Return a method that deletes the resource with an id or, with `erase`, everything stored about it."""
+    """Return a method that takes an id and deletes the resource or, with `erase`, everything stored about it."""
     query = {"erase": "true"} if erase else {}
     return operation(lambda id: ApiCall("DELETE", _where(template, id), reads_nothing, query))
 
 
 def sending(method: HttpMethod, where: str, body: type[B], kind: type[T], *, held: float = 0.0) -> _Operation[[B], T]:
-    """Return a method that sends a body; the service is asked to hold its response for at most `held` seconds."""
+    """Return a method that sends a body and returns a `kind`; the service may hold its response for `held` seconds."""
     return operation(lambda body: ApiCall(method, _where(where), reads(kind), body=body, seconds=held))
 
 
@@ -130,7 +129,7 @@ class _Creating(Protocol[B_contra, T_co]):
 def creating(
     where: str, body: type[B], kind: type[T], *, held: float = 0.0
 ) -> Method[_Creating[B, T], _Creating[B, Coroutine[Any, Any, T]]]:
-    """Return a method that sends a body; if it is called again with the same idempotency `key`, it takes effect only
+    """Return a method that sends a body with an idempotency key: repeated calls with the same `key` take effect
     once."""
 
     def create(body: B, *, key: str | None = None) -> ApiCall[T]:
@@ -164,7 +163,7 @@ def waiting_for(
     template: str, kind: type[T], ended: Callable[[T], bool] = has_ended
 ) -> Method[_Waiting[T], _Waiting[Coroutine[Any, Any, T]]]:
     """Return a method that returns a job or batch once it has ended. After `seconds`, the method raises TimeoutError
-    naming the job or batch, which continues."""
+    naming the job or batch, but the job or batch continues."""
 
     def wait(exchange: Exchange, id: str, *, seconds: float | None = None) -> Any:
         return exchange.poll(ApiCall("GET", _where(template, id), reads(kind)), ended, seconds)
@@ -226,8 +225,8 @@ def outcomes_of(where: str, page: type[ItemsPage[T]]) -> Method[_Yielding[Iterat
 def waiting_for_items(
     where: str, kind: type[S], page: type[ItemsPage[T]]
 ) -> Method[_Waiting[S], _Waiting[Coroutine[Any, Any, S]]]:
-    """Build the method that waits until a multi-item job ends, and returns it with all outcomes in item order. If its
-    argument `seconds` elapses first, the method raises TimeoutError, and the job keeps running."""
+    """Return a method that waits until a multi-item job ends, and returns it with all outcomes in item order. After
+    `seconds`, the method raises TimeoutError, but the job continues."""
 
     async def wait(exchange: Exchange, id: str, *, seconds: float | None = None) -> Any:
         async for _ in exchange.outcomes(id, next_items_call(where, page, id), 0, seconds):
@@ -243,7 +242,7 @@ _Download = Method[
 
 
 def download(build: Callable[Concatenate[str, P], ApiCall[None]]) -> _Download[P]:
-    """Return a method that writes a response of any length to a file atomically."""
+    """Return a method that downloads a response of any length to a file atomically."""
 
     def save(exchange: Exchange, id: str, target: Path, *args: P.args, **kwargs: P.kwargs) -> Any:
         return exchange.save(build(id, *args, **kwargs), target)

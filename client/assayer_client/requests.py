@@ -1,5 +1,4 @@
-"""Description of a request to the service and of how its response is read, independent of a connection, so that both
-clients send the same requests."""
+"""Descriptions of requests to the service and readers of their responses, which both clients share."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -49,7 +48,8 @@ class Upload:
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes] | bytes]:
-        """Open the content from the beginning; called again for every attempt."""
+        """Open the content from its beginning, once for every attempt. Raises InvalidRequest if the file cannot be
+        read."""
         if isinstance(self.content, bytes):
             yield self.content
             return
@@ -67,7 +67,7 @@ class ApiCall(Generic[T]):
     path: str
     """Escaped path relative to the service's address."""
     read: Callable[[Response], T]
-    """Function that reads the response. It raises ServiceUnreachable for a response that is not from the service."""
+    """Function that converts the response. It raises ServiceUnreachable for a response that is not from the service."""
     query: Query = field(default_factory=dict)
     """Query parameters; those that are None are left out."""
     body: BaseModel | None = None
@@ -90,9 +90,9 @@ class ApiCall(Generic[T]):
         return {name: value for name, value in self.query.items() if value is not None}
 
     def content(self) -> tuple[str, bytes] | None:
-        """Return the non-form body with its media type; None if there is none. Fields that the caller left out are
-        omitted, because the service's own defaults are newer than the client's. Raises InvalidRequest for text with a
-        lone surrogate."""
+        """Return the media type and bytes of a body that is not multipart; None if there is none. Fields that the
+        caller left out are omitted, so that the service's defaults apply. Raises InvalidRequest for text with a lone
+        surrogate."""
         if self.lines is not None:
             return "application/jsonl", self.lines
         if self.body is None:
@@ -104,58 +104,58 @@ class ApiCall(Generic[T]):
 
 
 def path(*parts: str) -> str:
-    """Return a path such as `/v1/evaluations/ev_1`; ids are escaped so that an id cannot address another resource."""
+    """Return a path such as `/v1/evaluations/ev_1`. Parts are escaped, so that an id cannot address another resource.
+    Raises InvalidRequest for an empty id, `.` or `..`."""
     for part in parts:
         if part in ("", ".", ".."):
-            raise InvalidRequest(f"{part!r} is not an id.")
+            raise InvalidRequest(f"{part!r} is not a valid id.")
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
 def reads(kind: Any) -> Callable[[Response], Any]:
-    """Return a reader for JSON of type `kind`. Fields added by a newer service are ignored if the type allows this."""
+    """Return a reader for JSON of type `kind`; resources ignore fields that a newer service has added."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
-    def read(answered: Response) -> Any:
+    def read(response: Response) -> Any:
         try:
-            return adapter.validate_json(answered.content)
+            return adapter.validate_json(response.content)
         except ValidationError as error:
-            raise _unreadable(answered, f"{error.error_count()} of its values are invalid") from error
+            raise _unreadable(response, f"{error.error_count()} of its values are invalid") from error
 
     return read
 
 
 def reads_lines(kind: Any) -> Callable[[Response], tuple[Any, ...]]:
-    """Return a reader for JSON Lines, each line of the same type."""
+    """Return a reader for JSON Lines whose lines are of type `kind`."""
     read = reads(kind)
-    return lambda answered: tuple(
-        read(answered._replace(content=line)) for line in answered.content.split(b"\n") if line.strip()
+    return lambda response: tuple(
+        read(response._replace(content=line)) for line in response.content.split(b"\n") if line.strip()
     )
 
 
-def reads_text(answered: Response) -> str:
+def reads_text(response: Response) -> str:
     try:
-        return answered.content.decode("utf-8")
+        return response.content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _unreadable(answered, "it is not UTF-8") from error
+        raise _unreadable(response, "it is not UTF-8") from error
 
 
 def reads_text_of(media_type: str) -> Callable[[Response], str]:
-    """Return a reader that accepts only this media type, because a response of another type comes from another program,
-    such as a proxy."""
+    """Return a reader for text of this media type. A response of another type is refused, because it comes from another
+    program, such as a proxy."""
 
-    def read(answered: Response) -> str:
-        _check_type(answered, media_type)
-        return reads_text(answered)
+    def read(response: Response) -> str:
+        _check_type(response, media_type)
+        return reads_text(response)
 
     return read
 
 
 def reads_file_of(media_type: str) -> Callable[[Response], None]:
-    """Return a check of the response headers, made before the first byte of a file is written, so that a response
-    of another type is not saved."""
+    """Return a check of the response headers that refuses other media types; it runs before the first byte is saved."""
 
-    def read(answered: Response) -> None:
-        _check_type(answered, media_type)
+    def read(response: Response) -> None:
+        _check_type(response, media_type)
 
     return read
 
@@ -164,16 +164,16 @@ def reads_nothing(_: Response) -> None:
     return None
 
 
-def _check_type(answered: Response, media_type: str) -> None:
-    kind = answered.headers.get("content-type", "").partition(";")[0].strip().lower()
+def _check_type(response: Response, media_type: str) -> None:
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != media_type:
-        raise _unreadable(answered, f"{media_type} was asked for")
+        raise _unreadable(response, f"it is not {media_type}")
 
 
-def _unreadable(answered: Response, why: str) -> ServiceUnreachable:
-    kind = answered.headers.get("content-type", "of no kind")
+def _unreadable(response: Response, why: str) -> ServiceUnreachable:
+    kind = response.headers.get("content-type", "without a content type")
     return ServiceUnreachable(
-        f"The server's answer ({answered.status}, {kind}) cannot be read: {why}.",
-        "Is this the address of the service, and does the version of the client match?",
+        f"The server's response ({response.status}, {kind}) cannot be read: {why}.",
+        "Check the address of the service, and that the version of the client matches it.",
         retryable=False,
     )

@@ -55,7 +55,7 @@ _FIRST, _LAST = dt.datetime(2000, 1, 1, tzinfo=dt.UTC), dt.datetime(2200, 1, 1, 
 
 def _plausible(moment: dt.datetime) -> dt.datetime:
     if not _FIRST <= moment < _LAST:
-        raise ValueError(f"It should lie between {_FIRST:%Y} and {_LAST:%Y}")
+        raise ValueError(f"The time must be between {_FIRST:%Y} and {_LAST:%Y}")
     return moment.astimezone(dt.UTC)
 
 
@@ -65,7 +65,7 @@ Moment = Annotated[AwareDatetime, AfterValidator(_plausible)]
 
 def _printable(text: str) -> str:
     if not text.isprintable() or not text.strip():
-        raise ValueError("It should be a line of printable text")
+        raise ValueError("The name must be one line of printable text")
     return text
 
 
@@ -92,8 +92,7 @@ class Absent(Resource):
 
 
 def as_record(value: Any) -> Any:
-    """Return JSON with its objects as `Record`s, except that objects with only a `reason` become `Absent`, and with its
-    arrays as tuples."""
+    """Convert JSON objects to `Record`s, or to `Absent` if their only key is `reason`, and arrays to tuples."""
     if isinstance(value, list | tuple):
         return tuple(as_record(item) for item in value)
     if not isinstance(value, dict):

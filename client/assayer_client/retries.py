@@ -18,16 +18,16 @@ def may_retry(error: BaseException) -> bool:
 
 
 def pause(retries: RetryPolicy, failures: int, error: BaseException | None) -> float:
-    """Return the seconds to pause after this many failures. The pause is longer than the service's Retry-After, so that
-    clients that were refused together do not return together."""
-    own: float = min(retries.longest_pause, retries.first_pause * 2 ** min(failures - 1, 30))
+    """Return the random pause in seconds after this many failures. It is at least the service's Retry-After, plus a
+    random part so that clients that were refused together do not return together."""
+    backoff: float = min(retries.longest_pause, retries.first_pause * 2 ** min(failures - 1, 30))
     requested = error.retry_after if isinstance(error, ApiProblem | ServiceUnreachable) else None
     spread = random.random()  # noqa: S311 - not for secrets
-    return own * spread if requested is None else requested + min(own, 1.0) * spread
+    return backoff * spread if requested is None else requested + min(backoff, 1.0) * spread
 
 
 def options(retries: RetryPolicy) -> dict[str, Any]:
-    """Return options for tenacity's Retrying and AsyncRetrying."""
+    """Return keyword arguments for tenacity's AsyncRetrying."""
 
     def wait(state: RetryCallState) -> float:
         return pause(retries, state.attempt_number, state.outcome.exception() if state.outcome else None)
@@ -41,8 +41,8 @@ def options(retries: RetryPolicy) -> dict[str, Any]:
 
 
 def next_poll(elapsed: float, most: float | None, job: str = "It") -> float:
-    """Return the seconds until the next poll, about a tenth of the time already waited. Raises TimeoutError, which
-    names the job, after `most` seconds."""
+    """Return the seconds until the next poll: a tenth of the time already waited, but 0.2 to 5. Raises TimeoutError,
+    which names the job, after `most` seconds."""
     if most is None:
         return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL)
     if elapsed >= most:

@@ -11,7 +11,7 @@ from assayer_client.resources import Absent, Body, Dollars, JobResource, Limits,
 
 def _with_words(text: str) -> str:
     if not text.strip():
-        raise ValueError("It is empty")
+        raise ValueError("The text is empty")
     return text
 
 

@@ -20,7 +20,7 @@ class Timeouts(BaseModel):
 
 
 class RetryPolicy(BaseModel):
-    """Retry policy of a request, or of an event stream between two requests."""
+    """Retry policy for requests, and for the reconnections of an event stream."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,7 +1,7 @@
-"""HTTP requests for calls, and interpretation of their responses; no connection is opened here.
+"""Conversion of calls to HTTP requests, and checks of their responses. No connection is opened here.
 
-The key is sent only to the service's own address: redirects are not followed, requests are built only for that address,
-and neither a netrc file nor the address itself can substitute another host."""
+The API key is sent only to the configured address: requests are built only for it, redirects are not followed, netrc
+files are ignored, and addresses with credentials are rejected."""
 
 import datetime as dt
 import hashlib
@@ -34,21 +34,23 @@ class RequestBuilder:
 
     @classmethod
     def of(cls, url: str | None, key: str | None, timeouts: Timeouts) -> "RequestBuilder":
-        """Create the builder; missing values are read from ASSAYER_API_URL and ASSAYER_API_KEY. Raises
+        """Create a builder; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises
         ConfigurationError."""
         address = url or os.environ.get("ASSAYER_API_URL") or DEFAULT_URL
         secret = key or os.environ.get("ASSAYER_API_KEY") or ""
         if not secret:
-            raise ConfigurationError("There is no API key.", "Set ASSAYER_API_KEY; `assayer keys create` creates one.")
+            raise ConfigurationError(
+                "There is no API key.", "Set ASSAYER_API_KEY; create a key with `assayer keys create`."
+            )
         if not (secret.isascii() and secret.isprintable() and " " not in secret):
-            raise ConfigurationError("The API key contains invalid characters.", "Was it copied completely?")
+            raise ConfigurationError("The API key contains invalid characters.", "Check that it was copied correctly.")
         return cls(
             _address(address), SecretStr(secret), timeouts, lambda: str(uuid4()), lambda: dt.datetime.now(dt.UTC)
         )
 
     def key_of(self, call: ApiCall[Any]) -> str | None:
-        """Return the call's idempotency key, generated once per call so that the service treats all its
-        attempts as one request. Raises InvalidRequest."""
+        """Return the idempotency key for all attempts of a POST, generated unless the call has one; None for other
+        methods. Raises InvalidRequest if the call's key is invalid."""
         if call.method != "POST":
             return None
         if call.key is None:
@@ -59,14 +61,14 @@ class RequestBuilder:
 
     @contextmanager
     def request(self, call: ApiCall[Any], key: str | None) -> Iterator[httpx2.Request]:
-        """Build a request with the files of the call open."""
+        """Build a request; the call's files are open until the context ends."""
         headers = {**self._headers("application/json"), **call.headers}
         body: dict[str, Any] = {}
         with ExitStack() as stack:
             if key is not None:
                 headers["Idempotency-Key"] = key
             if call.uploads:
-                # Named by the key: an upload that is sent again is the same to the byte.
+                # Derived from the key, so that a repeated upload is identical to the byte.
                 boundary = hashlib.sha256((key or "").encode()).hexdigest()[:32]
                 headers["Content-Type"] = f"multipart/form-data; boundary={boundary}"
                 files = [
@@ -80,7 +82,7 @@ class RequestBuilder:
             yield httpx2.Request(call.method, url, params=parameters, headers=headers, extensions=timeout, **body)
 
     def stream(self, path: str, last: int) -> httpx2.Request:
-        """Build the request for the events that follow the event number `last`."""
+        """Build the request for the events after event number `last`."""
         headers = self._headers("text/event-stream") | ({"Last-Event-ID": str(last)} if last else {})
         return httpx2.Request("GET", self._url(path), headers=headers, extensions=self._timeout(self.timeouts.silence))
 
@@ -96,7 +98,8 @@ class RequestBuilder:
             return error
         reason = str(error).rstrip(".") or type(error).__name__
         return ServiceUnreachable(
-            f"The service at {self.url} did not answer: {reason}.", "Is it running, and is ASSAYER_API_URL its address?"
+            f"The service at {self.url} did not answer: {reason}.",
+            "Check that it is running and that ASSAYER_API_URL is its address.",
         )
 
     def _url(self, path: str) -> httpx2.URL:
@@ -126,7 +129,7 @@ def _address(text: str) -> httpx2.URL:
         ) from None
     if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
         raise ConfigurationError(
-            f"{url.copy_with(username=None, password=None)} is not the address of a service.",
-            "ASSAYER_API_URL must be http(s)://host:port, followed only by a path.",
+            f"{url.copy_with(username=None, password=None)} is not a valid address of a service.",
+            "Set ASSAYER_API_URL to http(s)://host:port, optionally followed by a path.",
         )
     return url

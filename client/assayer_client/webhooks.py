@@ -63,16 +63,16 @@ class DeliveryResource(Resource):
 
 
 def deliveries(webhook: str, *, limit: int = 50) -> ApiCall[Page[DeliveryResource]]:
-    """List the messages sent by a webhook and the responses to them, newest first."""
+    """List the messages of a webhook with the outcomes of their delivery, newest first."""
     return ApiCall(
         "GET", path("webhooks", webhook, "deliveries"), reads(Page[DeliveryResource]), query={"limit": limit}
     )
 
 
 def verified(body: bytes, headers: Mapping[str, str], secret: str) -> dict[str, Any]:
-    """Return the message if it was signed with the webhook's secret within five minutes of now
-    (standardwebhooks.com). `body` must be the exact bytes received. Raises InvalidRequest otherwise: respond with
-    400 and ignore the content."""
+    """Return the message if it was signed with the webhook's secret at most five minutes ago (standardwebhooks.com).
+    `body` must be the exact bytes received. Raises InvalidRequest otherwise; respond with 400 and ignore the
+    message."""
     from standardwebhooks import Webhook, WebhookVerificationError
 
     try:
@@ -81,5 +81,5 @@ def verified(body: bytes, headers: Mapping[str, str], secret: str) -> dict[str, 
     except (WebhookVerificationError, ValueError, IndexError) as error:
         raise InvalidRequest(f"The message was not signed by the service: {error}.") from None
     if not isinstance(message, dict):
-        raise InvalidRequest("The message is not an object.")
+        raise InvalidRequest("The message is not a JSON object.")
     return message

@@ -1,1 +1,1 @@
-"""Work on the paper corpus that is distributed over a Ray cluster."""
+"""Ingest of papers from data sources, and building of a corpus on a Ray cluster."""

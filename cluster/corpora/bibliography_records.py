@@ -1,5 +1,5 @@
-"""Conversion of bibliographies exported by reference managers to paper records: entries with an abstract become
-papers."""
+"""Conversion of bibliographies exported by reference managers to paper records. Entries without an abstract are
+rejected."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -24,8 +24,8 @@ class BibliographyRecords(NamedTuple):
 
 
 def write_bibliography_records(files: Sequence[Path], to: Path) -> BibliographyRecords:
-    """Write a JSON line for each entry of the bibliographies; of several entries with the same id, the first. Raises
-    InputError if a file is not a bibliography or no entry can become a paper; `to` is then unchanged."""
+    """Write a JSON line for each entry of the bibliographies, or for the first of several entries with the same id.
+    Raises InputError if a file is not a bibliography or if no entry can be converted; `to` is then unchanged."""
     records: dict[str, PaperRecord] = {}
     refused: list[str] = []
     for file in files:
@@ -35,8 +35,10 @@ def write_bibliography_records(files: Sequence[Path], to: Path) -> BibliographyR
             else:
                 records.setdefault(record.id, record)
     if not records:
-        hint = "; ".join(refused[:3]) or "It has no entries."
-        raise InputError(f"No entry of {', '.join(map(str, files))} can be a paper: nothing is written to {to}.", hint)
+        hint = "; ".join(refused[:3]) or "The bibliographies have no entries."
+        raise InputError(
+            f"No entry of {', '.join(map(str, files))} can be converted to a paper; {to} was not written.", hint
+        )
     with whole_file(to) as lines:
         for record in records.values():
             lines.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
@@ -45,7 +47,7 @@ def write_bibliography_records(files: Sequence[Path], to: Path) -> BibliographyR
 
 def _records(file: Path) -> Iterator[PaperRecord | str]:
     read = read_bibliography(decode_text(read_whole(file, _MOST_BYTES), str(file)), str(file))
-    yield from (f"{file.name}: {entry!r} is broken" for entry in read.unread)
+    yield from (f"{file.name}: cannot parse the entry {entry!r}" for entry in read.unread)
     for entry in read.entries:
         try:
             yield _record(entry)

@@ -1,4 +1,4 @@
-"""Ingest commands for operators, built from the settings: a run for each data source, and fetching of changes."""
+"""Ingest of papers from each data source, and fetching of later changes, as configured by the settings."""
 
 import datetime as dt
 import os
@@ -29,15 +29,15 @@ from workers.outbound.source_pace import Pacer
 
 _S2 = "https://api.semanticscholar.org"
 _S2_DATASETS = ("papers", "abstracts", "citations")
-"""Datasets of a new folder, if none are specified."""
+"""Datasets ingested into a new folder if none are specified."""
 _DAY = dt.timedelta(days=1)
 
 
 async def ingest_s2_files(
     to: str, files: str, release: str, settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """Ingest Semantic Scholar files. `release` is the release that they belong to, from which diffs can continue; empty
-    if unknown."""
+    """Ingest downloaded Semantic Scholar files. `release` is the release that they belong to, from which later diffs
+    continue; empty if unknown."""
     with _exclusive(to):
         return await _ingest(to, "s2", settings, report).run(
             s2_dataset_files(files), StoredFiles(), release, complete=True
@@ -77,12 +77,12 @@ async def _s2_links(service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceK
                 "Ingest them again with --release, or begin a new folder.",
             )
         ingest.begin(wanted)
-    there, links = ingest.state.until, dict[S2File, str]()
+    current, links = ingest.state.until, dict[S2File, str]()
     for kind in kinds:
         if kind not in ingest.state.kinds:
-            links |= await service.files(there, kind)
-        if wanted > there:
-            links |= await service.changes(there, wanted, kind)
+            links |= await service.files(current, kind)
+        if wanted > current:
+            links |= await service.changes(current, wanted, kind)
     return links
 
 
@@ -94,8 +94,8 @@ async def ingest_arxiv(
     settings: Settings,
     report: ReportProgress,
 ) -> IngestSummary:
-    """Ingest past days, starting from the last day already ingested. `subjects` has the form described in
-    `Ingest.bind_subjects`."""
+    """Ingest the arXiv records of past days, starting from the last day already ingested. `subjects` has the form
+    described in `Ingest.bind_subjects`."""
     yesterday = dt.datetime.now(dt.UTC).date() - _DAY
     last = min(until or yesterday, yesterday)
     async with (
@@ -104,18 +104,18 @@ async def ingest_arxiv(
     ):
         with _exclusive(to):
             ingest = _ingest(to, "arxiv", settings, report)
-            asked = ingest.days.to_ask(since, last)
+            requested = ingest.days.to_ask(since, last)
             harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, ingest.bind_subjects(subjects))
-            ingest.begin_days(asked)
-            taken = await harvest.harvest(ingest, asked, report)
-            return await ingest.join_days(asked, taken)
+            ingest.begin_days(requested)
+            harvested = await harvest.harvest(ingest, requested, report)
+            return await ingest.join_days(requested, harvested)
 
 
 async def ingest_openalex(
     to: str, manifest: str | None, merged: Sequence[str], settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """Ingest OpenAlex; without a manifest, use the manifest of the last run. Merged ids stay removed even in later runs
-    that do not list them."""
+    """Ingest an OpenAlex snapshot; without a manifest, use the manifest of the last run. The ids in the files `merged`
+    are removed and stay removed in later runs that do not list them."""
     async with _transfers(settings, 0.0) as transfers:
         with _exclusive(to):
             ingest = _ingest(to, "openalex", settings, report)
@@ -123,10 +123,10 @@ async def ingest_openalex(
                 address = manifest or ingest.state.manifest or settings.ingest.openalex_url
                 supply = OpenAlexFiles(address, transfers, folder)
                 works = await supply.sources()
-                gone = StoredFiles.sources(merged, "openalex", layer=1, deleted=True) if merged else []
-                named = {deletion.name: deletion for deletion in (*ingest.deletions("openalex"), *gone)}
+                merged_deletions = StoredFiles.sources(merged, "openalex", layer=1, deleted=True) if merged else []
+                deletions = {deletion.name: deletion for deletion in (*ingest.deletions("openalex"), *merged_deletions)}
                 ingest.remember_manifest(address)
-                return await ingest.run([*works, *named.values()], supply, supply.date, complete=True)
+                return await ingest.run([*works, *deletions.values()], supply, supply.date, complete=True)
 
 
 async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report: ReportProgress) -> IngestSummary:
@@ -146,7 +146,8 @@ def _kinds(datasets: Sequence[str]) -> list[SourceKind]:
     unknown = [dataset for dataset in datasets if dataset not in S2_KINDS]
     if unknown or "papers" not in datasets:
         raise InputError(
-            f"Datasets cannot be {', '.join(datasets)}.", f"`papers` is needed; there are: {', '.join(S2_KINDS)}."
+            f"Invalid list of datasets: {', '.join(datasets)}.",
+            f"Include `papers`. Supported datasets: {', '.join(S2_KINDS)}.",
         )
     return [kind for kind in S2_KINDS if kind in datasets]
 
@@ -169,7 +170,7 @@ def _private_folder(name: str) -> Path:
     folder = Path(gettempdir()) / f"assayer-incoming-{name}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
-        raise InputError(f"{folder} belongs to somebody else.", "Give another temporary directory: TMPDIR.")
+        raise InputError(f"{folder} belongs to another user.", "Set TMPDIR to another directory.")
     return folder
 
 
@@ -196,13 +197,15 @@ def _exclusive(to: str) -> AbstractContextManager[None]:
 
 
 async def fetch_changes(folder: Path, settings: Settings) -> tuple[RejectionCount, ...]:
-    """Fetch changes of the datasets, the set or the manifest from which the folder was made; no source is queried for
-    papers that came from files. Returns the counts of rejected records. Raises InputError for a folder that was not
-    created by ingest, or whose ingest is incomplete."""
-    holding = _read_state(folder)
-    if not holding.built:
-        raise InputError(f"The first ingest into {folder} has not ended.", "Run assayer corpus ingest again.")
-    summary = await _ingest_changes(folder, holding.origin, settings)
+    """Fetch changes from the data source of the folder: Semantic Scholar datasets, arXiv subjects or an OpenAlex
+    manifest. Papers ingested from JSON files have no source to query. Returns the counts of rejected records. Raises
+    InputError if the folder was not created by ingest, or if its first ingest is incomplete."""
+    state = _read_state(folder)
+    if not state.built:
+        raise InputError(
+            f"The first ingest into {folder} is incomplete.", "Run assayer corpus ingest again to finish it."
+        )
+    summary = await _ingest_changes(folder, state.origin, settings)
     return summary.rejected if summary else ()
 
 
@@ -224,8 +227,8 @@ def _read_state(folder: Path) -> IngestState:
         return IngestState.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         raise InputError(
-            f"{folder} is not a folder that ingest made: {path.name} is missing or cannot be read.",
-            "Make one with assayer corpus ingest, or give --no-fetch to take upserts/ and deletions.txt as they are.",
+            f"{folder} was not created by assayer corpus ingest: {path.name} is missing or cannot be read.",
+            "Create it with assayer corpus ingest, or pass --no-fetch to use upserts/ and deletions.txt as they are.",
         ) from None
 
 

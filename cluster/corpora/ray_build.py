@@ -1,4 +1,4 @@
-"""Build a corpus on Ray: texts are embedded by a pool of models (Ray Data), then every shard is built by a task.
+"""Build a corpus on Ray: a pool of models embeds the texts (Ray Data), then a task builds each shard.
 
 Readers stream the texts of record files. A reader names each portion of texts by its content and skips portions that
 are already stored: a run that was killed resumes where it stopped, and if a process dies, only its current portion is
@@ -56,12 +56,13 @@ class RayBuildPlan(Frozen):
     directory: Path
     """Directory of the corpus, on a disk that every node can access."""
     vectors: str
-    """Address (fsspec) to which every node can write vectors."""
+    """fsspec address to which every node can write vectors."""
     embedder: EmbedderSettings
     share: EmbeddingResources = EmbeddingResources()
     shards: int | None = Field(default=None, ge=1)
     """Number of shards; None for an unsharded corpus."""
     embed_anew: bool = False
+    """Whether to embed all texts again, even those whose records contain vectors."""
     device: Device = "cpu"
     """Device on which large indexes are trained; with `cuda`, each shard's task has its own GPU."""
 
@@ -93,7 +94,7 @@ def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> Embed
             partial(_read_portions, wanted=wanted), batch_size=1, batch_format="pyarrow", num_cpus=_READER_CPUS
         )
         .map_batches(
-            _Embedding,
+            _EmbeddingWorker,
             fn_constructor_kwargs={"wanted": wanted},
             compute=ActorPoolStrategy(size=share.processes),
             batch_size=1,
@@ -118,18 +119,18 @@ def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> Embed
 def _configure() -> None:
     context = DataContext.get_current()
     context.enable_progress_bars = False
-    # A portion is a block: blocks go to a model one by one, and are told as soon as they are done.
+    # Each portion becomes its own block, so that portions are embedded and reported one by one.
     context.target_max_block_size = _BLOCK_BYTES
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    # How many portions there are is known at the end; a small source has fewer than models.
+    # The number of portions is unknown in advance; a small source has fewer portions than there are models.
     warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
 
 
 def _resolved(share: EmbeddingResources) -> EmbeddingResources:
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
     gpus = share.gpus if share.gpus is not None else min(1.0, resources.get("GPU", 0.0))
-    own = resources.get("GPU", 0.0) / gpus if gpus else (resources["CPU"] - 1) / share.cpus
-    return share.model_copy(update={"gpus": gpus, "processes": share.processes or max(1, int(own))})
+    capacity = resources.get("GPU", 0.0) / gpus if gpus else (resources["CPU"] - 1) / share.cpus
+    return share.model_copy(update={"gpus": gpus, "processes": share.processes or max(1, int(capacity))})
 
 
 def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
@@ -140,16 +141,16 @@ def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
     for path in paths["path"].to_pylist():
         records = RecordReader([Path(path)], None if wanted.embed_anew or lexical else embedder)
         texts = chain.from_iterable(map(texts_to_embed, records))
-        while some := list(islice(texts, size)):
-            key = vector_file_key(some, embedder.name, lexical)
-            yield _portion(key, [] if key in store else some, len(some))
+        while batch := list(islice(texts, size)):
+            key = vector_file_key(batch, embedder.name, lexical)
+            yield _portion(key, [] if key in store else batch, len(batch))
 
 
 def _portion(key: str, texts: Sequence[str], count: int) -> pa.Table:
     return pa.table({"key": [key], "list": pa.array([texts], pa.list_(pa.string())), "texts": [count]})
 
 
-class _Embedding:
+class _EmbeddingWorker:
     """Embedding worker with one model, for one portion at a time."""
 
     def __init__(self, wanted: RayBuildPlan) -> None:
@@ -158,15 +159,15 @@ class _Embedding:
         self._loop = asyncio.Runner()
 
     def __call__(self, portions: pa.Table) -> pa.Table:
-        embedded = [self._store_one(key, texts) for key, texts in _rows(portions)]
+        embedded = [self._store_portion(key, texts) for key, texts in _rows(portions)]
         return portions.drop_columns(["list"]).append_column("embedded", pa.array(embedded, pa.int64()))
 
-    def _store_one(self, key: str, texts: Sequence[str]) -> int:
-        if not texts or key in self._store:  # since it was read, by a process that died before it could say so
+    def _store_portion(self, key: str, texts: Sequence[str]) -> int:
+        if not texts or key in self._store:  # stored in the meantime by a process that died before it reported it
             return 0
         if isinstance(self._embedder, LexicalEmbedder):
-            weighed = self._loop.run(self._embedder.embed_with_weights(texts, "passage"))
-            self._store.put(key, texts, *weighed)
+            embedded = self._loop.run(self._embedder.embed_with_weights(texts, "passage"))
+            self._store.put(key, texts, *embedded)
         else:
             self._store.put(key, texts, self._loop.run(self._embedder.embed(texts, "passage")))
         return len(texts)
@@ -193,7 +194,7 @@ class RayBuildResult(NamedTuple):
 async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
     """Build the corpus on a Ray cluster; the resulting version is the same as that of a build in a single process.
     Raises the same errors as such a build."""
-    await _find_gpus(wanted)  # refused now, and not when all is embedded
+    await _find_gpus(wanted)  # fails now rather than after all texts have been embedded
     stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
     options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)
     with closing(local_embedder(wanted.embedder)) as model:
@@ -216,8 +217,8 @@ async def _find_gpus(wanted: RayBuildPlan) -> None:
     elif wanted.device == "cuda":
         if not ray.cluster_resources().get("GPU"):  # type: ignore[no-untyped-call]
             raise ConfigurationError(
-                "No node of this Ray cluster has a GPU, and large indexes are to be trained on them.",
-                "Set ASSAYER_CORPUS__DEVICE=cpu, or give the cluster nodes with GPUs.",
+                "Large indexes are to be trained on GPUs, but no node of this Ray cluster has one.",
+                "Set ASSAYER_CORPUS__DEVICE=cpu, or add nodes with GPUs to the cluster.",
             )
         try:
             await _look_for_gpus.options(num_gpus=1).remote(wanted.device)
@@ -240,9 +241,9 @@ class _ShardTasks(NamedTuple):
         self, parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions
     ) -> Sequence[BuildSummary]:
         build = _build_shard.options(num_gpus=1 if self.wanted.device == "cuda" else 0)
-        begun = [build.remote(self.wanted, self.keys, *item, options) for item in zip(parts, places, strict=True)]
+        tasks = [build.remote(self.wanted, self.keys, *item, options) for item in zip(parts, places, strict=True)]
         try:
-            return await asyncio.gather(*begun)
+            return await asyncio.gather(*tasks)
         except RayTaskError as error:
             raise original_error(error) from None
 
@@ -253,16 +254,18 @@ def _build_shard(
 ) -> BuildSummary:
     with closing(local_embedder(wanted.embedder)) as embedder:
         known = KnownVectors([])
-        if part is not None:  # a task holds the vectors of its own texts, not of all
+        if part is not None:  # each task loads only the vectors of its own texts
             lexical = isinstance(embedder, LexicalEmbedder)
-            own = hashes_of_embedded_texts(part, None if lexical else embedder)
-            known = _stored_vectors(wanted, keys, place, own)
+            own_hashes = hashes_of_embedded_texts(part, None if lexical else embedder)
+            known = _stored_vectors(wanted, keys, place, own_hashes)
         stored = lookup_embedder(embedder, known)
         return asyncio.run(build_corpus([part] if part else [], place, stored, None, options))
 
 
-def _stored_vectors(wanted: RayBuildPlan, keys: Sequence[str], place: Path, own: Hashes | None = None) -> KnownVectors:
+def _stored_vectors(
+    wanted: RayBuildPlan, keys: Sequence[str], place: Path, own_hashes: Hashes | None = None
+) -> KnownVectors:
     """Return the stored vectors, copied to the disk of the corpus for the duration of the build. Raises CorpusError."""
     with explained_disk_errors(place):
         place.mkdir(parents=True, exist_ok=True)
-        return VectorStore(wanted.vectors).known(keys, place, own)
+        return VectorStore(wanted.vectors).known(keys, place, own_hashes)

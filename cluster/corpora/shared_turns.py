@@ -1,5 +1,5 @@
-"""Rate limits shared by harvests and the service, because the service also queries Semantic Scholar and arXiv, and
-their limits apply to both together."""
+"""Rate limits shared by ingests and the service: both query Semantic Scholar and arXiv, whose limits apply to both
+together."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -22,8 +22,8 @@ SERVICE_ADDRESSES: dict[SharedSource, str] = {
     "semantic_scholar": "https://api.semanticscholar.org",
     "arxiv": "https://export.arxiv.org",
 }
-"""Addresses that the service queries, which serve as names of its rate limits; the arXiv limit applies to all arXiv
-addresses together."""
+"""Address that the service queries for each source, used as the key of its rate limit; arXiv's limit applies to all
+arXiv addresses together."""
 
 
 @asynccontextmanager
@@ -34,9 +34,11 @@ async def open_shared_turns(settings: Settings, source: SharedSource) -> AsyncIt
         try:
             database = await _database(settings, stack)
             if database is not None:
-                await PgSharedState(database).change(source, lambda text, _: (text, None))  # are the tables there?
+                await PgSharedState(database).change(
+                    source, lambda text, _: (text, None)
+                )  # fails if there are no tables
         except StorageError as error:
-            _LOG.warning("this harvest does not share rate limits with the service: %s", error)
+            _LOG.warning("this ingest does not share rate limits with the service: %s", error)
             database = None
         if database is None:
             yield None

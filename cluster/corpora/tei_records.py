@@ -26,18 +26,18 @@ _SOURCE = "./t:teiHeader/t:fileDesc/t:sourceDesc/t:biblStruct"
 class TeiRecords(NamedTuple):
     written: int
     works: int
-    """Number of entries in reference lists."""
+    """Total number of reference-list entries cited in the texts."""
     places: int
-    """Number of places in texts that cite such an entry."""
+    """Total number of in-text citations of these entries."""
     refused: tuple[str, ...]
-    """Files that are not papers, with the reason."""
+    """Files that cannot be converted to papers, each with the reason."""
 
 
 def tei_files(folder: Path) -> list[Path]:
     """Return the TEI files in a folder. Raises InputError if there are none."""
     files = sorted(path for path in folder.rglob("*.xml") if path.is_file())
     if not files:
-        raise InputError(f"{folder} holds no TEI.", "Give a folder of GROBID's answers: NAME.tei.xml.")
+        raise InputError(f"{folder} contains no TEI files.", "Give a folder of files written by GROBID (NAME.tei.xml).")
     return files
 
 
@@ -62,7 +62,7 @@ def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
 
 
 class _NoPaper(Exception):
-    """Raised if there is nothing to write."""
+    """Raised if no file is a paper, so that the output file is not replaced."""
 
 
 def _record_or_reason(path: Path) -> PaperRecord | str:
@@ -75,7 +75,7 @@ def _record_or_reason(path: Path) -> PaperRecord | str:
 
 
 def record_of_tei(tei: bytes, paper: str) -> PaperRecord:
-    """Return the record of a TEI document; `paper` is its id in the corpus. Raises Unreadable, and ValidationError
+    """Return the paper record of a TEI document; `paper` is its id in the corpus. Raises Unreadable, or ValidationError
     if the title or abstract is missing."""
     root = read_tei(tei, paper)
     citing = read_citing_paper(tei, paper)
@@ -118,7 +118,7 @@ def _text(element: etree._Element) -> str:
 
 
 def _day(root: etree._Element) -> str | None:
-    """Return the publication day detected by GROBID; None if it is not a date."""
+    """Return the publication date found by GROBID: a day, a month or a year; None if it is not a date."""
     date = root.find("./t:teiHeader/t:fileDesc/t:publicationStmt/t:date", _TEI)
     text = "" if date is None else date.get("when", "")
     try:

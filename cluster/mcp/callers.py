@@ -1,4 +1,4 @@
-"""API key of a tool call, and conversion of the service's refusals to tool errors.
+"""API clients for tool calls, with the caller's key; errors of the service become tool errors.
 
 Over stdio, the key belongs to the operator who started the process; over HTTP, it is the caller's own, taken from each
 request. No client outlives its call, so no data of one caller is available to the next."""
@@ -19,7 +19,7 @@ ToolContext: TypeAlias = Context[Any, Any]
 ClientOpener = Callable[[ToolContext], AbstractAsyncContextManager[AsyncClient]]
 
 _RETRIES = RetryPolicy(attempts=3, seconds=15.0, longest_pause=5.0)
-"""Retry policy for a model that waits for the answer: an error message is better than minutes of silence."""
+"""Short retry policy, because a model is waiting: an error is better than no answer for minutes."""
 _SCHEME = "bearer"
 _UNAUTHENTICATED = 401
 _ACCEPTED_SECONDS = 60.0
@@ -33,7 +33,7 @@ def bearer_key(header: str | None) -> str | None:
 
 
 def with_own_key(url: str | None, key: str) -> ClientOpener:
-    """Return a client opener for stdio: the user who started this process is the caller."""
+    """Return a client opener for stdio, which uses the key of the user who started this process."""
 
     def opened(_: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
         return _client(url, key)
@@ -61,8 +61,8 @@ class AcceptedKeys:
         self._until: OrderedDict[str, float] = OrderedDict()
 
     async def has(self, key: str, digest: str) -> bool:
-        """Return whether the service accepts the key; True if the service cannot be reached, because each tool call
-        checks the key again."""
+        """Return whether the service accepts the key. Returns True if the service is unreachable, because every tool
+        call checks the key again. `digest` is a hash of the key."""
         now = time.monotonic()
         if self._until.get(digest, 0.0) > now:
             return True
@@ -85,16 +85,16 @@ class AcceptedKeys:
 
 @asynccontextmanager
 async def _client(url: str | None, key: str) -> AsyncIterator[AsyncClient]:
-    """Open a client. Raises ToolError in the service's own words."""
+    """Open a client; errors of the service or of the request body become ToolErrors with the same message."""
     try:
         async with AsyncClient(url, key, retries=_RETRIES) as client:
             yield client
-    except ValidationError as error:  # of a body
+    except ValidationError as error:  # raised by a request body
         raise ToolError(str(InvalidRequest.of(error))) from error
     except ClientError as error:
-        raise ToolError(_said(error)) from error
+        raise ToolError(_message(error)) from error
 
 
-def _said(error: ClientError) -> str:
+def _message(error: ClientError) -> str:
     wait = error.retry_after if isinstance(error, ApiProblem) else None
     return f"{error} Try again in {wait:.0f} seconds." if wait else str(error)

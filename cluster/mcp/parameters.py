@@ -7,7 +7,7 @@ from pydantic import Field
 from assayer_client.resources import Limits
 
 LONGEST_WAIT = 600.0
-"""Maximum seconds of one call."""
+"""Maximum wait in seconds within one call."""
 USUAL_WAIT = 45.0
 """Default wait in seconds, shorter than the minute after which most clients abandon a call."""
 
@@ -35,6 +35,6 @@ RequestKey = Annotated[
 
 
 def job_limits(max_usd: float | None) -> dict[str, Limits]:
-    """Return the limits as a member of a request body; empty if none were specified, so that the service's own
-    limits apply."""
+    """Return the `limits` member of a request body; empty if `max_usd` is None, so that the service's own limits
+    apply."""
     return {} if max_usd is None else {"limits": Limits(max_usd=max_usd)}

@@ -81,7 +81,7 @@ class RewardTools:
         named = {} if judge is None else {"judge": judge}
         body = RewardsBody.model_validate({"items": asked, **named, **job_limits(max_usd)})
         async with self._service(context) as client:
-            with anyio.CancelScope(shield=True):  # once sent, its id is needed to cancel it
+            with anyio.CancelScope(shield=True):  # without the id from the response, the job could not be cancelled
                 job = (await client.rewards.create(body, key=request_key)).id
             async with cancelled_with_call(lambda: client.rewards.cancel(job), self._server):
                 return _answer(await wait_for_job(lambda: client.rewards.get(job), wait_seconds, context))

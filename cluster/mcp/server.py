@@ -63,13 +63,13 @@ def _add(server: MCPServer[Any], title: str, annotations: ToolAnnotations, tool:
 
 
 def http_app(url: str | None, host: str, names: Sequence[str], state: ServerState) -> Starlette:
-    """Return the app for streamable HTTP at `/mcp`, for callers who each bring a key of their own. `names` are the host
-    names by which it is reached besides loopback; requests with another Host or Origin are refused (DNS rebinding).
-    Raises ConfigurationError."""
+    """Return the app for streamable HTTP at `/mcp`, for callers who each send their own key. `names` are the allowed
+    host names besides loopback; requests with another Host or Origin are refused, as protection from DNS rebinding.
+    Raises ConfigurationError if `host` is not loopback and `names` is empty."""
     if not names and not _is_loopback(host):
         raise ConfigurationError(
-            f"Under what name {host} is reached has to be known, for others are refused (DNS rebinding).",
-            "Name it: --allowed-host mcp.example.org. Put a proxy with TLS in front: keys travel in every request.",
+            f"The host name under which clients reach {host} is not configured (requests for other hosts are refused).",
+            "Pass it, for example --allowed-host mcp.example.org. Use a TLS proxy: every request contains an API key.",
         )
     known = (*_LOOPBACK, *names)
     allowed = TransportSecuritySettings(
@@ -94,7 +94,7 @@ def _is_loopback(host: str) -> bool:
 
 
 class _KeyRequired:
-    """Middleware that refuses requests without a key that the service accepts, and ties each session to its key."""
+    """Middleware that refuses requests without a valid API key, and binds each session to its key."""
 
     def __init__(self, app: ASGIApp, accepted: AcceptedKeys) -> None:
         self._app = app

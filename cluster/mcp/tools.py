@@ -93,7 +93,7 @@ class AssayerTools:
         options = {name: value for name, value in given.items() if value is not None}
         body = EvaluationBody.model_validate({"idea": _idea(idea, title), **options})
         async with self._service(context) as client:
-            with anyio.CancelScope(shield=True):  # once sent, its id is needed to cancel it
+            with anyio.CancelScope(shield=True):  # without the id from the response, the job could not be cancelled
                 job = (await client.evaluations.create(body, key=request_key)).id
             async with cancelled_with_call(lambda: client.evaluations.cancel(job), self._server):
                 evaluation = await wait_for_job(lambda: client.evaluations.get(job), wait_seconds, context)

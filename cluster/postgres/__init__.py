@@ -1,4 +1,4 @@
-"""Embedded PostgreSQL that is installed with the package and runs in its own directory."""
+"""Embedded PostgreSQL server, installed with the package and running in the data directory."""
 
 from cluster.postgres.embedded import EmbeddedPostgres
 

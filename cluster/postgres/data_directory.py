@@ -1,6 +1,6 @@
-"""Directory with a database cluster: creation of the cluster, start and stop of its server.
+"""PostgreSQL data directory: its creation, and starting and stopping its server.
 
-All functions here block, and require that no other process uses the directory at the same time."""
+All functions here block. Callers must ensure that only one process at a time uses them on a directory."""
 
 import hashlib
 import os
@@ -20,9 +20,9 @@ from cluster.postgres import postmaster
 from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 
 _PORT = 5432
-"""Port number that occurs only in the socket's name; no network port is opened."""
+"""Port number in the name of the Unix socket; no network port is opened."""
 _SOCKET = f".s.PGSQL.{_PORT}"
-_LONGEST_SOCKET = 103
+_MAX_SOCKET_BYTES = 103
 """Maximum length in bytes of a socket path, valid on every system (macOS 103, Linux 107)."""
 
 
@@ -37,13 +37,13 @@ class PostgresDataDirectory:
 
     def serve(self) -> str:
         """Start the server if needed and return its URL. Raises ConfigurationError, StorageError or OSError."""
-        self._refuse_foreign()
+        self._check_directory()
         sockets = self._socket_dir()
         if not self._cluster.exists():
             self._create()
         server = postmaster.find(self._cluster)
         if server is not None and server.ready and not _accepts_connections(sockets / _SOCKET):
-            self.stop()  # it is dying, or somebody removed the way to it
+            self.stop()  # it is shutting down, or its socket was removed
             server = None
         if server is None:
             self._start(sockets)
@@ -61,31 +61,31 @@ class PostgresDataDirectory:
             with suppress(OSError):
                 sockets.rmdir()
 
-    def _refuse_foreign(self) -> None:
+    def _check_directory(self) -> None:
         if (self._home / "PG_VERSION").exists():
             raise ConfigurationError(
-                f"{self._home} is itself a PostgreSQL data directory, which assayer did not make.",
-                f"Give another directory. {OWN_SERVER_HINT}",
+                f"{self._home} is itself a PostgreSQL data directory that was not created by assayer.",
+                f"Set ASSAYER_HOME to another directory. {OWN_SERVER_HINT}",
             )
         if not self._cluster.exists():
             return
         try:
-            theirs = (self._cluster / "PG_VERSION").read_text().strip()
+            found_version = (self._cluster / "PG_VERSION").read_text().strip()
         except FileNotFoundError:
             raise ConfigurationError(
                 f"{self._cluster} is not a PostgreSQL data directory: it has no PG_VERSION.",
                 f"Move it away to start with an empty database. {OWN_SERVER_HINT}",
             ) from None
-        if theirs != str(self._programs.version):
+        if found_version != str(self._programs.version):
             raise ConfigurationError(
-                f"The database in {self._home} belongs to PostgreSQL {theirs}; "
-                f"this installation brings {self._programs.version}.",
+                f"The database in {self._home} was created by PostgreSQL {found_version}, but "
+                f"this installation has version {self._programs.version}.",
                 f"Move the directory away to start with an empty database. {OWN_SERVER_HINT}",
             )
 
     def _create(self) -> None:
-        """Create the cluster in a temporary directory and move it into place in one step, so that no partial database
-        remains if the process is killed."""
+        """Create the database in a temporary directory and rename it, so that no partial database remains if the
+        process is killed."""
         for old in self._home.glob("new-*"):
             shutil.rmtree(old, ignore_errors=True)
         new = Path(tempfile.mkdtemp(prefix="new-", dir=self._home))
@@ -96,7 +96,7 @@ class PostgresDataDirectory:
             options.append("--no-sync")
         code, output = self._programs.call("initdb", *options, cwd=new, seconds=self._seconds)
         if code:
-            raise StorageError(f"A database could not be made in {self._home}: {output[-500:]}", OWN_SERVER_HINT)
+            raise StorageError(f"Cannot create a database in {self._home}: {output[-500:]}", OWN_SERVER_HINT)
         new.rename(self._cluster)
 
     def _start(self, sockets: Path) -> None:
@@ -104,18 +104,17 @@ class PostgresDataDirectory:
         if sockets != self._cluster:
             self._make_private(sockets)
         postmaster.clear_remains(self._cluster, sockets, self._seconds)
-        # 200 connections are some twenty processes; a checkpoint every five minutes is no news for the log.
+        # 200 connections suffice for about twenty processes. Checkpoints every five minutes would only fill the log.
         options = f"-h '' -p {_PORT} -k {shlex.quote(str(sockets))} -c max_connections=200 -c log_checkpoints=off"
         if not self._durable:
             options += " -c fsync=off"
         code, output = self._pg_ctl("start", "-l", "log", "-o", options)
-        # A server that another, killed process was starting may have been quicker than ours.
+        # The start fails if a server that another, now killed process was starting has come up first.
         if code and postmaster.find(self._cluster) is None:
-            raise self._trouble(f"did not start: {self._log_end() or output[-500:]}")
+            raise self._server_error(f"did not start: {self._log_end() or output[-500:]}")
 
     def _await_ready(self) -> None:
-        """Wait until the server is ready, even if it was being started by another process that has since been
-        killed."""
+        """Wait until the server is ready; it may have been started by another process that has since been killed."""
         waiting = Retrying(
             retry=retry_if_result(lambda server: server is not None and not server.ready),
             wait=wait_fixed(0.02),
@@ -124,9 +123,9 @@ class PostgresDataDirectory:
         try:
             server = waiting(postmaster.find, self._cluster)
         except RetryError:
-            raise self._trouble(f"was not ready within {self._seconds:g} s.") from None
+            raise self._server_error(f"was not ready within {self._seconds:g} s.") from None
         if server is None:
-            raise self._trouble(f"exited during start-up: {self._log_end()}")
+            raise self._server_error(f"exited during start-up: {self._log_end()}")
 
     def _socket_dir(self) -> Path:
         """Return the socket directory: the cluster directory, which other users cannot enter, or a temporary directory
@@ -134,28 +133,28 @@ class PostgresDataDirectory:
         digest = hashlib.sha256(os.fsencode(self._cluster)).hexdigest()[:12]
         elsewhere = Path(tempfile.gettempdir()) / f"assayer-{digest}"
         for candidate in (self._cluster, elsewhere):
-            if len(os.fsencode(candidate / _SOCKET)) <= _LONGEST_SOCKET:
+            if len(os.fsencode(candidate / _SOCKET)) <= _MAX_SOCKET_BYTES:
                 return candidate
         raise ConfigurationError(
-            f"The path of a socket may have {_LONGEST_SOCKET} bytes; {self._cluster} and {elsewhere} are too long.",
+            f"Socket paths are limited to {_MAX_SOCKET_BYTES} bytes; {self._cluster} and {elsewhere} are too long.",
             f"Set ASSAYER_HOME or TMPDIR to a shorter path. {OWN_SERVER_HINT}",
         )
 
     def _make_private(self, sockets: Path) -> None:
-        """Create a private directory for the sockets. If its parent is world-writable, another user may have created it
-        first."""
+        """Create a private directory for the sockets. Raises ConfigurationError if another user has created it or can
+        access it, which is possible because its parent is world-writable."""
         with suppress(FileExistsError):
             sockets.mkdir(mode=0o700)
             self._programs.give(sockets)
         status = sockets.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != self._programs.uid or status.st_mode & 0o077:
             raise ConfigurationError(
-                f"{sockets} belongs to somebody else; the database's socket cannot safely be put there.",
+                f"{sockets} belongs to or is accessible to other users, so it is not safe for the database's socket.",
                 f"Set ASSAYER_HOME to a shorter path. {OWN_SERVER_HINT}",
             )
 
     def _pg_ctl(self, action: str, *arguments: str) -> tuple[int, str]:
-        # Relative paths, because pg_ctl hands them to a shell.
+        # Relative paths, because pg_ctl passes them to a shell.
         common = ("-w", "-t", str(round(self._seconds)), "-D", ".")
         return self._programs.call("pg_ctl", action, *common, *arguments, cwd=self._cluster, seconds=self._seconds + 5)
 
@@ -166,7 +165,7 @@ class PostgresDataDirectory:
             return ""
         return " / ".join(line for line in lines[-20:] if "FATAL" in line or "PANIC" in line)[-500:]
 
-    def _trouble(self, what: str) -> StorageError:
+    def _server_error(self, what: str) -> StorageError:
         return StorageError(
             f"The embedded PostgreSQL in {self._home} {what}", f"Its log is {self._cluster / 'log'}. {OWN_SERVER_HINT}"
         )
@@ -180,5 +179,5 @@ def _accepts_connections(path: Path) -> bool:
         except (ConnectionRefusedError, FileNotFoundError):
             return False
         except (TimeoutError, BlockingIOError):
-            return True  # busy, but there
+            return True  # busy, but running
         return True

@@ -1,8 +1,8 @@
-"""Embedded server as seen by its users.
+"""Embedded PostgreSQL server, shared by processes.
 
-Users are processes. Each holds a shared lock on the file `users` throughout its life, so that a process that exits can
-tell whether it is the last user, even if others were killed. The lock on the file `lock` lets only one process at a
-time start or stop the server."""
+Each process that uses the server holds a shared lock on the file `users` throughout its life, so that a process that
+exits can tell whether it is the last user, even if others were killed. The lock on the file `lock` lets only one
+process at a time start or stop the server."""
 
 import asyncio
 import atexit
@@ -26,16 +26,16 @@ class EmbeddedPostgres:
     """PostgreSQL server shared by all processes that use the same directory; it stops when its last user exits."""
 
     def __init__(self, data_dir: Path, start_seconds: float = 60.0, durable: bool = True) -> None:
-        """Use a directory, created when needed; `start_seconds` limits each wait for the server. If not `durable`, a
-        power failure may destroy the whole database, but a killed process loses nothing; intended for short-lived
+        """Use `data_dir`, which is created if needed; `start_seconds` limits each wait for the server. If `durable` is
+        False, a power failure may destroy the database, though killing processes cannot; this is meant for short-lived
         directories."""
         self._home = data_dir.expanduser().absolute()
         self._seconds = start_seconds
         self._durable = durable
         self._guard = threading.Lock()
         self._directory: PostgresDataDirectory | None = None
-        self._seat: int | None = None
-        self._seated_in = 0
+        self._user_lock: int | None = None
+        self._locked_by_pid = 0
 
     async def __aenter__(self) -> Self:
         await self.ensure()
@@ -47,10 +47,9 @@ class EmbeddedPostgres:
         await self.close()
 
     async def ensure(self) -> str:
-        """Return the URL of a running server, started or restarted if necessary; takes a few milliseconds if it is
-        already running.
+        """Start the server if it is not running, and return its URL. Takes a few milliseconds if it is already running.
 
-        Raises ConfigurationError for a directory that cannot be used, StorageError if the server does not start."""
+        Raises ConfigurationError if the directory cannot be used, or StorageError if the server does not start."""
         if self._directory is None:
             self._directory = PostgresDataDirectory(self._home, PostgresPrograms.find(), self._seconds, self._durable)
         return await asyncio.to_thread(self._ensure, self._directory)
@@ -63,37 +62,37 @@ class EmbeddedPostgres:
         try:
             with self._guard:
                 self._home.mkdir(parents=True, exist_ok=True)
-                with self._alone():
-                    self._take_seat()
+                with self._exclusive():
+                    self._lock_as_user()
                     return directory.serve()
         except OSError as error:
             raise ConfigurationError(
                 f"The database directory {self._home} cannot be used: {error.strerror} ({error.filename}).",
-                f"Set ASSAYER_HOME to a directory that you may write to. {OWN_SERVER_HINT}",
+                f"Set ASSAYER_HOME to a writable directory. {OWN_SERVER_HINT}",
             ) from error
 
-    def _take_seat(self) -> None:
-        if self._seat is None:
-            self._seat = os.open(self._home / "users", os.O_RDWR | os.O_CREAT, 0o600)
-            fcntl.flock(self._seat, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            self._seated_in = os.getpid()
+    def _lock_as_user(self) -> None:
+        if self._user_lock is None:
+            self._user_lock = os.open(self._home / "users", os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self._user_lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            self._locked_by_pid = os.getpid()
             atexit.register(self._leave)
 
     def _leave(self) -> None:
         with self._guard:
-            seat, self._seat = self._seat, None
-            if seat is None or self._directory is None or self._seated_in != os.getpid():
-                return  # a forked child shares its parent's seat and has none to give up
+            lock, self._user_lock = self._user_lock, None
+            if lock is None or self._directory is None or self._locked_by_pid != os.getpid():
+                return  # a forked child shares its parent's lock and must not release it
             atexit.unregister(self._leave)
-            # BlockingIOError: others still sit there. FileNotFoundError: the directory was deleted, which its
-            # server notices within a minute.
-            with suppress(BlockingIOError, FileNotFoundError), self._alone():
-                fcntl.flock(seat, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # BlockingIOError: other processes still use the server. FileNotFoundError: the directory was deleted; its
+            # server notices that within a minute and exits.
+            with suppress(BlockingIOError, FileNotFoundError), self._exclusive():
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._directory.stop()
-            os.close(seat)
+            os.close(lock)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         handle = os.open(self._home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         waiting = Retrying(
             retry=retry_if_exception_type(BlockingIOError), wait=wait_fixed(0.02), stop=stop_after_delay(self._seconds)

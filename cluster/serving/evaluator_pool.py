@@ -1,5 +1,4 @@
-"""Evaluator pool: each evaluator leases as many jobs as it has slots, and shares expensive parts with the other
-evaluators."""
+"""Evaluator pool: each process leases as many jobs as it has slots, and uses the other pools for expensive parts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -65,8 +64,7 @@ class EvaluatorReplica(Replica):
         await self._context.value.evaluator.drain(seconds)
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
-        """Return the statistics that `QueueScaling` uses in addition to the queue depth; Serve requests them
-        regularly."""
+        """Return the statistics that `QueueScaling` uses besides the queue depth. Serve calls this regularly."""
         return {JOBS_IN_HAND: float(self._context.value.evaluator.worker.in_hand)}
 
     async def examine(self) -> list[Check]:

@@ -1,4 +1,4 @@
-"""Target number of evaluators: enough for the running jobs and for jobs that have waited too long."""
+"""Target number of evaluators, computed from running and waiting jobs."""
 
 from typing import NamedTuple
 
@@ -18,13 +18,13 @@ class EvaluatorLoad(NamedTuple):
 def wanted_evaluators(
     load: EvaluatorLoad, jobs_a_replica: float, patience_seconds: float, takes_interactive: bool, takes_batch: bool
 ) -> float:
-    """Return the wanted number of evaluators, before Serve applies its delays and limits. Interactive jobs count
-    immediately; batch jobs count only once the first of them has waited for `patience_seconds`, so that no process is
-    started for a few jobs that free slots will soon take."""
+    """Return the wanted number of evaluators, before Serve applies its delays and limits. Running jobs and waiting
+    interactive jobs count immediately. Waiting batch jobs count only once the oldest has waited for `patience_seconds`,
+    so that no process is started for jobs that will soon find a free slot."""
     if load.replicas and not load.in_hand:
-        in_hand = load.replicas * jobs_a_replica  # just begun, and not heard of yet: it stays as it is
+        in_hand = load.replicas * jobs_a_replica  # just started, no reports yet: keep the current number
     else:
-        # Some may not have told yet: they count as busy as the others.
+        # Evaluators that have not reported yet are assumed to be as busy as the others.
         in_hand = load.replicas * sum(load.in_hand) / max(1, len(load.in_hand))
     waiting = 0
     if load.queue is not None:

@@ -1,5 +1,5 @@
-"""Local corpus as pools: one pool per shard, or one that shares all shards. Every process answers for the corpus
-version with which the caller started."""
+"""Corpus search in pools: one pool per shard, or one pool for all shards. Every query names the corpus version that it
+is for."""
 
 import asyncio
 import datetime as dt
@@ -33,18 +33,18 @@ Out = TypeVar("Out")
 
 _LOG = logging.getLogger(__name__)
 _CURRENT_VERSION_SECONDS = 0.5
-"""Seconds for which a pool's report of the current version is trusted, so that not every search needs two requests."""
-_AGAIN_SECONDS = 30.0
-_LATE_SECONDS = 600.0
-"""Seconds for which a process may still report the previous version after another process has opened the next."""
+"""Seconds for which the reported current version is cached, so that a search does not need a second request for it."""
+_RETRY_SECONDS = 30.0
+_IGNORE_PREVIOUS_SECONDS = 600.0
+"""Maximum seconds for which some processes may still report the previous version after others have opened the next."""
 
 
 class VersionGone(PartUnavailable):
-    """Error for a corpus version that is no longer available; the caller has to start over with the current version."""
+    """Error for a corpus version that is no longer available; the caller must start over with the current version."""
 
 
 class VersionDetails(NamedTuple):
-    """Description of a version, as reported by a pool."""
+    """Description of a corpus version, as returned by a pool."""
 
     whole: CorpusInfo
     days: tuple[dt.date, ...]
@@ -64,29 +64,30 @@ class IndexReplica(Replica):
             self._versions(number)
 
     async def current(self, number: int) -> str:
-        """Return the newest version whose shard is open here. Raises CorpusError if there is none, because a service
-        without a corpus still offers methods that do not need one."""
+        """Return the newest corpus version whose shard `number` is open here. Raises CorpusError if there is no
+        corpus."""
         return (await self._asked(number).current()).whole.version
 
     async def tell(self, number: int, version: str) -> VersionDetails:
-        """Return the details of a version. Raises CorpusError if it is not available."""
+        """Return the details of a corpus version. Raises CorpusError if it is not available."""
         part = await self._asked(number).at(version)
         return VersionDetails(part.whole, part.days)
 
     async def ask(
         self, number: int, version: str, question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        """Run a query on a version. Raises VersionGone if the version existed but is no longer available."""
+        """Run the function `question` on a shard of a corpus version. Raises VersionGone if the version is not
+        available."""
         versions = self._asked(number)
         try:
             part = await versions.at(version)
         except CorpusError as error:
-            raise VersionGone(f"Version {version} of the corpus cannot be asked any more: {error}") from None
+            raise VersionGone(f"Version {version} of the corpus is no longer available: {error}") from None
         versions.open_current()
         return await part.call(question, *args, **kwargs)
 
     async def held(self) -> tuple[str, list[int]]:
-        """Return this process's name in its pool, and the shards that it has open."""
+        """Return the name of this process in its pool (empty if each shard has its own pool), and its open shards."""
         return (self._shared.name if self._shared else ""), self._opened()
 
     async def process_id(self) -> int:
@@ -97,8 +98,8 @@ class IndexReplica(Replica):
         return {OPEN_SHARDS: self._opened()}
 
     async def check_health(self) -> None:
-        """Check the process's health, look for a new version even if there are no queries, and open and close shards as
-        processes join and leave."""
+        """Open new corpus versions, even without queries, and open and close shards as processes join and leave the
+        pool."""
         if self._shared is not None:
             for number in await self._shared.mine():
                 self._versions(number)
@@ -115,17 +116,17 @@ class IndexReplica(Replica):
         return sorted(number for number, versions in self._shards.items() if versions.is_current_open())
 
     def _asked(self, number: int) -> VersionCache[CorpusPart]:
-        """Record that a shard was requested, and return its versions."""
+        """Record a request for a shard, and return the versions of the shard."""
         if self._shared is not None:
             self._shared.note_asked(number)
         return self._versions(number)
 
     def _versions(self, number: int) -> VersionCache[CorpusPart]:
         if number not in self._shards:
-            self._shards[number] = self._of_shard(number)
+            self._shards[number] = self._open_shard(number)
         return self._shards[number]
 
-    def _of_shard(self, number: int) -> VersionCache[CorpusPart]:
+    def _open_shard(self, number: int) -> VersionCache[CorpusPart]:
         directory, device = self._settings.corpus_path, self._settings.corpus.device
         origin: CorpusOrigin = FolderOrigin(directory)
         if self._bucket is not None:
@@ -142,7 +143,7 @@ class IndexReplica(Replica):
 
 
 class _PooledShard:
-    """Part of one corpus version in a pool. Implements index.search.local_reader.ReaderHandle."""
+    """Shard of one corpus version, searched in a pool. Implements `index.search.local_reader.ReaderHandle`."""
 
     def __init__(self, pool: PoolClient[IndexReplica], number: int, version: str) -> None:
         self._pool = pool
@@ -157,9 +158,8 @@ class _PooledShard:
 
 
 class PooledCorpora:
-    """Corpus versions over the pools of all shards, in order. Implements cluster.engine_parts.CorpusVersions. While the
-    parts of a new version are being opened, which can take as long as pulling them, callers get the previous version.
-    """
+    """Corpus versions whose shards are searched in pools. Implements `cluster.engine_parts.CorpusVersions`. While a new
+    version is being opened, which may include pulling it, callers get the previous version."""
 
     def __init__(
         self,
@@ -168,8 +168,8 @@ class PooledCorpora:
         embedder: Embedder,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create the corpora over the pools of all shards. `pools` can repeat the same pool for several shards;
-        `directory` is only shown in messages; `clock` returns seconds from an arbitrary start."""
+        """Create the corpus versions. `pools` has one pool per shard, in order, and may repeat a pool; `directory`
+        appears only in messages; `clock` returns seconds from an arbitrary start."""
         self.pools = pools
         self._directory = directory
         self._embedder = embedder
@@ -177,44 +177,44 @@ class PooledCorpora:
         self._open: WeakValueDictionary[str, Corpus] = WeakValueDictionary()
         self._latest: Corpus | None = None
         self._asked = 0.0
-        """Time at which the pool was last asked for the current version."""
-        self._before: tuple[str, float] = ("", 0.0)
-        """Version before the latest, and the time until which reports from processes that still have it open are
-        ignored."""
+        """Clock time of the last request for the current version."""
+        self._previous: tuple[str, float] = ("", 0.0)
+        """Previous version, and the time until which reports that it is current are ignored; they come from processes
+        that have not opened the latest version yet."""
         self._refused: tuple[str, float] = ("", 0.0)
-        """Version with a part that could not be opened, and the time before which it is not tried again."""
-        self._moving: asyncio.Task[None] | None = None
+        """Version that could not be opened, and the time before which it is not tried again."""
+        self._opening: asyncio.Task[None] | None = None
 
     async def current(self) -> Corpus:
         if self._latest is None:
-            self._latest = await self.at(await self._told_version())
-        elif self._clock() - self._asked > _CURRENT_VERSION_SECONDS and self._moving is None:
+            self._latest = await self.at(await self._fetch_current_version())
+        elif self._clock() - self._asked > _CURRENT_VERSION_SECONDS and self._opening is None:
             await self._look(self._latest)
         return self._latest
 
-    async def _told_version(self) -> str:
+    async def _fetch_current_version(self) -> str:
         self._asked = self._clock()
         return await self.pools[0].ask(IndexReplica.current, 0)
 
     async def _look(self, latest: Corpus) -> None:
-        version = await self._told_version()
-        if version != latest.version and not self._passed_over(version) and self._moving is None:
-            self._moving = asyncio.create_task(self._move(version))
+        version = await self._fetch_current_version()
+        if version != latest.version and not self._is_ignored(version) and self._opening is None:
+            self._opening = asyncio.create_task(self._open_next(version))
 
-    def _passed_over(self, version: str) -> bool:
-        return any(version == item and self._clock() < until for item, until in (self._before, self._refused))
+    def _is_ignored(self, version: str) -> bool:
+        return any(version == item and self._clock() < until for item, until in (self._previous, self._refused))
 
-    async def _move(self, version: str) -> None:
+    async def _open_next(self, version: str) -> None:
         try:
             opened = await self.at(version)
             if self._latest is not None:
-                self._before = (self._latest.version, self._clock() + _LATE_SECONDS)
+                self._previous = (self._latest.version, self._clock() + _IGNORE_PREVIOUS_SECONDS)
             self._latest = opened
         except AssayerError as error:
-            self._refused = (version, self._clock() + _AGAIN_SECONDS)
+            self._refused = (version, self._clock() + _RETRY_SECONDS)
             _LOG.warning("corpus version %s cannot be searched yet; the previous one stays in use: %s", version, error)
         finally:
-            self._moving = None
+            self._opening = None
 
     async def at(self, version: str) -> Corpus:
         opened = self._open.get(version)
@@ -230,9 +230,9 @@ class PooledCorpora:
         check_embedder(whole, self._embedder, self._directory)
         if whole.part_count != len(self.pools):
             raise CorpusError(
-                f"The corpus in {self._directory} has {whole.part_count} parts, and this service began with "
+                f"The corpus in {self._directory} has {whole.part_count} parts, but this service was deployed for "
                 f"{len(self.pools)}.",
-                "Deploy the service again.",
+                "Redeploy the service.",
             )
         parts = [_PooledShard(pool, number, version) for number, pool in enumerate(self.pools)]
         return Corpus(whole, (day for item in details for day in item.days), parts, self._embedder)

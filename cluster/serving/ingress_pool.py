@@ -1,4 +1,4 @@
-"""API as a pool: any number of processes answer requests; all state is in the database."""
+"""Pool of API processes. Any number of them can answer requests, because all state is in the database."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -43,9 +43,11 @@ class IngressReplica(Replica):
         shared = (serving.call_seconds, serving.patience_seconds)
         corpora = None
         if index:
-            asking = await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else _own_embedder(settings)
-            corpora = pooled_corpora([PoolClient(item, *shared) for item in index], settings)(asking)
-        self._app = await BackgroundContext.open(_open_alone(settings, evaluator, corpora))
+            query_embedder = (
+                await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else _own_embedder(settings)
+            )
+            corpora = pooled_corpora([PoolClient(item, *shared) for item in index], settings)(query_embedder)
+        self._app = await BackgroundContext.open(_open_app(settings, evaluator, corpora))
 
     def __serve_build_asgi_app__(self) -> FastAPI:
         return self._app.value
@@ -58,7 +60,7 @@ class IngressReplica(Replica):
 
 
 @asynccontextmanager
-async def _open_alone(
+async def _open_app(
     settings: Settings, evaluator: DeploymentHandle[EvaluatorReplica], corpora: PooledCorpora | None
 ) -> AsyncIterator[FastAPI]:
     async with open_database(settings) as database, open_api(settings, database, evaluator, corpora) as app:
@@ -72,8 +74,8 @@ async def open_api(
     evaluator: DeploymentHandle[EvaluatorReplica],
     corpora: SearchableCorpora | None = None,
 ) -> AsyncIterator[FastAPI]:
-    """Open the API of this process, which calls evaluators only to check their health. Without `corpora`, it searches
-    the corpus itself and loads its model at the first search."""
+    """Open the API in this process. It calls `evaluator` only for readiness checks. Without `corpora`, it searches the
+    corpus itself and loads the embedding model at the first search."""
     evaluators = PoolClient(evaluator, _READY_SECONDS, _READY_SECONDS)
     async with AsyncExitStack() as stack:
         listener = await stack.enter_async_context(NotificationListener(database))

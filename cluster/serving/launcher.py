@@ -1,4 +1,4 @@
-"""Run the service on a Ray cluster until it is stopped.
+"""Operation of the service on a Ray cluster until it is stopped.
 
 Import this module inside the environment in which Ray is to run, because Ray reads part of it when it is imported."""
 
@@ -31,10 +31,10 @@ class ListenAddress(NamedTuple):
 
 
 _STARTING_SECONDS = 1.0
-"""Seconds between two checks for newly started pools."""
+"""Seconds between two checks for started pools."""
 _LOOK_SECONDS = 15.0
-"""Seconds between two checks that the service is still running. For each check, the controller describes its whole
-state; once per second, this took the controller and the caller 5% of a core."""
+"""Seconds between two checks that the service is still running. Each check makes the controller describe its whole
+state; with one check per second, this used 5% of a core."""
 _MARGIN_SECONDS = 15.0
 """Seconds allowed for the last responses after the drain."""
 _DRAINING = "Waiting for running jobs to finish. Press Ctrl-C again to stop immediately."
@@ -50,7 +50,7 @@ def run_until_stopped(
     """Run the service with an ingress inside a cluster until stopped. `listening` is called once requests are being
     answered; `say` receives progress messages. The first SIGTERM or SIGINT starts a drain, the second stops the service
     immediately. Raises ConfigurationError, and Defect if the service does not start or fails."""
-    with _running(build(config), address, say) as stopping:
+    with _run_application(build(config), address, say) as stopping:
         listening()
         while not stopping.wait(_LOOK_SECONDS):
             _check()
@@ -77,14 +77,14 @@ def run_with_own_api(
     async def answer() -> None:
         async with open_api(settings, database, serve.get_deployment_handle("evaluator", NAME)) as app:
             listening()
-            await serve_http(app, listener, _keep_looking, drain)
+            await serve_http(app, listener, _check_regularly, drain)
 
-    with _running(build_without_api(config), None, say) as stopping:
+    with _run_application(build_without_api(config), None, say) as stopping:
         runner.run(drain() if stopping.is_set() else answer())
 
 
 @contextmanager
-def _running(
+def _run_application(
     application: Application, address: ListenAddress | None, say: Callable[[str], None]
 ) -> Iterator[threading.Event]:
     """Run the pools, with Serve's proxy if there is a listen address; yield an event that is set by the first
@@ -97,7 +97,7 @@ def _running(
             logging_config={"log_level": "WARNING", "enable_access_log": False},
         )
         stack.callback(serve.delete, NAME)
-        with _start_narrated(say):
+        with _report_started_pools(say):
             serve.run(application, name=NAME, route_prefix="/" if address else None)
         yield stopping
 
@@ -109,7 +109,7 @@ def _check() -> None:
         raise Defect(f"The service failed: {status.message}")
 
 
-async def _keep_looking() -> None:
+async def _check_regularly() -> None:
     """Check regularly that the service has not failed. Raises Defect."""
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
@@ -122,36 +122,36 @@ async def _drain(seconds: float) -> None:
     pools = EVALUATOR_POOLS & status.applications[NAME].deployments.keys()
     drained = [serve.get_deployment_handle(pool, NAME).broadcast(method, seconds) for pool in pools]
     for answers in drained:
-        # One that dies meanwhile has nothing left to give back: its leases expire.
+        # If an evaluator dies meanwhile, its leases expire, so its error can be ignored.
         await answers.results_async(timeout_s=seconds + _MARGIN_SECONDS, return_exceptions=True)
 
 
 @contextmanager
-def _start_narrated(say: Callable[[str], None]) -> Iterator[None]:
-    """Report each pool when it has started; the last ones are reported at the end."""
+def _report_started_pools(say: Callable[[str], None]) -> Iterator[None]:
+    """Report each pool as it starts, until the context ends."""
     ended = threading.Event()
     announced: set[str] = set()
 
-    def tell() -> None:
-        with suppress(Exception):  # it is told on the way, and the start itself tells what is wrong
+    def report() -> None:
+        with suppress(Exception):  # only progress; errors of the start itself are raised elsewhere
             pools = serve.status().applications[NAME].deployments
             running = {name for name, pool in pools.items() if pool.status.value == "HEALTHY"}
             if running > announced:
                 say(f"Starting the service: {', '.join(sorted(running))} ({len(running)} of {len(pools)}).")
                 announced.update(running)
 
-    def narrate() -> None:
+    def report_until_ended() -> None:
         while not ended.wait(_STARTING_SECONDS):
-            tell()
+            report()
 
-    thread = threading.Thread(target=narrate, daemon=True)
+    thread = threading.Thread(target=report_until_ended, daemon=True)
     thread.start()
     try:
         yield
     finally:
         ended.set()
         thread.join()
-    tell()
+    report()
 
 
 @contextmanager
@@ -159,12 +159,12 @@ def _stop_event() -> Iterator[threading.Event]:
     """Yield an event that is set by the first stop signal; the second signal interrupts the running code."""
     stopping = threading.Event()
 
-    def tell(_: int, __: FrameType | None) -> None:
+    def on_signal(_: int, __: FrameType | None) -> None:
         if stopping.is_set():
             raise KeyboardInterrupt
         stopping.set()
 
-    before = {number: signal.signal(number, tell) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield stopping
     finally:

@@ -1,4 +1,4 @@
-"""Pools that access the internet: requests to remote literature sources, and downloads of papers."""
+"""Pools that access the internet, to query remote literature sources and to download papers."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -55,7 +55,8 @@ class DocumentsReplica(Replica):
 
 
 class PooledDocuments:
-    """Shared documents from the full-text pool. Implements workers.full_texts.acquisition.Documents."""
+    """Documents that are downloaded and parsed by the full-text pool. Implements
+    `workers.full_texts.acquisition.Documents`."""
 
     def __init__(self, pool: PoolClient[DocumentsReplica]) -> None:
         self._pool = pool

@@ -1,5 +1,4 @@
-"""Embedding and reranking pools: one loaded model for all callers, whose concurrent requests are processed in the same
-batches."""
+"""Embedding and reranking pools: each process loads one model for all callers and batches their concurrent requests."""
 
 import os
 from collections.abc import Sequence
@@ -21,8 +20,8 @@ class EmbedderDescription(NamedTuple):
 
 
 def _threads(pool: PoolSettings) -> int | None:
-    """Return the number of threads. Ray would limit a process that requests less than one CPU to one thread; these
-    processes share all CPUs of the machine instead."""
+    """Return the number of threads for a model; None for the default. A process that requests less than one CPU would
+    get only one thread from Ray, so it is allowed one per CPU of the machine."""
     return None if pool.cpus >= 1 else os.cpu_count()
 
 
@@ -31,7 +30,7 @@ class EmbedderReplica(Replica):
 
     def __init__(self, config: ReplicaConfig) -> None:
         settings = self.begin(config)
-        # All evaluators share it: a second thread takes half as much processor time again for their small passes.
+        # One thread, because a second one increases the processor time for small batches by half.
         threads = settings.embedder.threads or (None if settings.serving.embedder.cpus >= 1 else 1)
         self._embedder = local_embedder(settings.embedder.model_copy(update={"threads": threads}))
 
@@ -70,8 +69,8 @@ class PooledEmbedder:
 
 
 class PooledLexicalEmbedder(PooledEmbedder):
-    """Embedder with token weights, computed in a single call to the pool and a single pass of the model. Also
-    implements assayer.ports.LexicalEmbedder."""
+    """Embedder from the pool that also returns token weights, computed in the same pass of the model. Also implements
+    `assayer.ports.LexicalEmbedder`."""
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
         return await self._pool.ask(EmbedderReplica.embed_with_weights, list(texts), kind)

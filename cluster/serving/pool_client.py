@@ -1,4 +1,4 @@
-"""Typed calls to a pool, with a deadline and the callee's own errors, retried if a process dies."""
+"""Typed calls to a pool, with a timeout, retries if a process dies, and the original errors of the called method."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 
 
 class ReplicaLost(PartUnavailable):
-    """Error for a call whose process died, hung or was stopped; it is unknown whether the work was done."""
+    """Error for a call whose process died, hung or was stopped; the work may or may not have been done."""
 
 
 class PoolFull(PartUnavailable):
@@ -31,7 +31,7 @@ class PoolFull(PartUnavailable):
 
 @dataclass(frozen=True)
 class PoolClient(Generic[T]):
-    """Client for the methods of the deployed class `T`: `await caller.ask(T.method, argument, …)`."""
+    """Client for the methods of the deployed class `T`: `await client.ask(T.method, argument, …)`."""
 
     handle: DeploymentHandle[T]
     seconds: float
@@ -42,12 +42,12 @@ class PoolClient(Generic[T]):
     """Handles of the methods by name, each created once."""
 
     def __post_init__(self) -> None:
-        """Create each handle at startup, because its first use queries Ray's head node and would block the event loop,
-        for 40 s if the head is unreachable. The head is reachable while this process starts."""
+        """Create the handle for urgent calls now, while Ray's head node is reachable: the creation queries the head
+        node and would block the event loop for 40 s if it were unreachable."""
         self._method(Replica.urgently.__name__)
 
     async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a method that can safely be executed twice. Raises the method's errors, and PartUnavailable."""
+        """Call an idempotent method, with retries. Raises the method's errors, or PartUnavailable."""
         retrying = AsyncRetrying(
             retry=retry_if_exception_type((ReplicaLost, PoolFull)),
             wait=wait_random_exponential(multiplier=_FIRST_PAUSE, max=_LONGEST_PAUSE),
@@ -65,13 +65,13 @@ class PoolClient(Generic[T]):
                 answer: R = await _answer(response)
                 return answer
         except TimeoutError:
-            raise ReplicaLost(f"{self._name} did not answer within {self.seconds:g} s.") from None
+            raise ReplicaLost(f"The {self._name} did not answer within {self.seconds:g} s.") from None
         except RayTaskError as error:
             raise _original_error(error) from None
         except BackPressureError:
-            raise PoolFull(f"{self._name} has more to do than it can queue.") from None
-        except (RayError, RayServeException) as error:  # also an answer that went with the node it lay on
-            raise ReplicaLost(f"A process of {self._name} died: {type(error).__name__}.") from None
+            raise PoolFull(f"The queue of {self._name} is full.") from None
+        except (RayError, RayServeException) as error:  # also if the answer was lost with its node
+            raise ReplicaLost(f"A process of the {self._name} died: {type(error).__name__}.") from None
 
     def _send(self, name: str, *args: Any, **kwargs: Any) -> Any:
         if is_urgent():
@@ -85,7 +85,7 @@ class PoolClient(Generic[T]):
 
     @property
     def _name(self) -> str:
-        return f"The pool {self.handle.deployment_name!r}"
+        return f"pool {self.handle.deployment_name!r}"
 
 
 async def _answer(response: DeploymentResponse[Any]) -> Any:
@@ -98,7 +98,7 @@ async def _answer(response: DeploymentResponse[Any]) -> Any:
         if task is not None and task.cancelling():
             response.cancel()  # type: ignore[no-untyped-call]
             raise
-        # Nobody cancelled us: the process did, on its way out.
+        # This task was not cancelled: the remote process cancelled the call because it is stopping.
         raise RayServeException("cancelled in a process that is being stopped") from None
 
 

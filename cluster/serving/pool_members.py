@@ -1,7 +1,7 @@
-"""Processes of each pool, as last reported to this process.
+"""Names of the processes of each pool, as last reported to this process.
 
-This module is separate from the router that receives the reports, because Serve sends the router's whole module by
-value, so that state in that module would not be visible to other code in the process."""
+The state is not in the router's module, which receives the reports, because Serve pickles that module by value, and
+other code in the process would not see its state."""
 
 _MEMBERS: dict[str, tuple[str, ...]] = {}
 

@@ -1,7 +1,7 @@
-"""Autoscaling policy of the evaluator pools, for Serve's controller.
+"""Autoscaling policy of the evaluator pools, run by Serve's controller.
 
-Evaluators lease their own jobs, so Serve sees no calls to count, and a pool scaled down to zero has no process that
-could report waiting jobs: the policy therefore queries the queue itself."""
+Evaluators lease jobs themselves, so Serve has no calls to count, and a pool without processes cannot report waiting
+jobs. The policy therefore queries the queue itself."""
 
 import asyncio
 import logging
@@ -49,7 +49,7 @@ class QueueScaling:
 
 
 class _QueueWatch:
-    """Watcher that queries the queue in its own thread, because the controller must not wait for a database."""
+    """Thread that measures the queue depth regularly, because the controller must not wait for a database."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
@@ -69,7 +69,7 @@ class _QueueWatch:
             time.sleep(_SECONDS)
 
     async def _look(self) -> None:
-        """Poll the queue depth until the database has been unavailable for longer than the timeout."""
+        """Measure the queue depth every few seconds until an error is raised."""
         settings = load_settings(self._profile)
         small = settings.model_copy(update={"database": settings.database.model_copy(update={"max_connections": 1})})
         async with open_database(small) as database:

@@ -1,4 +1,4 @@
-"""Export of this process's metrics to Ray's metrics agent, which reports those of every process of its node.
+"""Export of this process's metrics to Ray's metrics agent, which reports the metrics of all processes on its node.
 
 If all processes are on one machine, they share a folder instead, and the ingress reports the metrics of all
 (`orchestrator.api.metrics`)."""
@@ -20,8 +20,8 @@ _SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class RayMetrics:
-    """Exporter of every sample as a Ray gauge, even for counters and histograms: Ray's own counters can only be
-    incremented, not set, and Prometheus can compute rates and quantiles from gauges as well."""
+    """Exporter that sets a Ray gauge for each sample, even of counters and histograms, because Ray's counters can only
+    be incremented. Prometheus can compute rates and quantiles from gauges too."""
 
     def __init__(self) -> None:
         self._gauges: dict[str, Gauge] = {}
@@ -44,10 +44,10 @@ class RayMetrics:
 def export_to_ray() -> None:
     """Start the export, once per process and for its lifetime."""
     if _SHARED_FOLDER not in os.environ:
-        threading.Thread(target=_export_for_ever, name="metrics for Ray", daemon=True).start()
+        threading.Thread(target=_export_regularly, name="metrics for Ray", daemon=True).start()
 
 
-def _export_for_ever() -> None:
+def _export_regularly() -> None:
     metrics = RayMetrics()
     while True:
         metrics.export(REGISTRY.collect())

@@ -1,4 +1,4 @@
-"""Common parts of all pool processes: settings, open context and background work."""
+"""Common parts of all pool processes: settings, log, long-lived contexts and background tasks."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -16,7 +16,7 @@ from cluster.settings_loading import load_settings
 
 
 class ReplicaConfig(Frozen):
-    """Configuration of a replica. It contains no secrets, because it is stored in the cluster and shown in its
+    """Configuration of a replica. It must contain no secrets, because the cluster stores it and shows it in its
     dashboard."""
 
     profile: Profile = "laptop"
@@ -33,7 +33,8 @@ T = TypeVar("T")
 
 
 class BackgroundContext(Generic[T]):
-    """Context that is entered and left by the same task, as required by task groups inside it."""
+    """Context that a background task enters and leaves, because task groups inside it must be left by the task that
+    entered them."""
 
     def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
         self._opened: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -42,13 +43,13 @@ class BackgroundContext(Generic[T]):
 
     @classmethod
     async def open(cls, context: AbstractAsyncContextManager[T]) -> Self:
-        """Enter the context. Raises the errors of entering it."""
-        holding = cls(context)
-        either: set[asyncio.Future[Any]] = {holding._opened, holding._task}
+        """Enter the context. Raises its errors."""
+        background = cls(context)
+        either: set[asyncio.Future[Any]] = {background._opened, background._task}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not holding._opened.done():
-            await holding._task
-        return holding
+        if not background._opened.done():
+            await background._task
+        return background
 
     @property
     def value(self) -> T:
@@ -60,7 +61,7 @@ class BackgroundContext(Generic[T]):
         return self._task
 
     async def close(self) -> None:
-        """Leave the context. Raises the errors of leaving it."""
+        """Leave the context. Raises its errors."""
         self._stop.set()
         await self._task
 
@@ -90,20 +91,20 @@ def ensure_running(task: "asyncio.Task[None]", what: str) -> None:
 
 
 class Replica:
-    """Base class of pool processes, which pass every call on to a plain object."""
+    """Base class of the classes that Serve deploys in pools."""
 
     @staticmethod
     def begin(config: ReplicaConfig) -> Settings:
         """Return the settings of this process, and start its service log and metrics export. Raises
         ConfigurationError."""
         settings = config.settings()
-        # Standard error of a process of Ray ends up in Ray's own folder, which goes when a Ray of our own does.
+        # Ray writes standard error to its own folder, which is deleted together with a private cluster.
         configure_log(settings.log, settings.home / "logs" / "service.jsonl" if settings.serving.one_machine else None)
         export_to_ray()
         return settings
 
     async def urgently(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """Call the method with urgency, for a caller that is waiting for the answer."""
+        """Call a method as an urgent request, for an interactive caller."""
         with urgency(urgent=True):
             return await getattr(self, method)(*args, **kwargs)
 

@@ -79,7 +79,7 @@ class ServingSettings(Frozen):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.evaluator.replicas == 0:
-            raise ValueError("there is no service without the evaluator: give it at least 1 process")
+            raise ValueError("evaluator: at least 1 process is required")
         if self.index_copies is not None and self.index.wanted and self.index.replicas < self.index_copies:
             raise ValueError(
                 f"index_copies: {self.index.replicas} processes cannot hold {self.index_copies} copies of each shard"

@@ -1,4 +1,4 @@
-"""Router that sends each call to a process that holds the shard; Serve runs it in every process that calls the index
+"""Router that sends each call to a process that holds the shard. Serve runs it in every process that calls the index
 pool."""
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ OPEN_SHARDS = "open_shards"
 
 
 class ShardRouter(RequestRouter):
-    """Router for calls whose first argument is a shard number. Among the processes that hold the shard, those that have
-    it open take precedence; the least busy of them is chosen."""
+    """Router for calls whose first argument is a shard number. It prefers processes that have the shard open over those
+    to which it is only assigned; Serve then chooses the least busy one."""
 
     def initialize_state(self, copies: int = 1) -> None:  # type: ignore[override]  # of any keywords there
         self._copies = copies
@@ -28,13 +28,13 @@ class ShardRouter(RequestRouter):
     async def choose_replicas(
         self, candidate_replicas: list[RunningReplica], pending_request: PendingRequest | None = None
     ) -> list[list[RunningReplica]]:
-        shard = _shard_asked(pending_request)
+        shard = _requested_shard(pending_request)
         if shard is None:
             return [candidate_replicas]
         known = {candidate_replica.replica_id.unique_id: candidate_replica for candidate_replica in candidate_replicas}
         holding = [known[item] for item in rendezvous_order(shard, known)[: self._copies]]
         opened = [item for item in holding if shard in item.routing_stats.get(OPEN_SHARDS, ())]
-        return [some for some in (opened, [item for item in holding if item not in opened]) if some]
+        return [group for group in (opened, [item for item in holding if item not in opened]) if group]
 
 
 def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
     }
 
 
-def _shard_asked(pending: PendingRequest | None) -> int | None:
+def _requested_shard(pending: PendingRequest | None) -> int | None:
     if pending is None:
         return None
     args: Sequence[Any] = pending.args

@@ -12,13 +12,13 @@ from ray.serve.handle import DeploymentHandle
 from cluster.serving.pool_members import pool_members
 from index.shards.rendezvous import shards_of_process
 
-_STEADY_SECONDS = 5.0
+_STABLE_SECONDS = 5.0
 """Seconds for which the set of processes must be unchanged before shards are opened and closed for it."""
-_SHORT_SECONDS = 60.0
-"""Seconds for which the set of processes must be unchanged while processes are missing. Serve is then starting the
-missing processes, and the others would pull shards that belong to a new process."""
+_INCOMPLETE_SECONDS = 60.0
+"""The same while processes are missing. It is longer because Serve is starting them, and the others would otherwise
+pull shards that are about to be assigned to a new process."""
 _LET_GO_SECONDS = 300.0
-"""Seconds after which a shard is closed here if it was reassigned to another process and is no longer requested."""
+"""Seconds without requests after which a shard that is assigned to another process is closed here."""
 
 
 class ShardSharing(NamedTuple):
@@ -33,8 +33,8 @@ class ShardSharing(NamedTuple):
 
 
 class SharedShards:
-    """Shards assigned to this process of a pool. The process calls its own pool, so that it learns about the other
-    processes as any caller does."""
+    """Shards assigned to this process of a pool. The process calls its own pool once, because only callers learn about
+    the processes of a pool."""
 
     def __init__(self, sharing: ShardSharing, clock: Callable[[], float] = time.monotonic) -> None:
         context = serve.get_replica_context()
@@ -44,41 +44,41 @@ class SharedShards:
         self._asked: dict[int, float] = {}
         self._known: tuple[str, ...] = ()
         self._since = clock()
-        self._calling: DeploymentHandle[Any] | None = None
+        self._own_pool: DeploymentHandle[Any] | None = None
 
     async def mine(self) -> list[int]:
-        """Return the shards of this process; empty while the set of processes is still changing, because otherwise the
-        first of several starting processes would open all shards. A shard requested in the meantime is opened on
+        """Return the shards assigned to this process, or an empty list while the set of processes is still changing,
+        because the first of several starting processes would otherwise open all shards. Shards are also opened on
         demand."""
-        if self._calling is None:
-            self._calling = serve.get_deployment_handle(self._pool, self._application)
-            self._first_call = asyncio.create_task(_called(self._calling))
-        return self._falling_here() if self._steady() else []
+        if self._own_pool is None:
+            self._own_pool = serve.get_deployment_handle(self._pool, self._application)
+            self._first_call = asyncio.create_task(_call_once(self._own_pool))
+        return self._assigned() if self._is_stable() else []
 
     def note_asked(self, number: int) -> None:
         self._asked[number] = self._clock()
 
     def let_go(self, held: Iterable[int]) -> list[int]:
-        """Return the open shards to release: those no longer assigned to this process and not requested for a while."""
-        if not self._steady():
+        """Return the open shards to close: those no longer assigned to this process and not requested for a while."""
+        if not self._is_stable():
             return []
-        mine = self._falling_here()
+        mine = self._assigned()
         last = self._clock() - _LET_GO_SECONDS
         return [item for item in held if item not in mine and self._asked.get(item, -math.inf) < last]
 
-    def _falling_here(self) -> list[int]:
+    def _assigned(self) -> list[int]:
         processes = {self.name, *pool_members(self._pool)}
         return shards_of_process(self.name, self._sharing.shards, processes, self._sharing.copies)
 
-    def _steady(self) -> bool:
+    def _is_stable(self) -> bool:
         """Return whether the set of processes has been unchanged for a while."""
         known, now = pool_members(self._pool), self._clock()
         if known != self._known:
             self._known, self._since = known, now
         complete = len(known) >= self._sharing.processes
-        return bool(known) and now - self._since >= (_STEADY_SECONDS if complete else _SHORT_SECONDS)
+        return bool(known) and now - self._since >= (_STABLE_SECONDS if complete else _INCOMPLETE_SECONDS)
 
 
-async def _called(pool: DeploymentHandle[Any]) -> None:
-    """Call the pool once, because a handle learns about the processes only from its first call on."""
+async def _call_once(pool: DeploymentHandle[Any]) -> None:
+    """Call the pool, because a handle learns about the processes only with its first call."""
     await pool.options(method_name="held").remote()

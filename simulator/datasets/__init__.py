@@ -1,1 +1,1 @@
-"""Services that hand out data sets, simulated: Semantic Scholar's releases, arXiv's OAI-PMH, OpenAlex's bucket."""
+"""Simulated services that distribute data sets: Semantic Scholar's releases, arXiv's OAI-PMH, OpenAlex's bucket."""

@@ -1,4 +1,4 @@
-"""`python -m simulator.datasets`: serves until it is told to stop by SIGINT or SIGTERM."""
+"""Command `python -m simulator.datasets`: serves until SIGINT or SIGTERM."""
 
 import argparse
 import asyncio
@@ -16,18 +16,20 @@ _PORT = 8397
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="simulator.datasets", description="Simulates the services that hand out data sets, on loopback."
+        prog="simulator.datasets", description="Simulates services that distribute data sets, on loopback."
     )
     add_address(parser, _PORT)
-    parser.add_argument("--papers", type=Path, help="JSONL file (.gz too) of papers; a built-in sample when not given")
-    parser.add_argument("--faults", nargs="*", choices=FAULTS, default=[], help="what goes wrong, each once")
-    given = parser.parse_args(arguments)
+    parser.add_argument("--papers", type=Path, help="JSONL file of papers, optionally .gz (default: a built-in sample)")
+    parser.add_argument(
+        "--faults", nargs="*", choices=FAULTS, default=[], help="faults to inject, each once per path or file"
+    )
+    parsed = parser.parse_args(arguments)
     try:
-        records = read_records(given.papers) if given.papers else SAMPLE
+        records = read_records(parsed.papers) if parsed.papers else SAMPLE
     except (OSError, ValueError) as error:
-        parser.error(f"{given.papers} cannot be used: {error}")
-    services = DatasetServices(Library(records), given.faults)
-    asyncio.run(serve(services.application(), given.host, given.port, "", given.until_stdin_closes))
+        parser.error(f"{parsed.papers} cannot be used: {error}")
+    services = DatasetServices(Library(records), parsed.faults)
+    asyncio.run(serve(services.application(), parsed.host, parsed.port, "", parsed.until_stdin_closes))
 
 
 if __name__ == "__main__":

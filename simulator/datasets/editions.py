@@ -1,6 +1,7 @@
-"""Contents of the simulated data sets, before and after a month: papers are added, removed and changed.
+"""Contents of the simulated data sets in two editions, a month apart, between which papers are added, removed and
+changed.
 
-Everything follows from a paper's number, so a test that reads the same library knows what must arrive."""
+All differences depend on a paper's number, so that a test with the same library knows the expected contents."""
 
 import datetime as dt
 from typing import Literal, NamedTuple
@@ -13,7 +14,7 @@ _ADDED = " A later version corrects an error in the second table."
 
 
 class Held(NamedTuple):
-    """A paper as an edition has it."""
+    """Paper as it is in one edition."""
 
     entry: Entry
     abstract: str
@@ -21,8 +22,8 @@ class Held(NamedTuple):
 
 
 class Edition:
-    """A tenth of the papers come with the second edition; it loses one in fifty, one in twenty has another abstract,
-    and one in thirty cites one paper less."""
+    """Edition of the data sets. The second edition adds a tenth of the papers, removes one in fifty, changes the
+    abstract of one in twenty, and removes one citation from one in thirty."""
 
     def __init__(self, library: Library, number: EditionNumber) -> None:
         self.library = library
@@ -41,7 +42,8 @@ class Edition:
 
 
 def stamp_of(held: Held | None, entry: Entry, second: bool) -> dt.date:
-    """When arXiv last changed its record: in September, or in November what the second edition changed."""
+    """Return the day on which arXiv last changed the record: in November if the second edition added, removed or
+    changed the paper, otherwise in September."""
     gone = held is None
     changed = second and (gone or entry.number % 10 == 9 or entry.number % 20 == 3)
     return dt.date(2026, 11, 1 + entry.number % 3) if changed else dt.date(2026, 9, 1 + entry.number % 30)

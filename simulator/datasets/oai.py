@@ -1,4 +1,4 @@
-"""arXiv's OAI-PMH answers: lists of records by datestamp, in pages that resumption tokens lead on to."""
+"""arXiv's OAI-PMH responses: lists of records by datestamp, in pages linked by resumption tokens."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -18,12 +18,13 @@ _NAMESPACES = (
 class Listed(NamedTuple):
     entry: Entry
     held: Held | None
-    """None for a record that was deleted."""
+    """Paper in this edition; None if the record was deleted."""
     stamp: dt.date
 
 
 def listed(edition: Edition, first: dt.date, last: dt.date) -> list[Listed]:
-    """Return the records in the order of the library. Records that never existed are not listed as deleted."""
+    """Return the records changed from `first` to `last`, in the order of the library. Papers that are not in the first
+    edition yet are omitted rather than listed as deleted."""
     second = edition.number == 2
     found = []
     for entry in edition.library.entries:
@@ -37,7 +38,7 @@ def listed(edition: Edition, first: dt.date, last: dt.date) -> list[Listed]:
 
 
 def page(records: Sequence[Listed], start: int, window: str) -> str:
-    """The token says the window and where the next page begins."""
+    """Return a page of the list. Its resumption token contains `window` and the position of the next page."""
     if not records:
         return error("noRecordsMatch", "No records match the criteria")
     end = start + _PAGE
@@ -82,8 +83,8 @@ def _metadata(entry: Entry, held: Held) -> str:
         "abstract": f"  {_plain(held.abstract)}\n",
     }
     authors = "".join(f"<author>{_names(name)}</author>" for name in record.authors)
-    told = "".join(f"<{tag}>{escape(text, quote=False)}</{tag}>" for tag, text in fields.items() if text)
-    return f'<metadata><arXiv xmlns="http://arxiv.org/OAI/arXiv/"><authors>{authors}</authors>{told}</arXiv></metadata>'
+    elements = "".join(f"<{tag}>{escape(text, quote=False)}</{tag}>" for tag, text in fields.items() if text)
+    return f'<metadata><arXiv xmlns="http://arxiv.org/OAI/arXiv/"><authors>{authors}</authors>{elements}</arXiv></metadata>'
 
 
 def _names(name: str) -> str:
@@ -93,5 +94,5 @@ def _names(name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without the characters that no XML document may hold."""
+    """Return the text without characters that are not allowed in XML."""
     return "".join(letter for letter in text if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff"))

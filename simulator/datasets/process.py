@@ -1,4 +1,4 @@
-"""Runs the services as a process of their own, for tests and benchmarks."""
+"""The simulated data set services in a child process, for tests and benchmarks."""
 
 import json
 from collections.abc import Sequence
@@ -9,21 +9,21 @@ from simulator.datasets.server import Fault
 
 
 class SimulatedDatasets(ServerProcess):
-    """The data sets of a JSONL file of papers, or of the built-in sample, running from `with` to its end."""
+    """Server of the data sets of a JSONL file of papers, or of the built-in sample, that runs within a `with` block."""
 
     def __init__(self, papers: Path | None = None, faults: Sequence[Fault] = (), port: int = 0) -> None:
         flags = [*(["--papers", str(papers.absolute())] if papers else []), *(["--faults", *faults] if faults else [])]
         super().__init__("simulator.datasets", port, flags)
 
     def turn(self, edition: int) -> None:
-        """To the first or the second edition."""
+        """Switch to edition 1 or 2."""
         self.ask("PUT", f"/_datasets/edition/{edition}")
 
     def reset(self) -> None:
-        """Back to the first edition, without a history: faults come anew."""
+        """Return to the first edition and clear the history, so that faults occur again."""
         self.ask("POST", "/_datasets/reset")
 
     def requests(self) -> dict[str, int]:
         """Return the number of requests by path, and under `delivered NAME` how often a file was delivered."""
-        told: dict[str, int] = json.loads(self.ask("GET", "/_datasets/requests"))
-        return told
+        counts: dict[str, int] = json.loads(self.ask("GET", "/_datasets/requests"))
+        return counts

@@ -1,4 +1,4 @@
-"""Lines of Semantic Scholar's datasets, in full and as the difference of two editions."""
+"""Lines of Semantic Scholar's datasets, complete or as the difference between two editions."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -24,7 +24,7 @@ def embedding_of(corpus_id: int, text: str) -> list[float]:
 
 
 def sections_of(held: Held) -> list[tuple[str, str]]:
-    """Return the sections of a paper, for one paper in three: a heading and paragraphs made of the abstract."""
+    """Return the sections (heading, text) made from the abstract, for every third paper; empty for the others."""
     if held.entry.number % 3:
         return []
     words = held.abstract.split()
@@ -119,8 +119,8 @@ DATASETS: dict[str, Callable[[Held], list[Line]]] = {
 
 
 def difference(dataset: str, old: Edition | None, new: Edition) -> Lines:
-    """Return all lines if there is no old edition; otherwise the lines that changed, and those missing from the new
-    edition."""
+    """Return the new and changed lines as updates and the removed lines as deletions; without an old edition, all lines
+    are updates."""
     before = _keyed(dataset, old.papers.values() if old else ())
     after = _keyed(dataset, new.papers.values())
     updates = [line for key, line in after.items() if before.get(key) != line]

@@ -1,4 +1,4 @@
-"""The three services behind one address, and what goes wrong with them when asked to."""
+"""The three services on one address, with faults on request."""
 
 import gzip
 import json
@@ -26,16 +26,16 @@ _FILES = 3
 
 
 class DatasetServices:
-    """Faults hit the first request of their kind: `busy` every path, whoever leases it (503, come again at once),
-    `expired` the first link of every file (403), `cut` the first delivery of every file (half of it), `forgotten` the
-    first token."""
+    """Simulated services. Each fault affects the first request of its kind: `busy`, the first request to each path (503
+    with Retry-After 0); `expired`, the first link to each file (403); `cut`, the first delivery of each file (only half
+    is sent); `forgotten`, the first resumption token."""
 
     def __init__(self, library: Library, faults: Iterable[Fault] = ()) -> None:
         self._editions = {number: Edition(library, number) for number in RELEASES}
-        self._now = self._editions[1]
+        self._edition = self._editions[1]
         self._faults = frozenset(faults)
         self._seen: Counter[str] = Counter()
-        self._lent: Counter[str] = Counter()
+        self._links: Counter[str] = Counter()
         self._s2_file = cache(self._packed_s2)
         self._openalex_file = cache(self._packed_works)
 
@@ -60,7 +60,7 @@ class DatasetServices:
     async def release(self, request: web.Request) -> web.Response:
         _check_key(request)
         name = request.match_info["release"]
-        release = RELEASES[self._now.number] if name == "latest" else name
+        release = RELEASES[self._edition.number] if name == "latest" else name
         if release not in RELEASES.values():
             return web.json_response({"message": "Requested release was not found."}, status=404)
         datasets = [{"name": dataset, "description": "", "README": ""} for dataset in DATASETS]
@@ -75,7 +75,9 @@ class DatasetServices:
     async def diffs(self, request: web.Request) -> web.Response:
         _check_key(request)
         since, dataset = request.match_info["since"], request.match_info["dataset"]
-        until = RELEASES[self._now.number] if request.match_info["until"] == "latest" else request.match_info["until"]
+        until = (
+            RELEASES[self._edition.number] if request.match_info["until"] == "latest" else request.match_info["until"]
+        )
         steps = [] if since == until else [(since, until)]
         diffs = [
             {
@@ -105,7 +107,7 @@ class DatasetServices:
             return _xml(oai.error("badResumptionToken", "The value of the resumptionToken argument is invalid"))
         window, _, start = token.partition("|") if token else (_window(request.query), "", "0")
         first, last = (date.fromisoformat(day) for day in window.split("--"))
-        return _xml(oai.page(oai.listed(self._now, first, last), int(start), window))
+        return _xml(oai.page(oai.listed(self._edition, first, last), int(start), window))
 
     async def manifest(self, _: web.Request) -> web.Response:
         files = [
@@ -113,28 +115,28 @@ class DatasetServices:
                 "url": f"s3://openalex/data/jsonl/works/{folder}/part_0000.gz",
                 "meta": {"content_length": len(body), "record_count": gzip.decompress(body).count(b"\n")},
             }
-            for folder in _folders(self._now.number)
-            if (body := self._openalex_file(self._now.number, folder))
+            for folder in _folders(self._edition.number)
+            if (body := self._openalex_file(self._edition.number, folder))
         ]
-        told = {"date": RELEASES[self._now.number], "format": "jsonl", "entity": "works", "files": files}
-        return web.json_response(told)
+        manifest = {"date": RELEASES[self._edition.number], "format": "jsonl", "entity": "works", "files": files}
+        return web.json_response(manifest)
 
     async def works(self, request: web.Request) -> web.StreamResponse:
         folder = request.match_info["folder"]
-        return await self._deliver(request, self._openalex_file(self._now.number, folder), folder)
+        return await self._deliver(request, self._openalex_file(self._edition.number, folder), folder)
 
     async def turn(self, request: web.Request) -> web.Response:
-        self._now = self._editions[2 if request.match_info["number"] == "2" else 1]
-        return web.json_response({"edition": self._now.number})
+        self._edition = self._editions[2 if request.match_info["number"] == "2" else 1]
+        return web.json_response({"edition": self._edition.number})
 
     async def requests(self, _: web.Request) -> web.Response:
         return web.json_response(dict(self._seen))
 
     async def reset(self, _: web.Request) -> web.Response:
-        self._now = self._editions[1]
+        self._edition = self._editions[1]
         self._seen.clear()
-        self._lent.clear()
-        return web.json_response({"edition": self._now.number})
+        self._links.clear()
+        return web.json_response({"edition": self._edition.number})
 
     @web.middleware
     async def _busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -145,14 +147,14 @@ class DatasetServices:
         return await handler(request)
 
     def _link(self, request: web.Request, since: str, release: str, dataset: str, what: str, number: int) -> str:
-        """Signed, as it were: the lease counts how often the file was asked for."""
+        """Return a link that resembles a signed one; it contains the number of links made to the file so far."""
         path = f"{since}/{release}/{dataset}/{what}/20261101_{number}.gz"
-        self._lent[path] += 1
-        return f"{request.url.origin()}/s3/{self._lent[path]}/{path}?X-Amz-Expires=604800"
+        self._links[path] += 1
+        return f"{request.url.origin()}/s3/{self._links[path]}/{path}?X-Amz-Expires=604800"
 
     async def _deliver(self, request: web.Request, body: bytes, name: str) -> web.StreamResponse:
-        """Deliver a file with support for ranges, as object stores have; the first time only half of it, if
-        cuts are requested."""
+        """Deliver a file with support for ranges, like an object store. With the fault `cut`, the first delivery ends
+        after half of the file."""
         tag = f'"{sha256(body).hexdigest()[:32]}"'
         wanted, begin = request.headers.get("Range", ""), 0
         if wanted and request.headers.get("If-Range", tag) == tag:
@@ -178,7 +180,7 @@ class DatasetServices:
         return _packed((lines.deletions if what == "delete" else lines.updates)[number :: 1 if what == "delete" else 3])
 
     def _packed_works(self, edition: Literal[1, 2], folder: str) -> bytes:
-        """A work lies in the folder of its last change, and in no other."""
+        """Return the packed works of a folder: each work is only in the folder of its last change."""
         now, before = self._editions[edition], self._editions[1]
         lines = []
         for number, held in now.papers.items():
@@ -189,7 +191,7 @@ class DatasetServices:
 
 
 def _as_held(held: Held) -> dict[str, object]:
-    """Fields in which editions differ."""
+    """Return the fields that differ between editions."""
     cited = [f"https://openalex.org/{reference.openalex}" for reference in held.references]
     return {"abstract_inverted_index": inverted(held.abstract), "referenced_works": cited}
 

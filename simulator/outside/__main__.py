@@ -1,4 +1,4 @@
-"""`python -m simulator.outside`: serves until it is told to stop by SIGINT or SIGTERM."""
+"""Command `python -m simulator.outside`: serves until SIGINT or SIGTERM."""
 
 import argparse
 import asyncio
@@ -17,25 +17,25 @@ _PORT = 8398
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="simulator.outside", description="Simulates the services that assayer asks, on loopback."
+        prog="simulator.outside", description="Simulates the external services that assayer uses, on loopback."
     )
     add_address(parser, _PORT)
-    parser.add_argument("--papers", type=Path, help="JSONL file (.gz too) of papers; a built-in sample when not given")
-    parser.add_argument("--no-limits", action="store_true", help="start without any service's limits")
+    parser.add_argument("--papers", type=Path, help="JSONL file of papers, optionally .gz (default: a built-in sample)")
+    parser.add_argument("--no-limits", action="store_true", help="start without the services' rate limits")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
-    given = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     try:
-        records = read_records(given.papers) if given.papers else SAMPLE
+        records = read_records(parsed.papers) if parsed.papers else SAMPLE
     except (OSError, ValueError) as error:
-        parser.error(f"{given.papers} cannot be used: {error}")
-    world = World(Library(records), limits=not given.no_limits)
-    # Hundreds of thousands of objects that stay: no collection shall walk them while a request waits for its stamp.
+        parser.error(f"{parsed.papers} cannot be used: {error}")
+    world = World(Library(records), limits=not parsed.no_limits)
+    # Excludes hundreds of thousands of permanent objects from garbage collection, which would delay arrival times.
     gc.freeze()
-    asyncio.run(serve(world.application(), given.host, given.port, "", given.until_stdin_closes))
+    asyncio.run(serve(world.application(), parsed.host, parsed.port, "", parsed.until_stdin_closes))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""arXiv's query API (`/api/query`): Atom, after its User's Manual and its own search service.
+"""arXiv's query API (`/api/query`), which returns Atom, modelled on its User's Manual and its search service.
 
-Of its oddities: errors are feeds with one entry titled Error and status 200; one malformed id spoils a whole
-`id_list`; now and then a page is empty though it should not be (`empty_rate`); ids in entries carry a version;
-withdrawn papers are served like all others, and only their comment says so; throttling is plain text.
+Simulated peculiarities: errors are feeds with one entry titled Error and status 200; one malformed id makes a whole
+`id_list` fail; pages are sometimes empty by mistake (`empty_rate`); ids in entries have a version; withdrawn papers are
+served like all others and only their comment says so; rate limit errors are plain text.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ _SLICE, _MOST = 2000, 30_000
 
 class ArxivKnobs(Knobs):
     empty_rate: Rate = Field(default=0.0)
-    """Share of pages that are empty though they should not be."""
+    """Share of pages that are empty by mistake."""
 
 
-class _Asked(NamedTuple):
+class _Parameters(NamedTuple):
     search_query: str
     id_list: str
     start: int
@@ -59,7 +59,7 @@ class Arxiv(Twin):
         return _atom(error_feed(message), status)
 
     async def query(self, request: web.Request) -> web.Response:
-        asked = _asked(request.query)
+        asked = _parse_parameters(request.query)
         if isinstance(asked, str):
             return self.failure(200, asked)
         if asked.max_results > _MOST:
@@ -72,19 +72,19 @@ class Arxiv(Twin):
         if page and draws(request).random() < self.knobs.empty_rate:
             page = []
         feed = Feed(asked.search_query, asked.id_list, asked.start, asked.max_results, len(found))
-        # On a thread: two hundred entries take a while, and other requests want their stamps in time.
+        # In a thread, because 200 entries take a while and would delay the arrival times of other requests.
         return _atom(await asyncio.to_thread(feed.document, page, str(request.url.origin())), 200)
 
-    def _found(self, asked: _Asked) -> list[Entry]:
+    def _found(self, asked: _Parameters) -> list[Entry]:
         if asked.id_list:
-            named = [self.library.by_arxiv.get(_bare(name)) for name in asked.id_list.split(",")]
-            return [entry for entry in named if entry]
+            entries = [self.library.by_arxiv.get(_without_version(name)) for name in asked.id_list.split(",")]
+            return [entry for entry in entries if entry]
         scores = self._searcher.scores(asked.search_query)
         return [self.library.entries[number] for number in best_first(scores.astype(np.float32))]
 
 
-def _asked(given: Mapping[str, str]) -> _Asked | str:
-    """The parameters, or what is wrong with them."""
+def _parse_parameters(given: Mapping[str, str]) -> _Parameters | str:
+    """Return the parameters, or an error message."""
     numbers = {}
     for name, default in (("start", "0"), ("max_results", "10")):
         text = given.get(name, default)
@@ -97,10 +97,10 @@ def _asked(given: Mapping[str, str]) -> _Asked | str:
     for name in id_list.split(",") if id_list else ():
         if not _ID.fullmatch(name):
             return f"incorrect id format for {name}"
-    return _Asked(given.get("search_query", ""), id_list, **numbers)
+    return _Parameters(given.get("search_query", ""), id_list, **numbers)
 
 
-def _bare(name: str) -> str:
+def _without_version(name: str) -> str:
     match = _ID.fullmatch(name)
     return match[1] if match else ""
 

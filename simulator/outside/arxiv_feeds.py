@@ -39,7 +39,7 @@ class Feed(NamedTuple):
     total: int
 
     def document(self, page: Sequence[Entry], origin: str) -> bytes:
-        """`origin` is the simulator's own address: free copies lie there."""
+        """Return the feed as XML; `origin` is the simulator's own address, where free copies are."""
         asked = (
             f"search_query={self.search_query}&id_list={self.id_list}&start={self.start}&max_results={self.max_results}"
         )
@@ -111,7 +111,7 @@ def _entry(entry: Entry, origin: str) -> etree._Element:
 
 
 def _plain(text: str) -> str:
-    """Without the characters that no XML document may hold."""
+    """Return the text without characters that are not allowed in XML."""
     return "".join(letter for letter in text if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff"))
 
 

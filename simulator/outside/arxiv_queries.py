@@ -1,7 +1,6 @@
-"""arXiv's query language, as far as it is asked for: `all:word`, dates, AND, OR and brackets.
+"""Subset of arXiv's query language: `all:word`, dates, AND, OR and brackets.
 
-query = part {(AND | OR) part}, from left to right
-part  = "(" query ")" | field ":" (word | [from TO to])
+query = part {(AND | OR) part}, from left to right part = "(" query ")" | field ":" (word | [from TO to])
 """
 
 import datetime as dt
@@ -14,12 +13,12 @@ from simulator.outside.library import Library
 from simulator.outside.lookup import words
 
 Scores = NDArray[np.float64]
-"""One a paper; 0 where it does not match."""
+"""One score per paper; 0 if it does not match."""
 
 _TOKEN = re.compile(r"\s*(?:(?P<field>[a-zA-Z_]+):|(?P<bracket>[()])|\[(?P<range>[^\]]*)\]|(?P<word>[^\s()\"\[\]]+))")
 _RANGE = re.compile(r"(\d{8})(\d{4})? TO (\d{8})(\d{4})?")
 _MATCH = 1e-3
-"""Score of a match by something else than words."""
+"""Score of a match by date rather than by words."""
 
 
 class BadQuery(Exception):
@@ -50,7 +49,7 @@ class Searcher:
             first, last = (dt.datetime.strptime(match[group], "%Y%m%d").date().toordinal() for group in (1, 3))
         except ValueError as error:
             raise BadQuery(f"Invalid query string: '{text}'") from error
-        # Papers come in at noon: a period that ends before noon does not hold that day's.
+        # Papers are submitted at noon, so a period that ends before noon excludes those of its last day.
         last -= (match[4] or "2359") < "1200"
         first += (match[2] or "0000") > "1200"
         return np.where((first <= self._days) & (self._days <= last), _MATCH, 0.0)

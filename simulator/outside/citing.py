@@ -1,4 +1,4 @@
-"""Citations between simulated papers: invented, never of the future, mostly between papers on similar topics."""
+"""Invented citations between simulated papers: only of earlier papers, mostly on similar topics."""
 
 import datetime as dt
 from collections import defaultdict
@@ -9,8 +9,8 @@ from random import Random
 from simulator.outside.lookup import words
 
 _MOST = 30
-_STRAYS = 3
-"""References without a word in common."""
+_RANDOM_REFERENCES = 3
+"""Number of references to random papers on any topic."""
 
 
 def references(papers: Sequence[tuple[dt.date | None, str]]) -> list[tuple[int, ...]]:
@@ -32,14 +32,14 @@ def references(papers: Sequence[tuple[dt.date | None, str]]) -> list[tuple[int, 
 
 
 def _chosen(number: int, title: str, about: dict[str, list[int]], earlier: list[int]) -> tuple[int, ...]:
-    """The rarest words of the title first: they say most about it."""
+    """Return the papers cited: mostly papers that share a word of the title, starting with its rarest words."""
     random = Random(number)
     wanted = random.randint(5, _MOST)
     chosen: dict[int, None] = {}
     for word in sorted(words(title), key=lambda word: len(about.get(word, ()))):
-        shelf = about.get(word, ())
-        chosen |= dict.fromkeys(random.sample(shelf, min(len(shelf), wanted - _STRAYS - len(chosen))))
-        if len(chosen) >= wanted - _STRAYS:
+        sharing = about.get(word, ())
+        chosen |= dict.fromkeys(random.sample(sharing, min(len(sharing), wanted - _RANDOM_REFERENCES - len(chosen))))
+        if len(chosen) >= wanted - _RANDOM_REFERENCES:
             break
-    chosen |= dict.fromkeys(random.sample(earlier, min(len(earlier), _STRAYS)))
+    chosen |= dict.fromkeys(random.sample(earlier, min(len(earlier), _RANDOM_REFERENCES)))
     return tuple(chosen)

@@ -8,30 +8,33 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Stats(BaseModel):
-    """Times are of the service's own monotonic clock, stamped before anything else is done with a request."""
+    """Counters as returned by the control endpoint. Times are from the server's monotonic clock, recorded before a
+    request is processed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     requests: int
-    """All that arrived, refused ones included."""
+    """Number of requests received, including refused ones."""
     by_status: dict[str, int]
-    """Answers sent whole."""
+    """Number of completely sent responses by status."""
     by_operation: dict[str, int]
-    """The twin's name for what was asked; `unknown` where it has no such path."""
+    """Number of requests by the twin's name of the operation; `unknown` for paths that it does not have."""
     injected: dict[str, int]
-    """Faults that had an effect: `rate_limited`, `server_error`, `dropped`, `malformed`, `down`."""
+    """Number of injected faults by kind: `rate_limited`, `server_error`, `dropped`, `malformed`, `down`."""
     over_limit: int
-    """Requests that broke a limit, whether they were refused or not."""
+    """Number of requests that exceeded a limit, whether they were refused or not."""
     abandoned: int
-    """Requests whose client went away before the answer."""
+    """Number of requests whose client disconnected before the response."""
     peak_concurrency: int
     in_flight: int
     arrivals: tuple[float, ...]
-    """Seconds, of every request in order."""
+    """Arrival times of all requests in seconds, in order."""
     least_spacing: float | None
-    """Seconds between two arrivals of the same caller, whatever became of them; None below two."""
+    """Shortest time in seconds between two requests of the same caller, whatever their outcome; None for fewer than
+    two."""
     repeated: int
-    """Successful answers to a request (method, address, body) that had already had one: somebody asked twice."""
+    """Number of successful responses to requests (method, address, body) that had already been answered
+    successfully."""
 
 
 @dataclass

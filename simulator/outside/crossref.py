@@ -1,7 +1,7 @@
 """Crossref's REST API: `/works` and `/works/DOI`.
 
-After its documentation and recorded answers. Those who leave an e-mail address are in the polite pool; single
-records and lists have limits of their own in each pool. No query language in `query.bibliographic`: any word counts.
+Modelled on its documentation and recorded responses. Callers who state an email address are in the polite pool; each
+pool has separate limits for single records and lists. `query.bibliographic` has no query language: any word counts.
 """
 
 import datetime as dt
@@ -28,7 +28,7 @@ _Test = Callable[[Deposit], bool]
 
 
 class _Invalid(Exception):
-    """Problems as (type, value, message)."""
+    """Error for an invalid request, with Crossref's type, the invalid value and a message."""
 
     def __init__(self, kind: str, value: str, message: str) -> None:
         super().__init__(kind, value, message)
@@ -100,7 +100,7 @@ class Crossref(Twin):
             if name not in _PARAMS.split():
                 raise _Invalid("parameter-not-allowed", name, "This route does not support " + name)
         fields = _fields(request)
-        rows = _whole(request, "rows", 20, _MOST_ROWS)
+        rows = _integer(request, "rows", 20, _MOST_ROWS)
         query = request.query.get("query.bibliographic")
         found = self._found(query, _tests(request.query.get("filter", "")))
         items = [record(self.library, item, 30.0 / (1 + rank)) for rank, item in enumerate(found[:rows])]
@@ -144,7 +144,7 @@ def _fields(request: web.Request) -> tuple[str, ...]:
     return fields
 
 
-def _whole(request: web.Request, name: str, default: int, most: int) -> int:
+def _integer(request: web.Request, name: str, default: int, most: int) -> int:
     text = request.query.get(name, str(default))
     if not text.isdecimal() or int(text) > most:
         message = f"Integer specified as {text} but must be a positive integer less than or equal to {most}."
@@ -177,7 +177,7 @@ def _test(name: str, values: list[str]) -> _Test:
 
 
 def _day(text: str) -> dt.date:
-    """`2020`, `2020-05` and `2020-05-17`."""
+    """Return the first day of `2020`, `2020-05` or `2020-05-17`. Raises _Invalid."""
     try:
         year, month, day = (*(int(part) for part in text.split("-")), 1, 1)[:3]
         return dt.date(year, month, day)

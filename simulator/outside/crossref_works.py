@@ -1,8 +1,8 @@
-"""Records as Crossref words them, and the notices about some of them.
+"""Records in Crossref's form, and the retraction notices about some of them.
 
-Of its oddities: titles in lists, with entities and tags; dates of one, two or three parts, or [[null]]; DOIs in the
-case in which they were deposited; abstracts, where there are any, in JATS; notices from publishers and from
-Retraction Watch side by side, in the record itself where the notice took its place.
+Simulated peculiarities: titles in lists, with entities and tags; dates of one, two or three parts, or [[null]]; DOIs in
+the case in which they were deposited; abstracts in JATS; notices from both publishers and Retraction Watch, which are
+in the record itself if the notice replaced the paper.
 """
 
 import datetime as dt
@@ -27,7 +27,7 @@ _LABELS = {"retracted": "Retraction", "withdrawn": "Withdrawal", "concern": "Exp
 
 
 class Deposit(NamedTuple):
-    """Item that a Crossref DOI stands for: a paper, or the notice about one."""
+    """Item with a Crossref DOI: a paper, or a notice about one."""
 
     doi: str
     entry: Entry
@@ -35,7 +35,7 @@ class Deposit(NamedTuple):
 
 
 def deposits(library: Library) -> Iterator[Deposit]:
-    """Papers in the order of the library, each followed by the notice about it where that has its own DOI."""
+    """Yield the papers with a DOI in the order of the library, each followed by its notice if that has its own DOI."""
     for entry in library.entries:
         if entry.doi:
             yield Deposit(entry.doi, entry)
@@ -56,12 +56,13 @@ def first_day(deposit: Deposit) -> dt.date | None:
 
 
 def _in_place(entry: Entry) -> bool:
-    """Whether the publisher replaced the paper by its notice, under the paper's DOI."""
+    """Return whether the publisher replaced the paper with its notice, under the paper's DOI."""
     return entry.corpus_id % 4 == 0
 
 
 def _parts(entry: Entry) -> list[int]:
-    """Day, month or year, as the publisher deposited it."""
+    """Return the date parts deposited by the publisher: year, year and month, or year, month and day; empty if
+    unknown."""
     day = entry.record.publication_date
     if day is None or not entry.day_known:
         return [entry.record.year] if entry.record.year else []
@@ -122,7 +123,7 @@ def _abstract(entry: Entry) -> dict[str, object]:
 
 
 def _references(library: Library, entry: Entry) -> dict[str, object]:
-    """Deposited for half of them; matched to a DOI where the cited paper has one of Crossref's."""
+    """Return the references, which half of the papers have deposited; each has a DOI if the cited paper has one."""
     if entry.corpus_id % 2:
         return {"reference-count": 0, "references-count": 0}
     cited = [
@@ -134,7 +135,7 @@ def _references(library: Library, entry: Entry) -> dict[str, object]:
 
 
 def record(library: Library, deposit: Deposit, score: float = 0.0) -> dict[str, object]:
-    """The whole record."""
+    """Return the complete record of a deposit."""
     entry, notice = deposit.entry, deposit.notice
     doi = f"{deposit.doi.split('/')[0]}/{deposit.doi.split('/', 1)[1].upper()}" if entry.corpus_id % 3 else deposit.doi
     common: dict[str, object] = {

@@ -1,6 +1,6 @@
-"""DataCite: `/dois?query=&resource-type-id=dataset&page[size]=`, after its documentation and open source.
+"""DataCite: `/dois?query=&resource-type-id=dataset&page[size]=`, modelled on its documentation and source code.
 
-Every other paper has a data set in an archive. Of the query language only words and a range of `registered` are known.
+Every other paper has a data set in an archive. The query language supports only words and a range of `registered`.
 """
 
 import datetime as dt
@@ -67,7 +67,7 @@ def _record(entry: Entry) -> dict[str, object]:
                 {"title": f"Data from: {entry.record.title}"},
             ],
             "creators": [{"name": name, "nameType": "Personal"} for name in entry.record.authors],
-            # An object since version 4.5 of the schema, a text in records that were not made anew.
+            # An object since version 4.5 of the schema; a text in older records.
             "publisher": {"name": "Dryad"} if entry.number % 4 else "Dryad",
             "publicationYear": entry.record.year,
             "types": {"resourceTypeGeneral": "Dataset"},

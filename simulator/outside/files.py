@@ -1,4 +1,4 @@
-"""Hosts of PDFs: free copies of the simulated papers wherever a repository would keep them, and hostile files."""
+"""Hosts of PDFs: free copies of the simulated papers at the addresses of repositories, and hostile files."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,7 +11,8 @@ from simulator.outside.twin import Twin
 
 
 class Files(Twin):
-    """`/pdf/ID.pdf` is where other services say that a copy lies; the rest are repositories, by their own ids."""
+    """Server of PDF files. Other services link to `/pdf/ID.pdf`; the other paths are repositories with their own
+    ids."""
 
     name = "files"
     prefix = "files"
@@ -29,7 +30,7 @@ class Files(Twin):
         return self._served(entry if entry is not None and (entry.free_pdf or entry.arxiv) else None)
 
     async def arxiv(self, request: web.Request) -> web.Response:
-        """The newest version, or the one that the id ends in."""
+        """Return the version that the id names, or the newest one."""
         name, _, version = request.match_info["id"].removesuffix(".pdf").partition("v")
         entry = self.library.by_arxiv.get(name)
         if entry is None or not version:

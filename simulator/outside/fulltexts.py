@@ -1,4 +1,4 @@
-"""Text of a simulated paper: sections made of its abstract and of sentences about the papers it cites."""
+"""Full texts of simulated papers: sections made from the abstract and from sentences about the cited papers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ _MENTIONS = 6
 
 
 class Mention(NamedTuple):
-    """Where a part names another paper: a slice of its text."""
+    """Citation of another paper in a part, as a slice of its text."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class _Writer:
         self.mentions: list[Mention] = []
 
     def say(self, sentence: str, cited: Entry | None = None) -> None:
-        """`{}` in the sentence is where the citation goes."""
+        """Append a sentence; `{}` in it is replaced with the citation of `cited`."""
         start = len(self.text) + bool(self.text)
         said = sentence
         if cited is not None:
@@ -47,11 +47,17 @@ class _Writer:
 
 
 def parts(entry: Entry, cited: Sequence[Entry], version: int | None = None) -> list[Part]:
-    """Introduction, related work, method, experiments and conclusion; `cited` in the order of its references. Earlier
-    versions than the newest say which they are."""
-    told = [f"{sentence.rstrip('. ')}." for sentence in entry.record.abstract.split(". ") if sentence.strip()]
-    told = told or [f"This paper is about {entry.record.title}."]
-    opening, middle, close = told[:2], told[2:-1] or told[-1:], told[-1:]
+    """Return introduction, related work, method, experiments and conclusion. `cited` is in the order of the references.
+    Versions before the newest state their number."""
+    abstract_sentences = [
+        f"{sentence.rstrip('. ')}." for sentence in entry.record.abstract.split(". ") if sentence.strip()
+    ]
+    abstract_sentences = abstract_sentences or [f"This paper is about {entry.record.title}."]
+    opening, middle, close = (
+        abstract_sentences[:2],
+        abstract_sentences[2:-1] or abstract_sentences[-1:],
+        abstract_sentences[-1:],
+    )
     introduction, related, method, experiments, conclusion = (_Writer() for _ in range(5))
     for sentence in opening:
         introduction.say(sentence)

@@ -1,6 +1,6 @@
-"""GitHub: repository search, commits, trees and blobs of its REST API, and git itself over smart HTTP.
+"""GitHub: repository search, commits, trees and blobs of its REST API, and git over smart HTTP.
 
-Behind it lie real git repositories (`repositories.py`), so that API and git tell the same.
+It uses real git repositories (`repositories.py`), so that the API and git agree.
 """
 
 import asyncio
@@ -118,7 +118,7 @@ class GitHub(Twin):
         return web.json_response({"sha": sha, "size": len(body), "encoding": "base64", "content": content})
 
     async def git(self, request: web.Request) -> web.Response:
-        """git's own CGI program."""
+        """Serve git over HTTP with git's CGI program."""
         stored = self._stored(request)
         if stored is None:
             return web.Response(status=404, text="Repository not found.")
@@ -145,7 +145,7 @@ class GitHub(Twin):
         return web.Response(status=status, headers=headers, body=body)
 
     async def moved(self, request: web.Request) -> web.Response:
-        """A host that sends git elsewhere."""
+        """Redirect git to the current address of a repository."""
         return web.Response(
             status=301, headers={"Location": f"/github/git/{request.match_info['tail']}?{request.query_string}"}
         )
@@ -192,7 +192,8 @@ def _tree_entry(line: str) -> dict[str, Any]:
 
 
 def _range(value: str) -> tuple[str, str]:
-    """Both ends included, empty where open: `A..B`, `>=A`, `<=B`. Raises ValueError for no date or number."""
+    """Return the inclusive bounds of `A..B`, `>=A`, `<=B` or `A`; an open bound is empty. Raises ValueError if a bound
+    is neither a date nor a number."""
     low, dots, high = value.partition("..")
     if not dots:
         low, high = (value[2:], "") if value[:2] == ">=" else ("", value[2:]) if value[:2] == "<=" else (value, value)

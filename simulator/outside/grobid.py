@@ -1,4 +1,4 @@
-"""GROBID servers: a few engines each, 503 when all are taken, and the ways in which they fail."""
+"""GROBID servers with a few engines each, a 503 response while all are busy, and simulated failures."""
 
 import asyncio
 import re
@@ -19,33 +19,33 @@ from simulator.outside.teis import ENTITY_BOMB, paper_tei
 from simulator.outside.twin import Twin
 
 _BOUNDARY = re.compile(r"multipart/form-data;.*boundary=\"?([^\";,]+)")
-_LOOK = 0.02
-"""Seconds between two looks at the knobs by a request in flight, so that a death ends it at once."""
+_CHECK_SECONDS = 0.02
+"""Seconds between two checks of the knobs by a request in flight, so that a simulated death ends it immediately."""
 
 
 class GrobidKnobs(Knobs):
     slots: int = Field(default=4, ge=1)
-    """`concurrency` of grobid.yaml."""
+    """Number of engines (`concurrency` in grobid.yaml)."""
     pool_wait: float = Field(default=0.0, ge=0)
-    """`poolMaxWait`: how long a request waits for an engine before it is told 503; 1 s in the real one."""
+    """Seconds that a request waits for an engine before a 503 (`poolMaxWait`; 1 s in the real GROBID)."""
     parse_mean: float = Field(default=0.0, ge=0)
     parse_spread: float = Field(default=0.25, ge=0)
     busy_rate: Rate = 0.0
-    """Share of documents answered 503 at once although an engine is free: somebody else's work."""
+    """Share of documents answered with 503 although an engine is free, as if other clients used it."""
     empty_rate: Rate = 0.0
-    """204."""
+    """Share of documents answered with 204 (no content)."""
     fault_rate: Rate = 0.0
-    """500 without a code, after the time of parsing: an engine that failed."""
+    """Share of documents answered with 500 without a code after the parsing time, as if the engine had failed."""
     refuse_rate: Rate = 0.0
-    """500 with `[BAD_INPUT_DATA]`: the document is at fault."""
+    """Share of documents answered with 500 and `[BAD_INPUT_DATA]`, as if the document were invalid."""
     dead: bool = False
-    """Cuts every connection, those in flight too, as a process killed for its memory does."""
+    """Close every connection, including those in flight, as if the process had been killed for lack of memory."""
     hung: bool = False
-    """Takes connections and answers nothing, also not whether it is alive."""
+    """Accept connections but answer nothing, not even health checks."""
     bomb: bool = False
-    """Answers with an entity bomb."""
+    """Answer with an XML entity bomb."""
     tei: str = ""
-    """File of the TEI that documents get which are no simulated papers; without it they get 204."""
+    """TEI file returned for documents that are not simulated papers; if empty, they are answered with 204."""
     version: str = "0.9.1"
 
 
@@ -66,51 +66,51 @@ class Grobid(Twin):
         ]
 
     async def isalive(self, request: web.Request) -> web.StreamResponse:
-        await self._stand(request, 0.0)
+        await self._pause(request, 0.0)
         return web.Response(text="true")
 
     async def version(self, request: web.Request) -> web.StreamResponse:
-        await self._stand(request, 0.0)
+        await self._pause(request, 0.0)
         return web.json_response({"version": self.knobs.version, "revision": f"{self.knobs.version}-0-g0000000"})
 
     async def process_fulltext_document(self, request: web.Request) -> web.StreamResponse:
-        await self._stand(request, 0.0)
+        await self._pause(request, 0.0)
         pdf = _input(request.headers.get("Content-Type", ""), await request.read())
         if pdf is None:
             return web.Response(status=400)
         key = blake2b(pdf, digest_size=16).digest()
         random = Random(key + b"%s/%d/%d" % (self.prefix.encode(), self.knobs.seed, self._asked[key]))
         self._asked[key] += 1
-        if random.random() < self.knobs.busy_rate or not await self._engine():
+        if random.random() < self.knobs.busy_rate or not await self._reserve_engine():
             return web.Response(status=503)
         try:
-            await self._stand(request, self._parse_seconds(random))
+            await self._pause(request, self._parse_seconds(random))
             return self._answer(pdf, random.random())
         finally:
             self._engines -= 1
 
-    async def _engine(self) -> bool:
-        """Whether one was free within the time that requests may wait for it."""
+    async def _reserve_engine(self) -> bool:
+        """Reserve an engine; return False if none became free within the time that requests wait."""
         until = time.monotonic() + self.knobs.pool_wait
         while self._engines >= self.knobs.slots:
             if time.monotonic() >= until:
                 return False
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_CHECK_SECONDS)
         self._engines += 1
         return True
 
-    async def _stand(self, request: web.Request, seconds: float) -> None:
-        """Lets the time pass that an answer takes, and longer while the server hangs; cuts the line when it dies."""
+    async def _pause(self, request: web.Request, seconds: float) -> None:
+        """Wait for the duration of an answer, and longer while the server hangs; close the connection when it dies."""
         until = time.monotonic() + seconds
         while True:
             if self.knobs.dead:
                 if request.transport is not None:
                     request.transport.abort()
-                raise web.HTTPServiceUnavailable  # which nobody hears any more
+                raise web.HTTPServiceUnavailable  # not received, because the connection is closed
             left = until - time.monotonic()
             if left <= 0 and not self.knobs.hung:
                 return
-            await asyncio.sleep(_LOOK if self.knobs.hung else min(_LOOK, left))
+            await asyncio.sleep(_CHECK_SECONDS if self.knobs.hung else min(_CHECK_SECONDS, left))
 
     def _parse_seconds(self, random: Random) -> float:
         low, high = 1 - self.knobs.parse_spread, 1 + self.knobs.parse_spread
@@ -135,7 +135,8 @@ class Grobid(Twin):
 
 
 def _input(content_type: str, body: bytes) -> bytes | None:
-    """The field `input` of a form; the frame has read the body already, so aiohttp's reader has nothing left."""
+    """Return the field `input` of a multipart form, or None. It is parsed here because the body has already been read,
+    so that aiohttp's reader cannot be used."""
     boundary = _BOUNDARY.search(content_type)
     if boundary is None:
         return None

@@ -1,4 +1,4 @@
-"""A host that means harm, or is only broken: what a downloader must survive."""
+"""Malicious or broken host, whose responses a downloader must survive."""
 
 import asyncio
 import gzip
@@ -10,7 +10,7 @@ from aiohttp import web
 from simulator.outside.twin import Twin
 
 PDF = b"%PDF-1.7\n1 0 obj << /Type /Catalog >> endobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
-"""Honest to its first bytes; nobody gets so far as to parse it."""
+"""Content with the first bytes of a PDF; it is never parsed."""
 LOGIN = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body>Please sign in to read.</body></html>"
 REDIRECTS = 10_000
 FIVE_GIGABYTES = 5 * 10**9
@@ -52,78 +52,78 @@ class Hostile(Twin):
         return web.Response(body=PDF, content_type="application/pdf")
 
     async def packed(self, request: web.Request) -> web.Response:
-        """Honest, and smaller on its way than what it says."""
+        """Serve an honest file with gzip encoding, so that it is smaller in transit."""
         body = gzip.compress(PDF * 1_000)
         return web.Response(body=body, content_type="application/pdf", headers={"Content-Encoding": "gzip"})
 
     async def redirects(self, request: web.Request) -> web.Response:
-        """Ten thousand of them, and then a PDF."""
+        """Redirect ten thousand times, then serve a PDF."""
         number = int(request.match_info["number"])
         if number >= REDIRECTS:
             return await self.honest(request)
         return web.Response(status=302, headers={"Location": str(number + 1)})
 
     async def redirect(self, request: web.Request) -> web.Response:
-        """Wherever `to` says, in any spelling."""
+        """Redirect to the address in the parameter `to`, however it is spelled."""
         return web.Response(status=307, headers={"Location": request.query["to"]})
 
     async def nowhere(self, request: web.Request) -> web.Response:
         return web.Response(status=301)
 
     async def silent(self, request: web.Request) -> web.Response:
-        """Takes the connection and never answers."""
+        """Accept the request and never answer."""
         await asyncio.Event().wait()
         return web.Response()
 
     async def stalled(self, request: web.Request) -> web.StreamResponse:
-        """Begins, and stops without an end."""
-        response = await _begun(request, {"Content-Length": "1000000"})
+        """Send the beginning of a file, then nothing more, with the connection left open."""
+        response = await _begin(request, {"Content-Length": "1000000"})
         await response.write(PDF)
         await asyncio.Event().wait()
         return response
 
     async def dripping(self, request: web.Request) -> web.StreamResponse:
-        """A slow loris: always another byte, never enough of them."""
-        response = await _begun(request, {"Content-Length": "1000000"})
+        """Send a byte at a time forever (slow loris)."""
+        response = await _begin(request, {"Content-Length": "1000000"})
         await response.write(PDF)
-        return await _pour(response, _drops())
+        return await _write_forever(response, _drops())
 
     async def bursting(self, request: web.Request) -> web.StreamResponse:
-        """A slow loris that starts with a megabyte, so that its mean speed looks fine."""
-        response = await _begun(request, {})
+        """Send a megabyte and then a byte at a time (slow loris), so that the mean speed looks normal."""
+        response = await _begin(request, {})
         await response.write(PDF.ljust(2**20))
-        return await _pour(response, _drops())
+        return await _write_forever(response, _drops())
 
     async def endless(self, request: web.Request) -> web.StreamResponse:
-        response = await _begun(request, {})
+        response = await _begin(request, {})
         await response.write(PDF)
-        return await _pour(response, _zeros())
+        return await _write_forever(response, _zeros())
 
     async def endless_redirect(self, request: web.Request) -> web.StreamResponse:
-        """The body of a redirect is not worth reading."""
+        """Redirect with an endless body, which a client must not read."""
         response = web.StreamResponse(status=302, headers={"Location": "honest.pdf"})
         await response.prepare(request)
-        return await _pour(response, _zeros())
+        return await _write_forever(response, _zeros())
 
     async def five_gigabytes(self, request: web.Request) -> web.StreamResponse:
-        response = await _begun(request, {"Content-Length": str(FIVE_GIGABYTES)})
-        return await _pour(response, _zeros())
+        response = await _begin(request, {"Content-Length": str(FIVE_GIGABYTES)})
+        return await _write_forever(response, _zeros())
 
     async def cut_short(self, request: web.Request) -> web.StreamResponse:
-        """Half of what it promised."""
-        response = await _begun(request, {"Content-Length": str(2 * len(PDF))})
+        """Close the connection after half of the announced length."""
+        response = await _begin(request, {"Content-Length": str(2 * len(PDF))})
         await response.write(PDF)
         if request.transport is not None:
             request.transport.close()
         return response
 
     async def bomb(self, request: web.Request) -> web.StreamResponse:
-        """Two megabytes by content coding that unpack to two gigabytes."""
-        response = await _begun(request, {"Content-Encoding": "gzip"})
+        """Serve two megabytes of gzip that decompress to two gigabytes."""
+        response = await _begin(request, {"Content-Encoding": "gzip"})
         packer = zlib.compressobj(9, wbits=-15)
         await response.write(_GZIP_HEADER + packer.compress(PDF) + packer.flush(zlib.Z_FULL_FLUSH))
         size = 2**24
-        # After a full flush nothing refers back: the same bytes unpack to the same zeros again and again.
+        # After a full flush, nothing refers to earlier data, so the same bytes can be repeated.
         block = packer.compress(bytes(size)) + packer.flush(zlib.Z_FULL_FLUSH)
         for _ in range(_UNPACKED // size):
             await response.write(block)
@@ -152,14 +152,14 @@ class Hostile(Twin):
         return web.Response(body=PDF, status=int(request.match_info["status"]), content_type="application/pdf")
 
 
-async def _begun(request: web.Request, headers: dict[str, str]) -> web.StreamResponse:
+async def _begin(request: web.Request, headers: dict[str, str]) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "application/pdf", **headers})
     await response.prepare(request)
     return response
 
 
-async def _pour(response: web.StreamResponse, pieces: AsyncIterator[bytes]) -> web.StreamResponse:
-    """Until the client goes away, which cancels the handler."""
+async def _write_forever(response: web.StreamResponse, pieces: AsyncIterator[bytes]) -> web.StreamResponse:
+    """Write pieces until the client disconnects, which cancels the handler."""
     async for piece in pieces:
         await response.write(piece)
     return response

@@ -1,4 +1,4 @@
-"""Kaggle: `/api/v1/datasets/list?search=&page=`, after its own client. Every third paper has a data set there."""
+"""Kaggle: `/api/v1/datasets/list?search=&page=`, modelled on its client. Every third paper has a data set."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,6 +1,6 @@
-"""The papers that every simulated service knows, under the names that each of them gives.
+"""Papers of all simulated services, with the ids that each service uses for them.
 
-Everything is decided by the records themselves, so a test that reads the same file knows what the services know.
+Everything is derived from the records, so that a test that reads the same file knows the contents of the services.
 """
 
 import datetime as dt
@@ -14,12 +14,12 @@ from simulator.outside.records import NoticeKind, Record
 
 _ACL_VENUES = frozenset({"ACL", "EMNLP", "NAACL", "COLING"})
 _FIRST_ARXIV = dt.date(2007, 4, 1)
-"""Ids of the form YYMM.NNNN(N) begin here."""
+"""First day with ids of the form YYMM.NNNN(N)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A retraction, withdrawal or expression of concern."""
+    """Retraction, withdrawal or expression of concern."""
 
     kind: NoticeKind
     doi: str
@@ -29,24 +29,24 @@ class Notice:
 @dataclass(frozen=True, slots=True)
 class Entry:
     number: int
-    """Its place in the library."""
+    """Position in the library, from 0."""
     record: Record
     s2: str
-    """40 hex digits."""
+    """Semantic Scholar id: 40 hex digits."""
     corpus_id: int
     openalex: str
-    """`W…`"""
+    """OpenAlex id: `W…`."""
     doi: str
-    """Lower case; empty for a fifth of the papers."""
+    """DOI in lower case; empty for a fifth of the papers."""
     arxiv: str
-    """Without version; empty for a third of the papers."""
+    """arXiv id without version; empty for a third of the papers."""
     arxiv_date: dt.date | None
     """Submission of the first version: up to half a year before publication."""
     acl: str
     versions: int
     """Number of arXiv versions."""
     free_pdf: bool
-    """Whether some service knows a free copy besides arXiv's."""
+    """Whether a service other than arXiv knows a free copy."""
     notice: Notice | None
 
     @property
@@ -58,7 +58,7 @@ class Entry:
 
     @property
     def day_known(self) -> bool:
-        """Most services know the day for most papers, and the year alone for the others."""
+        """Whether services know the day of publication; for the other papers, most know only the year."""
         return self.record.publication_date is not None and self.corpus_id % 100 >= 15
 
     @property
@@ -95,11 +95,11 @@ class Library:
         return sorted(found, key=lambda item: (item.date or dt.date.min, item.number), reverse=True)
 
     def search(self, query: str) -> list[Entry]:
-        """All that share a telling word with the query, best first."""
+        """Return all papers that share a word other than stop words with the query, best first."""
         return [self.entries[number] for number in self.lookup.ranked(query)]
 
     def like(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Papers like all of the given ones together, best first, these excluded."""
+        """Return papers similar to the given ones taken together, best first, without the given ones."""
         given = {entry.number for entry in entries}
         query = " ".join(f"{entry.record.title} {' '.join(entry.record.keywords)}" for entry in entries)
         return [entry for entry in self.search(query) if entry.number not in given]
@@ -130,7 +130,7 @@ def _entry(number: int, record: Record, taken: set[str]) -> Entry:
 
 
 def _arxiv_id(date: dt.date, lots: bytes, taken: set[str]) -> str:
-    """Four digits before 2015, five since."""
+    """Return an unused arXiv id for this month, with four digits before 2015 and five since."""
     width = 5 if date.year >= 2015 else 4
     start = int.from_bytes(lots[2:6])
     return _free(lambda turn: f"{date:%y%m}.{(start + turn) % 10**width:0{width}}", taken)
@@ -141,7 +141,7 @@ def _corpus_id(digest: bytes, taken: set[str]) -> int:
 
 
 def _free(name: Callable[[int], str], taken: set[str]) -> str:
-    """The first of the names that nobody has yet."""
+    """Return the first of `name(0)`, `name(1)`, … that is not taken yet, and mark it as taken."""
     turn = 0
     while name(turn) in taken:
         turn += 1
@@ -158,7 +158,7 @@ def _notice(record: Record, digest: bytes, on_arxiv: bool) -> Notice | None:
 
 
 def _drawn_notice(lot: int, on_arxiv: bool) -> NoticeKind | None:
-    """`lot` is 0 to 999."""
+    """Return a notice for 1% of the papers, depending on `lot` (0 to 999); None for the others."""
     if lot >= 10:
         return None
     if lot >= 7:

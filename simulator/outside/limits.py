@@ -1,4 +1,4 @@
-"""Limits that a service grants each caller, by the service's own clock."""
+"""Rate limits of a service for each caller, by the service's clock."""
 
 import math
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ _DAY = 86_400.0
 
 
 class Refused(NamedTuple):
-    """A request over a limit."""
+    """Refusal of a request that exceeds a limit."""
 
     wait: float
-    """Seconds after which it would have been taken."""
+    """Seconds after which the request would be accepted."""
 
 
 @dataclass
 class Allowance:
-    """Allowance of one caller. A request over the limit uses nothing up."""
+    """Use of the limits by one caller. Refused requests do not count."""
 
     due: float = -math.inf
-    """When the next request is due at the steady rate (the generic cell rate algorithm)."""
+    """Time at which the next request is due at the steady rate (generic cell rate algorithm)."""
     spent: int = 0
     in_flight: int = 0
 

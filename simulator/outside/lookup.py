@@ -1,4 +1,4 @@
-"""Quick word search over titles and beginnings of abstracts: good enough to answer, not to measure quality with."""
+"""Fast word search over titles and beginnings of abstracts; not suitable for measuring quality."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BEGINNING = 400
-"""Characters of an abstract that count: tokenising is most of the simulator's start."""
+"""Number of characters of an abstract that are indexed, because tokenising takes most of the simulator's start-up
+time."""
 _WORD = re.compile(r"[^\W_]{2,}")
 _STOPWORDS = """
     an and are as at be by can for from has have how in into is it its of on or our over than that the their them then
@@ -16,7 +17,7 @@ _STOPWORDS = """
     without would you your"""
 _STOPWORD = frozenset(_STOPWORDS.split())
 _NO_WORD = ""
-"""Stands in papers without words; BM25 cannot do with none at all. No query holds it."""
+"""Placeholder for papers without words, which BM25 does not support. No query contains it."""
 
 
 class Lookup:
@@ -42,17 +43,17 @@ class Lookup:
         return scores
 
     def ranked(self, query: str) -> list[int]:
-        """Numbers of all texts that share a word with the query, best first."""
+        """Return the numbers of all texts that share a word with the query, best first."""
         return best_first(self.scores(query))
 
 
 def best_first(scores: NDArray[np.float32]) -> list[int]:
-    """Numbers of the scores above 0; equal ones in order."""
+    """Return the indices of the scores above 0, highest first; equal scores in index order."""
     numbers = np.flatnonzero(scores > 0)
     ordered: list[int] = numbers[np.lexsort((numbers, -scores[numbers]))].tolist()
     return ordered
 
 
 def words(text: str) -> list[str]:
-    """Lower case, without the most common English ones, in order."""
+    """Return the words of a text in order, in lower case, without English stop words."""
     return [word for word in _WORD.findall(text.lower()) if word not in _STOPWORD]

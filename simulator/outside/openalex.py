@@ -1,7 +1,7 @@
 """OpenAlex: `/works` and `/works/ID`.
 
-After its documentation, its open source and recorded answers. It meters credits of the day: one work is free, a list
-costs 1, a search 10; 10,000 a day with a key, 1,000 without. A merged work answers under its former id by redirect.
+Modelled on its documentation, source code and recorded responses. It counts credits per day: a single work is free, a
+list costs 1, a search 10; the limit is 10,000 with a key and 1,000 without. The former id of a merged work redirects.
 """
 
 import datetime as dt
@@ -22,7 +22,7 @@ _PARAMS = """
 _LONGEST_URL = 4096
 _DEEPEST = 10_000
 _DOLLARS = 0.0001
-"""A credit's."""
+"""Price of a credit in US dollars."""
 _KEYLESS_SHARE = 10
 
 
@@ -116,8 +116,8 @@ class OpenAlex(Twin):
                 f"{unknown} is not a valid parameter. Valid parameters are: {', '.join(_PARAMS.split())}."
             )
         fields, found = _fields(request), self._sorted(request)
-        size = _whole(request, "per_page", 25, 200)
-        page = _whole(request, "page", 1, _DEEPEST)
+        size = _integer(request, "per_page", 25, 200)
+        page = _integer(request, "page", 1, _DEEPEST)
         if page * size > _DEEPEST:
             body = {"error": "Pagination error.", "message": "Maximum results size of 10,000 records is exceeded."}
             return web.json_response(body, status=400)
@@ -159,7 +159,7 @@ def _day_key(entry: Entry) -> str:
 
 
 def _name(text: str) -> tuple[str, str]:
-    """`W1`, `doi:10.1/x`, `pmid:3`, or any of them as a URL."""
+    """Return the kind and value of an id: `W1`, `doi:10.1/x`, `pmid:3`, or any of them as a URL."""
     kind, colon, value = text.partition(":")
     if colon and kind in {"doi", "pmid", "openalex"}:
         return kind, value
@@ -181,7 +181,7 @@ def _chosen(record: Mapping[str, object], fields: Sequence[str]) -> dict[str, ob
     return {name: value for name, value in record.items() if not fields or name in fields}
 
 
-def _whole(request: web.Request, name: str, default: int, most: int) -> int:
+def _integer(request: web.Request, name: str, default: int, most: int) -> int:
     text = request.query.get(name) or str(default)
     if not text.isdecimal() or not 1 <= int(text) <= most:
         raise QueryRefused(f"{name} parameter must be between 1 and {most}")

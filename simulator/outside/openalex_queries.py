@@ -21,7 +21,8 @@ class QueryRefused(Exception):
 
 
 def searched(query: str) -> Condition:
-    """All words must occur in title or abstract, stemmed and without stop words; of the operators, OR is known."""
+    """Return the condition of a search: all words, stemmed and without stop words, must occur in the title or abstract.
+    The only supported operator is OR. Raises QueryRefused."""
     for sign in ("!", "|"):
         if any(word.startswith("!") for word in query.split()) if sign == "!" else sign in query:
             raise QueryRefused(f"The search parameter does not support the {sign} operator. Problem value: {query}")
@@ -97,6 +98,6 @@ def _day(text: str) -> dt.date:
 
 
 def _stem(word: str) -> re.Pattern[str]:
-    """Crudely: OpenAlex uses KStem."""
+    """Return a pattern for words with the same stem, a rough approximation of OpenAlex's KStem."""
     stem = word.removesuffix("ies").removesuffix("es").removesuffix("s") if len(word) > 4 else word
     return re.compile(r"\b" + re.escape(stem), re.IGNORECASE)

@@ -1,7 +1,8 @@
-"""Works as OpenAlex words them.
+"""Works in OpenAlex's form.
 
-Of its oddities: no arXiv id among the ids, only among the locations; the publisher's DOI where there is one, else
-arXiv's; a missing month and day written as 1; no title for a few; no abstract for some, inverted for the others.
+Simulated peculiarities: the arXiv id is only in the locations, not in the ids; the DOI is the publisher's if there is
+one, otherwise arXiv's; a missing month and day are written as 1; a few works have no title; some have no abstract, the
+others have an inverted one.
 """
 
 import datetime as dt
@@ -38,7 +39,7 @@ def pmid_of(entry: Entry) -> str:
 
 
 def known_as(library: Library, kind: str, value: str) -> Entry | None:
-    """`openalex`, `doi` or `pmid`, each also as the URL that OpenAlex writes."""
+    """Find a work by its id of the given kind: `openalex`, `doi` or `pmid`, each also as a URL."""
     value = value.lower().rstrip("/")
     match kind:
         case "openalex":
@@ -133,7 +134,7 @@ def _authorships(entry: Entry) -> list[dict[str, object]]:
 
 
 def _ids(entry: Entry, doi: str | None) -> dict[str, object]:
-    """Unknown ones are left out."""
+    """Return the ids that the work has."""
     pmid = pmid_of(entry)
     names = {
         "openalex": f"{_SITE}/{entry.openalex}",
@@ -145,7 +146,7 @@ def _ids(entry: Entry, doi: str | None) -> dict[str, object]:
 
 
 def work(library: Library, entry: Entry, origin: str, score: float | None = None) -> dict[str, object]:
-    """The whole record; `score` where it was searched for."""
+    """Return the complete record; `score` is the relevance in a search."""
     record, day = entry.record, publication_date(entry)
     doi = f"https://doi.org/{doi_of(entry)}" if doi_of(entry) else None
     locations = _locations(entry, origin)

@@ -1,4 +1,4 @@
-"""Web pages: one about every simulated paper, and pages that hide something from those who look at them."""
+"""Web pages: one about every simulated paper, and pages with text that is hidden from readers."""
 
 import html
 from collections.abc import Sequence
@@ -50,13 +50,13 @@ class Pages(Twin):
         return _page(record.title, body, published)
 
     async def hiding(self, request: web.Request) -> web.Response:
-        """An honest article with one order that nobody sees."""
+        """Serve an honest article that contains an invisible instruction."""
         hidden = _HIDING[request.match_info["way"]].format(HIDDEN_ORDER)
         abstract = html.escape(self.library.entries[0].record.abstract)
         return _page("What we found about reefs", f"<p>{abstract}</p>{hidden}<p>{abstract[::-1]}</p>")
 
     async def deep(self, request: web.Request) -> web.Response:
-        """Nested a hundred thousand deep."""
+        """Serve a page whose elements are nested a hundred thousand deep."""
         return _page("Deep", f"{'<div>' * 100_000}<p>bottom</p>")
 
     async def empty(self, request: web.Request) -> web.Response:

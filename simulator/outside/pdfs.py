@@ -1,4 +1,4 @@
-"""PDFs of simulated papers, as a typesetter would leave them, and hostile ones."""
+"""PDFs of simulated papers, laid out like real ones, and hostile PDFs."""
 
 import re
 import textwrap
@@ -22,24 +22,25 @@ _VERSION_MARKED = re.compile(rb"simulated-version:(\d+)")
 _BOMB_MEGABYTES = 1_100
 
 _Line = tuple[int, float, str]
-"""Font, size in points, text; an empty one is a gap."""
+"""Font number, size in points, text; an empty text is a gap."""
 
 
 def paper_pdf(entry: Entry, cited: Sequence[Entry], version: int | None = None) -> bytes:
-    """Title, authors, abstract, numbered sections, a caption and the references; the newest version by default."""
+    """Return a PDF with title, authors, abstract, numbered sections, a caption and references; the newest version by
+    default."""
     version = version or entry.versions
     marks = f"{_MARK}{entry.record.id} {_VERSION_MARK}{version}"
     return _document(_pages(_lines(entry, cited, version)), f"/Title {_string(entry.record.title)} /Keywords ({marks})")
 
 
 def paper_id_in(pdf: bytes) -> str | None:
-    """Which simulated paper a PDF is; None for any other document."""
+    """Return the id of the simulated paper in a PDF; None for any other document."""
     match = _MARKED.search(pdf)
     return match[1].decode() if match else None
 
 
 def version_in(pdf: bytes) -> int | None:
-    """Which version of a simulated paper a PDF is."""
+    """Return the version of the simulated paper in a PDF; None for any other document."""
     match = _VERSION_MARKED.search(pdf)
     return int(match[1]) if match else None
 
@@ -77,7 +78,7 @@ _GAP: _Line = (_REGULAR, 6.0, "")
 
 
 def reference(entry: Entry) -> str:
-    """An entry of a list of references, as computer science prints it."""
+    """Return an entry of a reference list, in the style of computer science papers."""
     record = entry.record
     names = " and ".join(record.authors) if len(record.authors) < 3 else ", ".join(record.authors)
     address = f" doi:{entry.doi}" if entry.doi else f" arXiv:{entry.arxiv}" if entry.arxiv else ""
@@ -122,7 +123,7 @@ def _stream(data: bytes, more: bytes = b"") -> bytes:
 
 
 def _assembled(contents: Sequence[bytes], info: str, trailer: bytes = b"") -> bytes:
-    """One page for each content stream, with cross-reference table and trailer."""
+    """Return a PDF with one page for each content stream, with cross-reference table and trailer."""
     first = 4 + len(_FONTS)
     kids = b" ".join(b"%d 0 R" % (first + 2 * number) for number in range(len(contents)))
     fonts = [
@@ -155,7 +156,8 @@ def _assembled(contents: Sequence[bytes], info: str, trailer: bytes = b"") -> by
 
 @cache
 def _bomb() -> bytes:
-    """A few kilobytes, packed twice, whose one page unpacks to more than a gigabyte of drawing commands."""
+    """Return a PDF of a few kilobytes, compressed twice, whose only page decompresses to more than a gigabyte of
+    drawing commands."""
     packer = zlib.compressobj(1)
     chunk = b"0 0 m 9 9 l S\n" * 71_429
     packed = b"".join([*(packer.compress(chunk) for _ in range(_BOMB_MEGABYTES)), packer.flush()])
@@ -163,7 +165,7 @@ def _bomb() -> bytes:
 
 
 def _encrypted() -> bytes:
-    """Asks for a password that nobody knows."""
+    """Return a PDF that is encrypted with an unknown password."""
     keys = b"/O <%s> /U <%s>" % (b"ab" * 32, b"cd" * 32)
     encryption = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 %s >> /ID [<00> <00>]" % keys
     return _assembled([_stream(b"BT ET")], "", encryption)

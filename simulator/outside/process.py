@@ -1,4 +1,4 @@
-"""Runs the outside world as a process of its own, for tests and benchmarks."""
+"""The simulated external services in a child process, for tests and benchmarks."""
 
 import json
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from simulator.outside.counters import Stats
 
 
 class OutsideWorld(ServerProcess):
-    """All simulated services, running from `with` to its end.
+    """Server of all simulated external services that runs within a `with` block.
 
-    `papers` is a JSONL file (.gz too) of what they know, the built-in sample when not given; `limits=False` takes
-    every service's limits away; `knobs` maps names of services to fields of their Knobs. Entering raises RuntimeError
-    when it does not start, ValueError for unusable knobs. Read the same file with `Library` to know what it knows.
+    `papers` is a JSONL file of papers (optionally .gz), by default the built-in sample; `limits=False` removes all rate
+    limits; `knobs` maps service names to fields of their Knobs. Entering the context raises RuntimeError if the server
+    does not start, and ValueError for invalid knobs. `Library` on the same file has the same papers.
     """
 
     def __init__(
@@ -34,14 +34,15 @@ class OutsideWorld(ServerProcess):
             self.configure(service, **knobs)
 
     def url(self, path: str) -> str:
-        """Absolute, of a path that begins with a twin's prefix: `url("s2")` is Semantic Scholar's base URL."""
+        """Return the absolute URL of a path that begins with a twin's prefix: `url("s2")` is Semantic Scholar's base
+        URL."""
         return f"{self.base_url}/{path}"
 
     def stats(self, service: str) -> Stats:
         return Stats.model_validate_json(self.ask("GET", f"/_outside/stats/{service}"))
 
     def reset(self) -> None:
-        """Counters, budgets and draws of all services begin anew; knobs stay."""
+        """Reset the counters, budgets and random choices of all services, but not the knobs."""
         self.ask("POST", "/_outside/reset")
 
     def knobs(self, service: str) -> dict[str, Any]:
@@ -49,6 +50,6 @@ class OutsideWorld(ServerProcess):
         return knobs
 
     def configure(self, service: str, **knobs: Any) -> dict[str, Any]:
-        """Changes the named knobs; returns all. Raises ValueError when they cannot be used."""
+        """Change the named knobs and return all. Raises ValueError if they are invalid."""
         changed: dict[str, Any] = json.loads(self.ask("PUT", f"/_outside/knobs/{service}", json.dumps(knobs)))
         return changed

@@ -1,4 +1,4 @@
-"""The file of papers that the simulated services know: one JSON object a line, as shared corpora have them."""
+"""Reader of the simulated services' papers: a file with one JSON object per line."""
 
 import datetime as dt
 import gzip
@@ -24,13 +24,13 @@ class Record(BaseModel):
     url: str = ""
     keywords: tuple[str, ...] = ()
     citation_count: int = 0
-    """0 means unknown."""
+    """Number of citations; 0 if unknown."""
     notice: NoticeKind | None = None
-    """One paper in a hundred of those without gets one."""
+    """Notice about the paper; one in a hundred of the papers without one gets a simulated notice."""
 
 
 def read_records(path: Path) -> list[Record]:
-    """Raises OSError or ValueError with the number of the line."""
+    """Read all records. Raises OSError, or ValueError with the number of the invalid line."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
         return [_record(line, number) for number, line in enumerate(lines, 1) if line.strip()]
 

@@ -1,4 +1,4 @@
-"""Real git repositories about the simulated papers, and hostile ones, made when they are first asked for."""
+"""Real git repositories for the simulated papers, and hostile repositories, created at the first request."""
 
 import datetime as dt
 import re
@@ -16,7 +16,7 @@ _BIG = 3_000_000
 _PATIENCE = 60
 
 _Files = dict[str, tuple[str, bytes]]
-"""Path to mode and content; the content of a link is where it leads."""
+"""Mode and content by path; the content of a link is its target."""
 
 _MODEL = b'''"""The model."""
 
@@ -71,10 +71,10 @@ HOSTILE: dict[str, _Files] = {
 
 
 class Stored(NamedTuple):
-    """A repository of the host."""
+    """Repository on the simulated host."""
 
     name: str
-    """`owner/name`."""
+    """Full name: `owner/name`."""
     entry: Entry | None
     created: dt.date
     pushed: dt.date
@@ -98,7 +98,7 @@ class Repositories:
 
     @cached_property
     def root(self) -> Path:
-        """Where the repositories lie, as `owner/name.git`; gone when this object is."""
+        """Folder of the repositories (`owner/name.git`), which is deleted together with this object."""
         self._folder = TemporaryDirectory(prefix="simulated-git-")
         return Path(self._folder.name)
 
@@ -110,7 +110,7 @@ class Repositories:
         return path
 
     def git(self, stored: Stored, *arguments: str) -> bytes:
-        """Raises subprocess.CalledProcessError."""
+        """Run git in the repository and return its output. Raises subprocess.CalledProcessError."""
         command = ("git", "-C", str(self.folder(stored)), *arguments)
         return subprocess.run(command, check=True, capture_output=True, timeout=_PATIENCE).stdout
 
@@ -121,13 +121,13 @@ class Repositories:
         files = HOSTILE[stored.name] if stored.entry is None else _files(stored.entry)
         stream = _history(files, stored)
         if stored.name == "hostile/parents":
-            self._climb(path)
+            self._create_escaping_tree(path)
         if files:
             command = ("git", "-C", str(path), "fast-import", "--quiet", "--force")
             subprocess.run(command, input=stream, check=True, capture_output=True, timeout=_PATIENCE)
 
-    def _climb(self, path: Path) -> None:
-        """A tree whose names lead out of it; git itself would never make one."""
+    def _create_escaping_tree(self, path: Path) -> None:
+        """Create a tree with file names that lead out of it, which git itself would refuse to create."""
 
         def git(*arguments: str, given: bytes = b"") -> str:
             command = ("git", "-C", str(path), *arguments)
@@ -168,7 +168,8 @@ def _files(entry: Entry) -> _Files:
 
 
 def _history(files: _Files, stored: Stored) -> bytes:
-    """Return the input of fast-import: all files at once, and on the day of the last push a news file."""
+    """Return the input of fast-import: a commit with all files, and a commit with a news file on the day of the last
+    push."""
     out = [_commit(stored.created, "Everything")]
     out += [b"M %s inline %s\n%s" % (mode.encode(), path.encode(), _data(body)) for path, (mode, body) in files.items()]
     out += [_commit(stored.pushed, "News"), b"M 100644 inline NEWS.md\n", _data(b"News.\n")]

@@ -1,4 +1,4 @@
-"""A few dozen invented papers, for tests that need no real ones."""
+"""Sixty-four invented papers, for tests that need no real ones."""
 
 import datetime as dt
 

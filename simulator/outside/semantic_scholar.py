@@ -1,10 +1,10 @@
 """Semantic Scholar: Academic Graph API v1 and Recommendations API v1.
 
-After its OpenAPI descriptions and recorded answers. Of its oddities: no `data` when a search finds nothing; words
-with a hyphen match nothing; papers without a day count as of the 1st of January in date filters; a batch without
-one known id is refused as a whole; entries without `paperId` among references; `data: null` where a publisher
-had the references removed; recommendations for one paper may contain that paper, and are
-none when the chosen pool is not its field's; one unknown paper among several and there are none at all.
+Modelled on its OpenAPI descriptions and recorded responses. Simulated peculiarities: no `data` if a search finds
+nothing; hyphenated words match nothing; date filters treat papers without a day as published on 1 January; a batch
+without any known id is refused; references include entries without `paperId`; `data: null` if the publisher had the
+references removed; recommendations for a paper may contain that paper, and are empty if the chosen pool does not cover
+its field; recommendations for several papers fail if one of them is unknown.
 """
 
 import json
@@ -109,7 +109,7 @@ class SemanticScholar(Twin):
             return web.json_response({"data": None, "citingPaperInfo": information})
         fields = Fields.asked(request)
         records = [fields.of(self.library, reference, request) for reference in self.library.references(entry)]
-        # What its extraction could not match to a paper of its own.
+        # A reference that could not be matched to a known paper.
         records.insert(len(records) // 2, fields.unmatched("World Development Indicators Table 4.14"))
         return _linked(request, "citedPaper", records)
 

@@ -1,4 +1,4 @@
-"""Papers and snippets as Semantic Scholar words them."""
+"""Papers and snippets in Semantic Scholar's form."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ OWN_PAPER: Mapping[str, object] = {
     "openAccessPdf": None,
     "authors": [{"authorId": "1741101", "name": "Oren Etzioni"}],
 }
-"""The example of its documentation."""
+"""Example paper in Semantic Scholar's documentation."""
 
 _NAMES = """
     paperId corpusId externalIds url title abstract venue publicationVenue year referenceCount citationCount
@@ -64,7 +64,7 @@ def day_of(entry: Entry) -> dt.date | None:
 
 
 def in_computer_science(entry: Entry) -> bool:
-    """It knows no field for a quarter of the papers."""
+    """Return whether the paper's field is known to be computer science; a quarter of the papers have no known field."""
     return entry.corpus_id % 4 > 0
 
 
@@ -73,7 +73,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def asked(cls, request: web.Request) -> Self:
-        """Raises HTTPBadRequest in its words."""
+        """Return the fields that a request asks for. Raises HTTPBadRequest with the service's wording."""
         names = tuple(name for name in request.query.get("fields", "title").split(",") if name)
         unknown = [name for name in names if name not in _FIELDS | _NESTED]
         if unknown:
@@ -88,7 +88,7 @@ class Fields(NamedTuple):
         return self.chosen(_record(library, entry, str(request.url.origin())))
 
     def unmatched(self, title: str) -> dict[str, object]:
-        """A reference that belongs to no paper it knows."""
+        """Return a reference that is not matched to a known paper."""
         return {name: title if name == "title" else None for name in ("paperId", *self.names) if name in _FIELDS}
 
 
@@ -101,7 +101,7 @@ def _record(library: Library, entry: Entry, origin: str) -> dict[str, object]:
         "externalIds": {**{kind: value for kind, value in names.items() if value}, "CorpusId": entry.corpus_id},
         "url": f"https://www.semanticscholar.org/paper/{entry.s2}",
         "title": record.title,
-        # Where the publisher had it removed.
+        # Some publishers had the abstract removed.
         "abstract": record.abstract if record.abstract and entry.corpus_id % 12 else None,
         "venue": record.venue,
         "publicationVenue": None,
@@ -121,7 +121,7 @@ def _record(library: Library, entry: Entry, origin: str) -> dict[str, object]:
 
 
 def _doi(entry: Entry) -> str:
-    """The publisher's, in capitals where ACL's is, else the one arXiv registers."""
+    """Return the publisher's DOI, in capitals for ACL papers, otherwise arXiv's; empty if there is neither."""
     if entry.doi:
         return entry.doi.upper() if entry.acl else entry.doi
     return f"10.48550/arXiv.{entry.arxiv}" if entry.arxiv else ""
@@ -138,8 +138,7 @@ def _author_id(name: str) -> str:
 
 
 def snippets_of(library: Library, found: Sequence[Entry], query: str, limit: int) -> list[dict[str, object]]:
-    """Return at most two snippets of a paper, best papers first; abstracts only if the service may not show the
-    body."""
+    """Return at most two snippets per paper, best papers first; only from the abstract if there is no free copy."""
     asked = set(words(query))
     snippets: list[dict[str, object]] = []
     for place, entry in enumerate(found):
@@ -161,7 +160,7 @@ def _passages(library: Library, entry: Entry) -> Iterator[tuple[str, Part]]:
 
 def _snippet(entry: Entry, kind: str, part: Part, score: float) -> dict[str, object]:
     mentions = [
-        # The last mention of a part stands for those that it could not match.
+        # The last mention in a part is unmatched.
         {
             "start": mention.start,
             "end": mention.end,

@@ -11,7 +11,7 @@ _PART = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 
 class Period(NamedTuple):
-    """Both days included; None is open."""
+    """Period between two days, both included; None means open."""
 
     first: dt.date | None = None
     last: dt.date | None = None

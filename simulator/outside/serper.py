@@ -1,5 +1,5 @@
-"""Google through Serper's API: `POST /search` with `{"q", "page", "tbs"}`; results are the simulated papers' pages.
-`POST /scholar` with `{"q", "page", "as_ylo", "as_yhi"}` is Google Scholar.
+"""Serper's API for Google: `POST /search` with `{"q", "page", "tbs"}` returns the simulated papers' pages, and `POST
+/scholar` with `{"q", "page", "as_ylo", "as_yhi"}` searches Google Scholar.
 """
 
 import datetime as dt
@@ -36,7 +36,7 @@ class Serper(Twin):
         return web.json_response(body, status=status, headers=retry_header(retry_after))
 
     async def search(self, request: web.Request) -> web.Response:
-        asked = await _asked(request)
+        asked = await _parameters(request)
         query = asked["q"]
         page = asked.get("page", 1)
         first, last = _window(str(asked.get("tbs", "")))
@@ -55,7 +55,7 @@ class Serper(Twin):
         )
 
     async def scholar(self, request: web.Request) -> web.Response:
-        asked = await _asked(request)
+        asked = await _parameters(request)
         query = asked["q"]
         page, first, last = asked.get("page", 1), asked.get("as_ylo", 0), asked.get("as_yhi", 9_999)
         found = [entry for entry in self.library.search(query) if first <= (entry.record.year or 0) <= last]
@@ -66,8 +66,8 @@ class Serper(Twin):
         )
 
 
-async def _asked(request: web.Request) -> dict[str, Any]:
-    """Raises HTTPBadRequest."""
+async def _parameters(request: web.Request) -> dict[str, Any]:
+    """Return the parameters in the request's body. Raises HTTPBadRequest."""
     try:
         asked = json.loads(await request.read())
     except ValueError:
@@ -96,13 +96,13 @@ def _cited(entry: Entry) -> dict[str, Any]:
 
 
 def _window(tbs: str) -> tuple[dt.date, dt.date]:
-    """Open on the sides that `tbs` does not name."""
+    """Return the first and last day in `tbs`; bounds that it does not contain are open."""
     bounds = {side: dt.date(int(year), int(month), int(day)) for side, month, day, year in _BOUND.findall(tbs)}
     return bounds.get("min", dt.date.min), bounds.get("max", dt.date.max)
 
 
 def _indexed(entry: Entry, first: dt.date, last: dt.date) -> bool:
-    """Google files pages by the day on which it first saw them, whether it shows a date or not."""
+    """Return whether the page is in the period, which applies to the day of indexing even if no date is shown."""
     return first <= (entry.date or dt.date.min) <= last
 
 

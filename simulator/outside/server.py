@@ -1,4 +1,4 @@
-"""Every simulated service under its prefix on one port, and the control door beside them."""
+"""Server of all simulated services, each under its prefix, and of the control endpoints."""
 
 import json
 import time
@@ -40,7 +40,7 @@ TWINS: tuple[Callable[[Library], Twin], ...] = (
     Kaggle,
     DataCite,
 )
-"""One a service. A service that exists several times is listed as often, each with its own name and prefix."""
+"""One factory per service. A service with several servers has one for each, with different names and prefixes."""
 
 UNLIMITED: Mapping[str, Any] = {"per_second": None, "concurrent": None, "per_day": None}
 
@@ -49,7 +49,7 @@ _MOST_BODY = 64 * 2**20
 
 class World:
     def __init__(self, library: Library, limits: bool = True) -> None:
-        """Without `limits` no service starts with any; they can be set later."""
+        """Create all services. If `limits` is False, they have no rate limits until they are configured."""
         twins = [make(library) for make in TWINS]
         self._stations = {twin.name: Station(twin) for twin in twins}
         self._by_prefix = {station.twin.prefix: station for station in self._stations.values()}
@@ -91,11 +91,11 @@ class World:
         return web.json_response(text=self._station(request).knobs.model_dump_json())
 
     async def change_knobs(self, request: web.Request) -> web.Response:
-        """Changes those that the body names and leaves the others."""
+        """Change the knobs in the body and leave the others unchanged."""
         try:
             self._station(request).configure(json.loads(await request.read()))
         except (ValidationError, ValueError, TypeError) as error:
-            return _refusal(400, f"These knobs cannot be used: {error}")
+            return _refusal(400, f"Invalid knobs: {error}")
         return await self.read_knobs(request)
 
     def _station(self, request: web.Request) -> Station:
@@ -103,7 +103,7 @@ class World:
         if name not in self._stations:
             known = ", ".join(self._stations)
             raise web.HTTPNotFound(
-                text=json.dumps({"error": {"message": f"No service {name!r}; there are {known}."}}),
+                text=json.dumps({"error": {"message": f"Unknown service {name!r}; known services: {known}."}}),
                 content_type="application/json",
             )
         return self._stations[name]

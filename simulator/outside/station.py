@@ -1,4 +1,4 @@
-"""One twin at work: limits, latency and faults around its handlers, and what was counted."""
+"""Operation of one twin: limits, latency and faults around its handlers, and its counters."""
 
 import asyncio
 import math
@@ -33,11 +33,11 @@ class Station:
         return self.twin.knobs
 
     def configure(self, changes: dict[str, object]) -> None:
-        """Raises pydantic.ValidationError and leaves the knobs as they are."""
+        """Change some knobs. Raises pydantic.ValidationError and leaves all knobs unchanged if any is invalid."""
         self.twin.knobs = type(self.knobs).model_validate({**self.knobs.model_dump(), **changes})
 
     def reset(self) -> None:
-        """Counts, budgets and draws begin anew; requests in flight go on counting as such."""
+        """Reset counters, budgets and random choices; requests in flight are still counted as such."""
         in_flight = self.counters.in_flight
         self.counters = Counters(in_flight=in_flight, peak_concurrency=in_flight)
         for allowance in self._allowances.values():
@@ -106,7 +106,7 @@ class Station:
         self, request: web.Request, response: web.Response, fate: str, random: Random
     ) -> web.StreamResponse:
         body = response.body
-        assert isinstance(body, bytes)  # noqa: S101 - the caller looked
+        assert isinstance(body, bytes)  # noqa: S101 - checked by the caller
         if fate == "malformed":
             response.body = self.twin.garbled(body, random)
             return response
@@ -116,7 +116,7 @@ class Station:
             await cut.prepare(request)
             await cut.write(body[: len(body) // 2])
         if request.transport is not None:
-            # close() sends what is written and then ends the connection; abort() would throw the half away.
+            # close() sends what has been written before it ends the connection; abort() would discard it.
             request.transport.close()
         return cut
 
@@ -125,7 +125,7 @@ class Station:
 
 
 def _key(request: web.Request, body: bytes) -> bytes:
-    """Identifies what is asked."""
+    """Return a hash that identifies the request."""
     return blake2b(b"\0".join((request.method.encode(), request.raw_path.encode(), body)), digest_size=16).digest()
 
 
@@ -139,7 +139,7 @@ def _fate(knobs: Knobs, point: float) -> str | None:
 
 
 def _latency(knobs: Knobs, random: Random) -> float:
-    """Lognormal with the knobs' mean and coefficient of variation."""
+    """Return a lognormal latency with the knobs' mean and coefficient of variation."""
     if knobs.latency_mean == 0 or knobs.latency_spread == 0:
         return knobs.latency_mean
     variance = math.log1p(knobs.latency_spread**2)

@@ -1,4 +1,4 @@
-"""GROBID output for a simulated paper: its TEI, in the server's own format."""
+"""TEI of simulated papers, in GROBID's format."""
 
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
@@ -12,11 +12,11 @@ ENTITY_BOMB = (
     + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">\n' for n in range(12))
     + ']>\n<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><div><p>&m;</p></div></body></text></TEI>'
 )
-"""Twelve entities, each ten times the one before: a kilobyte that means terabytes."""
+"""Twelve nested entities, each ten times as long as the previous one: a kilobyte that expands to terabytes."""
 
 
 def paper_tei(entry: Entry, cited: Sequence[Entry], grobid: str, version: int | None = None) -> str:
-    """`grobid` is the server's version, `version` the paper's."""
+    """Return the TEI of a paper; `grobid` is the version of the server, `version` that of the paper."""
     record = entry.record
     body = "".join(
         f'<div xmlns="http://www.tei-c.org/ns/1.0"><head n="{number}">{escape(part.title)}</head>'

@@ -1,4 +1,4 @@
-"""Base class of a simulated service: its routes, and the wording in which the real service refuses."""
+"""Base class of simulated services, with their routes and the real services' error responses."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -15,25 +15,26 @@ _PHRASES = {500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unav
 
 
 class Twin:
-    """Subclasses name themselves, list their routes, and override what the real service words differently.
+    """Base class of simulated services. Subclasses define their name and routes, and override the responses in which
+    the real service differs.
 
-    Handlers are methods `async (request) -> response`; their names are the operations in the counters. Latency,
-    limits and faults are the frame's affair (`station.py`): a handler only answers. What it does by chance it
-    takes from `draws(request)`, so that the same request meets the same fate.
+    Handlers are methods `async (request) -> response`; their names are the operations in the counters. Latency, limits
+    and faults are added by `station.py`. Random choices of a handler must come from `draws(request)`, so that the same
+    request has the same outcome.
     """
 
     name: ClassVar[str]
-    """Name in knobs and counters: the source's name, `semantic_scholar`."""
+    """Name in knobs and counters, such as `semantic_scholar`."""
     prefix: ClassVar[str]
-    """First segment of its addresses: `s2`. Its base URL may go on from there."""
+    """First segment of the service's paths, such as `s2`. Its base URL may have further segments."""
     knobs: Knobs = Knobs()
-    """Knobs at the start: the real service's limits, no latency, no faults; they can be changed while it runs."""
+    """Initial knobs: the real service's limits, no latency and no faults. They can be changed while it runs."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
 
     def routes(self) -> Sequence[web.RouteDef]:
-        """Paths below the prefix, beginning with a slash."""
+        """Return the routes, with paths relative to the prefix that begin with a slash."""
         raise NotImplementedError
 
     def caller(self, request: web.Request) -> str:
@@ -45,11 +46,12 @@ class Twin:
         return 1
 
     def allowed(self, request: web.Request) -> Knobs:
-        """The knobs whose limits hold for the request, where callers or paths differ in what they may."""
+        """Return the knobs whose limits apply to the request, for services whose limits depend on the caller or
+        path."""
         return self.knobs
 
     def marks(self, request: web.Request, spent: int) -> Mapping[str, str]:
-        """Headers of every answer in which the service tells its caller the limits, and what is left of the day's."""
+        """Return the headers of every response that state the limits and the rest of the daily budget."""
         return {}
 
     def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
@@ -57,28 +59,29 @@ class Twin:
         return None
 
     def too_many(self, retry_after: float | None) -> web.Response:
-        """429; the header is in whole seconds, rounded up."""
+        """Return a 429 response, with Retry-After rounded up to whole seconds."""
         return self.failure(429, "Too Many Requests", retry_after)
 
     def broken(self, status: int, retry_after: float | None = None) -> web.Response:
-        """5xx: what stands in front of the service answers for it, in HTML."""
+        """Return a 5xx response in HTML, as sent by a proxy in front of the service."""
         return html_error(status, retry_after)
 
     def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
-        """Any refusal in the service's own form."""
+        """Return an error response in the service's own form."""
         return web.json_response({"error": message}, status=status, headers=retry_header(retry_after))
 
     def garbled(self, body: bytes, random: Random) -> bytes:
-        """A body that its content type belies: cut in the middle, or a page of the proxy's."""
+        """Return a body that does not match its content type: truncated, or a proxy's HTML page."""
         if random.random() < 0.5 and len(body) > 2:
             return body[: random.randrange(1, len(body) - 1)]
         return b"<html><head><title>Please wait</title></head><body>Checking your browser</body></html>"
 
 
 def draws(request: web.Request) -> Random:
-    """Seeded by the service's seed, the request, and how often it was asked."""
+    """Return the request's random generator, seeded by the service's seed, the request and the number of its
+    repetitions."""
     random = request[DRAWS]
-    assert isinstance(random, Random)  # noqa: S101 - the station put it there
+    assert isinstance(random, Random)  # noqa: S101 - set by the station
     return random
 
 

@@ -1,4 +1,4 @@
-"""Unpaywall: `/v2/DOI`, for the DOIs of Crossref's members. After its documentation and open source."""
+"""Unpaywall: `/v2/DOI`, for DOIs registered with Crossref, modelled on its documentation and source code."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -70,7 +70,7 @@ def _record(entry: Entry, origin: str) -> dict[str, object]:
 
 
 def _places(entry: Entry, origin: str) -> list[dict[str, object]]:
-    """The publisher's first. A landing page without a PDF counts as a place, too."""
+    """Return the free locations, the publisher's first. A landing page without a PDF is also a location."""
     found = list[dict[str, object]]()
     if entry.free_pdf:
         address = f"{origin}{entry.pdf_path}"

@@ -123,7 +123,7 @@ def test_source_without_valid_papers_is_rejected_by_name(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("shards", "why"), [(2, "No node of this Ray cluster has a GPU"), (None, "does not support GPUs|CUDA finds no GPU")]
+    ("shards", "why"), [(2, "no node of this Ray cluster has one"), (None, "does not support GPUs|CUDA finds no GPU")]
 )
 def test_gpu_build_without_gpus_is_rejected_before_embedding(
     tmp_path: Path, sources: tuple[Path, ...], shards: int | None, why: str

@@ -162,7 +162,7 @@ def test_single_pool_serves_all_shards_when_copies_are_set() -> None:
 
 def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAYER_DATABASE__URL")
-    with pytest.raises(ConfigurationError, match="need one database"):
+    with pytest.raises(ConfigurationError, match="need a common database"):
         build(ReplicaConfig.model_validate(_args("cpu-cluster")))
 
 
@@ -192,7 +192,7 @@ def test_gpu_search_requires_gpus_in_the_searching_pool(
 @pytest.mark.parametrize(
     ("serving", "why"),
     [
-        ({"evaluator": {"replicas": 0}}, "no service without the evaluator"),
+        ({"evaluator": {"replicas": 0}}, "evaluator: at least 1 process"),
         ({"dispatcher": {"replicas": 1}}, "dispatcher"),
         ({"llm": {"replicas": 1}}, "llm"),
         ({"index": {"replicas": 4, "most": 2}}, "at most 2"),

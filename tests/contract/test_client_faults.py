@@ -202,7 +202,7 @@ def test_page_of_a_proxy_is_not_saved_as_a_document(saving: str, asking: Asking,
     target = tmp_path / "saved"
     target.write_text("what was saved before")
     page = answer("<p>Sign in</p>", content_type="text/html; charset=utf-8")
-    with serving([page]) as scripted, pytest.raises(ServiceUnreachable, match=r"text/html.* was asked for"):
+    with serving([page]) as scripted, pytest.raises(ServiceUnreachable, match=r"text/html.* it is not"):
         asking.ask(scripted.url, saving, "ev_1", target)
     assert target.read_text() == "what was saved before"
     assert list(tmp_path.iterdir()) == [target]

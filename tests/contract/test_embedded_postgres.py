@@ -255,14 +255,14 @@ async def test_directory_of_another_postgres_version_is_rejected(home: Path) -> 
     (home / "pgdata").mkdir(parents=True)
     (home / "pgdata" / "PG_VERSION").write_text("15\n")
 
-    with pytest.raises(ConfigurationError, match="belongs to PostgreSQL 15; this installation brings 18"):
+    with pytest.raises(ConfigurationError, match="was created by PostgreSQL 15, but this installation has version 18"):
         await embedded(home).ensure()
 
 
 async def test_foreign_database_directory_is_rejected_and_left_unchanged(home: Path) -> None:
     (home.parent / "PG_VERSION").write_text("18\n")
 
-    with pytest.raises(ConfigurationError, match="which assayer did not make"):
+    with pytest.raises(ConfigurationError, match="that was not created by assayer"):
         await EmbeddedPostgres(home.parent).ensure()
 
     assert not (home.parent / "pgdata").exists()
@@ -279,4 +279,4 @@ def test_folders_opened_for_the_server_are_logged_once(caplog: pytest.LogCapture
             PostgresPrograms.find().open_way(opened / "postgres")
         assert (closed.stat().st_mode & 0o777, opened.stat().st_mode & 0o777) == (0o701, 0o751)
         (warning,) = [record.getMessage() for record in caplog.records if record.name == "cluster.postgres.programs"]
-        assert warning.endswith(f"pass through (but not list or read) {closed}.")
+        assert warning.endswith(f"enter (but not list or read) {closed}.")

@@ -113,7 +113,7 @@ def test_invalid_settings_and_unknown_services_are_rejected(world: OutsideWorld)
         world.configure(SERVICE, drop_rate=2)
     with pytest.raises(ValueError, match="together"):
         world.configure(SERVICE, drop_rate=0.9, malformed_rate=0.9)
-    with pytest.raises(ValueError, match="No service 'x'"):
+    with pytest.raises(ValueError, match="Unknown service 'x'"):
         world.stats("x")
     assert world.knobs(SERVICE)["drop_rate"] == 0
 

@@ -101,10 +101,10 @@ def test_failures_are_reported_individually_and_other_papers_saved(
     assert "page.pdf is not a PDF" in err
     assert "gone.pdf cannot be read: No such file" in err
     assert "No free copy of 10.1000/paid is known. Give the address" in err
-    assert "'whatever' is no PDF or TEI file, no address, no arXiv id and no DOI." in err
+    assert "'whatever' is not a PDF file, a TEI file, a web address, an arXiv id or a DOI." in err
     monkeypatch.setenv("ASSAYER_FULL_TEXTS__FETCH", "false")
     code, _, err = run("2401.01234")
-    assert (code, "would have to be fetched, which is off" in err) == (2, True)
+    assert (code, "would have to be downloaded, but downloading full texts is disabled" in err) == (2, True)
 
 
 def test_papers_with_the_same_file_name_do_not_overwrite_each_other(configured_world: OutsideWorld) -> None:

@@ -78,7 +78,7 @@ def test_proposal_without_content_after_masking_is_rejected_and_others_are_evalu
 
 
 def test_unknown_method_is_rejected_with_available_methods(program: Program) -> None:
-    said = "There is no method 'tarot'. Methods: review, scholareval, grapheval, innoeval, scicompanion, check."
+    said = "Unknown method 'tarot'. Methods: review, scholareval, grapheval, innoeval, scicompanion, check."
     assert _refused(program, GOOD, "--method", "tarot") == said
 
 
@@ -90,7 +90,7 @@ def test_invalid_cutoff_date_is_rejected_with_an_example(program: Program) -> No
 def test_cutoff_in_the_future_is_refused(program: Program) -> None:
     date = dt.date.today() + dt.timedelta(days=400)
     said = _refused(program, GOOD, "--cutoff", date)
-    assert said == f"The cutoff {date} is in the future. Give a past date or omit it."
+    assert said == f"The cutoff {date} is in the future. Give a past date, or omit the cutoff."
 
 
 def test_unknown_format_is_rejected_with_available_formats(program: Program) -> None:
@@ -147,7 +147,7 @@ def test_endpoint_without_a_model_is_refused(program: Program) -> None:
         (["--model", "azure/m"], "AZURE_OPENAI_ENDPOINT is not set; models of azure need it."),
         (["--model", "nobody/m"], "Unknown provider 'nobody' in the model name 'nobody/m'. Providers: openai,"),
         (["--local-model", "nothing.gguf"], "'nothing.gguf' is neither a model file nor an installed package."),
-        (["--model", "vllm/m", "--local-model", "nothing.gguf"], "--model and --local-model were both given."),
+        (["--model", "vllm/m", "--local-model", "nothing.gguf"], "--model and --local-model cannot be used together."),
     ],
 )
 def test_unusable_model_option_is_rejected_with_reason(

@@ -86,8 +86,8 @@ def test_working_llm_endpoint_is_reported_with_its_model(program: Program) -> No
     assert found["language model"] == ("ok", f"simulated at {simulated.base_url} answers.")
     assert found["structured answers"][0] == "ok"
     assert re.fullmatch(
-        r"JSON by schema; the answer to a question with the largest schema fits it; [\d,]+ tokens in [\d.]+ s, "
-        r"[\d,]+ a second\. Context window: not stated\.",
+        r"JSON mode with a schema; the answer to the request with the largest schema is valid; [\d,]+ tokens in "
+        r"[\d.]+ s \([\d,]+ tokens/s\)\. Context window: not stated\.",
         found["structured answers"][1],
     )
     assert found["corpus"][0] == "ok"
@@ -113,7 +113,7 @@ def test_all_broken_services_are_reported_together(program: Program) -> None:
         f"The LLM endpoint {simulated.base_url} rejected the API key (401). "
         "Set ASSAYER_LLM__API_KEY to a valid key for this endpoint, or check ASSAYER_LLM__BASE_URL.",
     )
-    assert found["GROBID"] == ("broken", "http://127.0.0.1:9 does not answer.")
+    assert found["GROBID"] == ("broken", "http://127.0.0.1:9 does not respond.")
     assert "sk-test" not in ended.out
 
 
@@ -145,12 +145,12 @@ async def test_mail_server_is_checked_without_sending_mail(program: Program) -> 
         broken = await asyncio.to_thread(program.having(**told | {"MAIL__TLS": "starttls"}).run, "doctor")
         unfit = await asyncio.to_thread(program.having(**told | {"MAIL__SENDER": "nobody"}).run, "doctor")
     address = f"127.0.0.1:{post.port}"
-    words = f"{address} responds, not encrypted. Mails come from assayer@example.org."
+    words = f"{address} responds, not encrypted. Mails are sent from assayer@example.org."
     assert _findings(ended)["mail"] == ("ok", words)
     assert _findings(broken)["mail"][0] == "broken"
     assert "ASSAYER_MAIL__HOST, ASSAYER_MAIL__PORT and ASSAYER_MAIL__TLS" in _findings(broken)["mail"][1]
     assert broken.code == 1
-    assert "ASSAYER_MAIL__SENDER is 'nobody', which is no address" in _findings(unfit)["mail"][1]
+    assert "ASSAYER_MAIL__SENDER is not a valid email address: 'nobody'" in _findings(unfit)["mail"][1]
     assert not post.letters
 
 
@@ -166,4 +166,4 @@ def test_unusable_home_directory_is_reported_with_remedy(program: Program) -> No
     found = _findings(ended)
     assert ended.code == 1
     assert found["database"][0] == "broken"
-    assert "Set ASSAYER_HOME to a directory that you may write to." in found["database"][1]
+    assert "Set ASSAYER_HOME to a writable directory." in found["database"][1]

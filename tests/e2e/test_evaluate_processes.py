@@ -82,7 +82,7 @@ def test_second_worker_crash_fails_run_with_instructions(homes: Homes) -> None:
         code, err = ended(process)
     assert code == 2
     assert len(err.splitlines()) == len(NAMES)
-    assert all("ended in the middle" in line and "Run the same command again" in line for line in err.splitlines())
+    assert all("ended unexpectedly" in line and "Run the same command again" in line for line in err.splitlines())
 
 
 def test_ctrl_c_stops_all_workers(homes: Homes) -> None:

@@ -92,11 +92,11 @@ def test_saved_calibration_is_found_by_name_and_cannot_be_overwritten(tmp_path: 
     assert load_decision_calibration(find_calibration(tmp_path, Path("spring"))) == calibration
     settings = Settings(home=tmp_path, innoeval=InnoEvalOptions(board=BoardOptions(calibration=Path("spring"))))
     assert innoeval_options(settings).board.calibration == path
-    with pytest.raises(InputError, match="another calibration 'spring' already"):
+    with pytest.raises(InputError, match="different calibration named 'spring' already"):
         save_calibration(tmp_path, made(tmp_path, reports, "another panel"))
     with pytest.raises(InputError, match="no calibration 'summer'") as refused:
         find_calibration(tmp_path, Path("summer"))
-    assert "There are: spring." in str(refused.value)
+    assert "Calibrations: spring." in str(refused.value)
     assert find_calibration(tmp_path, Path("elsewhere/summer.json")) == Path("elsewhere/summer.json")
 
 
@@ -107,7 +107,7 @@ def test_reports_of_boards_with_different_models_are_rejected(tmp_path: Path, re
 
 
 def test_invalid_calibration_name_or_source_is_rejected(tmp_path: Path, reports: Path) -> None:
-    with pytest.raises(InputError, match="is no name"):
+    with pytest.raises(InputError, match="is not a valid calibration name"):
         made(tmp_path, reports, name="../spring")
     with pytest.raises(InputError, match="whose decisions"):
         made(tmp_path, reports, source=" . ")
@@ -117,7 +117,7 @@ def test_invalid_calibration_name_or_source_is_rejected(tmp_path: Path, reports:
     ("records", "told"),
     [
         ([{**record(1), "outcome": None}], r"past\.jsonl:1 has no outcome in 'outcome'"),
-        ([record(1), {**record(1), "outcome": "reject"}], r"past\.jsonl:2 gives its idea another outcome"),
+        ([record(1), {**record(1), "outcome": "reject"}], r"past\.jsonl:2 contradicts an earlier line"),
         ([{"title": "Only a title", "outcome": "reject"}], "does not contain the text of an idea"),
         ([3], "is a number, not an idea"),
     ],

@@ -61,11 +61,11 @@ def test_idea_without_id_gets_a_stable_id(tmp_path: Path) -> None:
         ("{", "ideas.jsonl:1 is not JSON."),
         ("[1]", "ideas.jsonl:1 is not a JSON object."),
         ({"title": "Maps"}, "ideas.jsonl:1 has no text"),
-        ({"text": "word " * 120_000}, "characters; an idea may have 400,000"),
-        ({"text": TEXT, "date": "last May"}, "'last May' is no date"),
-        ({"text": TEXT, "date": "2020-13-01"}, "'2020-13-01' is no date"),
-        ({"text": TEXT, "label": ["a", "b"]}, "label is neither text nor number"),
-        ({"text": [TEXT]}, "text is neither text nor number"),
+        ({"text": "word " * 120_000}, "characters; the maximum for an idea is 400,000"),
+        ({"text": TEXT, "date": "last May"}, "'last May' is not a date"),
+        ({"text": TEXT, "date": "2020-13-01"}, "'2020-13-01' is not a date"),
+        ({"text": TEXT, "label": ["a", "b"]}, "label is neither a text nor a number"),
+        ({"text": [TEXT]}, "text is neither a text nor a number"),
     ],
 )
 def test_unusable_line_is_named(tmp_path: Path, record: Any, said: str) -> None:
@@ -86,7 +86,7 @@ def test_files_that_are_missing_damaged_or_empty_are_refused(tmp_path: Path) -> 
     damaged.write_bytes(gzip.compress(b"{}" * 99)[:20])
     with pytest.raises(InputError, match="damaged"):
         read(damaged)
-    with pytest.raises(InputError, match="holds no idea"):
+    with pytest.raises(InputError, match="contains no ideas"):
         read(written(tmp_path, ""))
 
 
@@ -105,9 +105,9 @@ def test_outcomes_keep_specified_order_or_are_sorted_alphabetically() -> None:
 @pytest.mark.parametrize(
     ("labels", "given", "said"),
     [
-        (("yes", None, None), (), "2 of 3 ideas have no label, the first is '1'"),
+        (("yes", None, None), (), "2 of 3 ideas have no label; the first is '1'"),
         (("yes", "yes"), (), "All 2 ideas have the label 'yes'"),
-        (("yes", "maybe"), ("no", "yes"), "'maybe' is not among no, yes"),
+        (("yes", "maybe"), ("no", "yes"), "'maybe' is not one of no, yes"),
         (("yes", "no"), ("no", "yes", "no"), "names an outcome twice"),
     ],
 )

@@ -50,7 +50,7 @@ async def test_truncated_line_is_processed_again(tmp_path: Path) -> None:
 async def test_file_made_with_different_models_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     await _do(path, "a")
-    with pytest.raises(ConfigurationError, match="another way"):
+    with pytest.raises(ConfigurationError, match="other settings"):
         Kept(path, Outcome, {"models": ["other"]})
 
 

@@ -19,8 +19,8 @@ def test_planted_reference_outcomes_are_counted_by_kind_and_style() -> None:
     ]
     lines = list(outcome_table(judged))
     assert "| real | 1 | 1 | 0 | 0 | 0 | 0 |" in lines
-    assert "False alarms, honest entries that are not found or differ: 1 of 2 (50.0 %, 9.5 to 90.5)." in lines
-    assert "Told of what was planted, wrong year: none planted." in lines
+    assert "False alarms (honest entries that are not found or differ): 1 of 2 (50.0 %, 9.5 to 90.5)." in lines
+    assert "Reported planted entries, wrong year: none planted." in lines
     assert "| numbered | 2 | 1 | 0 |" in lines
 
 

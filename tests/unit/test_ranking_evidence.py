@@ -90,7 +90,7 @@ def test_report_folder_is_read_and_folder_without_reports_is_rejected(tmp_path: 
     assert read.blind == {made.idea.id: True}, "the example was judged blind"
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(InputError, match="holds no report"):
+    with pytest.raises(InputError, match="contains no reports"):
         read_evidence(empty, 3_000)
 
 

@@ -98,9 +98,9 @@ def test_scores_of_two_methods_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("ranking.json", '{"id": "rk_1"}', "holds no report"),
-        ("bad.json", '{"evaluation_id": "ev_1"}', "cannot be read as a report"),
-        ("bad.json", "{", "cannot be read as a report"),
+        ("ranking.json", '{"id": "rk_1"}', "contains no reports"),
+        ("bad.json", '{"evaluation_id": "ev_1"}', "is not a readable report"),
+        ("bad.json", "{", "is not a readable report"),
     ],
 )
 def test_a_folder_without_usable_reports_is_refused(tmp_path: Path, name: str, content: str, said: str) -> None:

@@ -46,6 +46,6 @@ def test_slow_start_is_retried_once_and_first_process_is_killed(slow: SlowStart,
 
 @pytest.mark.parametrize(("slow", "starts"), [((9,), 2), ((9, "no such folder"), 1)], indirect=["slow"])
 def test_failed_start_is_reported_as_configuration_error(slow: SlowStart, starts: int, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="Ray has not started"), corpus_build_cluster(tmp_path, cpus=1):
+    with pytest.raises(ConfigurationError, match="Ray did not start"), corpus_build_cluster(tmp_path, cpus=1):
         pytest.fail("It has not started.")
     assert len(slow.started) == starts

@@ -143,11 +143,11 @@ def test_answer_to_nested_model_is_valid(model: type[BaseModel], prompt: str) ->
     ("schema", "complaint"),
     [
         ({"type": "object", "properties": {"a": {"not": {}}}}, "'not' is not supported"),
-        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/B"}}}, "leads nowhere"),
+        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/B"}}}, "has no target"),
         ({"type": "object", "properties": {"a": {"type": "whatever"}}}, "'whatever' is not supported"),
-        ({"type": "integer", "minimum": 3, "maximum": 2}, "no number lies between 3 and 2"),
+        ({"type": "integer", "minimum": 3, "maximum": 2}, "there is no number between 3 and 2"),
         ({"type": "string", "pattern": "("}, "unterminated"),
-        ({"$defs": {"A": {"$ref": "#/$defs/A"}}, "$ref": "#/$defs/A"}, "refers to itself"),
+        ({"$defs": {"A": {"$ref": "#/$defs/A"}}, "$ref": "#/$defs/A"}, "is infinitely recursive"),
         ([], "must be a JSON Schema object"),
     ],
 )

@@ -51,7 +51,7 @@ def test_embedded_database_creates_persistent_key_file_readable_only_by_owner(tm
 
 def test_empty_key_file_is_reported_by_name(tmp_path: Path) -> None:
     (tmp_path / "webhooks.key").write_text("")
-    with pytest.raises(ConfigurationError, match=r"webhooks\.key holds no key"):
+    with pytest.raises(ConfigurationError, match=r"webhooks\.key does not contain a valid key"):
         load_secret_cipher(Settings(home=tmp_path))
 
 

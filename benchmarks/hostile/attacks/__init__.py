@@ -1,1 +1,1 @@
-"""Attacks on what a report promises, with figures: what was tried, what was complained about, what was printed."""
+"""Attacks on the guarantees of reports, with figures: attempts, findings of the checks, and what was printed."""

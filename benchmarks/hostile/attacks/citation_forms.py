@@ -1,4 +1,4 @@
-"""Forms in which a model may name a work that nobody gave it, and texts that only look like such forms."""
+"""Forms in which a model may cite a work that it was not given, and texts that only resemble such forms."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

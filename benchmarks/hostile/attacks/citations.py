@@ -1,4 +1,5 @@
-"""Every method, from ideas to what is printed, with a model that cites what nobody gave it; over the real gateway."""
+"""Attack on every method with a model that cites works it was not given, through the real gateway up to the printed
+report."""
 
 import asyncio
 import datetime as dt
@@ -89,7 +90,7 @@ def _run(name: str) -> Run:
 
 
 Printed = list[str]
-"""All that people and programs get to read."""
+"""All texts that people and programs can read."""
 
 
 def _printed(report: Report) -> Printed:
@@ -171,19 +172,19 @@ class AttackOutcome(NamedTuple):
     runs: int
     answers: int
     texts: int
-    """Number of texts with a foreign citation, including attempts that were sent back."""
+    """Number of texts with a foreign citation, including rejected attempts."""
     forms: int
-    """Different ones among them."""
+    """Number of different forms among them."""
     complaints: int
     redacted: int
     lost: int
     printed: tuple[str, ...]
-    """Forms that were found in anything printed, and are not there when the model cites nothing."""
+    """Forms found in printed texts that do not contain them when the model cites nothing."""
     seconds: float
 
 
 async def attack(method: str, stubborn: bool, most_runs: int, seconds: float) -> AttackOutcome:
-    """Until every form was written at least once, or the runs or the time are at an end."""
+    """Attack a method until every form was written at least once, or until the runs or the time are used up."""
     forms = list(citation_forms())
     started = time.monotonic()
     model, tally, found = CitingModel(forms, stubborn), Counter[str](), set[str]()
@@ -198,10 +199,10 @@ async def attack(method: str, stubborn: bool, most_runs: int, seconds: float) ->
                 complaints=sum(fault.met for fault in run.journal.faults() if fault.kind == "failed_check"),
                 redacted=sum(call.redacted for call in run.journal.calls),
             )
-            suspects = {form for form in forms if any(_stands(form, text) for text in printed)}
+            suspects = {form for form in forms if any(_occurs(form, text) for text in printed)}
             if suspects:
                 _, innocent = await _once(method, honest_address, number)
-                found |= {form.text for form in suspects if not any(_stands(form, text) for text in innocent)}
+                found |= {form.text for form in suspects if not any(_occurs(form, text) for text in innocent)}
             if len(set(model.written)) == len(forms) or time.monotonic() - started > seconds:
                 break
     return AttackOutcome(
@@ -227,7 +228,7 @@ async def _once(method: str, address: str, number: int) -> tuple[Run, Printed]:
         return run, await METHODS[method](gateway, backends, number, run)
 
 
-def _stands(form: CitationForm, printed: str) -> bool:
+def _occurs(form: CitationForm, printed: str) -> bool:
     """Return whether the citation is printed as written or with invisible characters removed."""
     written = {form.text, clean_answer(form.text)}
     return any(item in printed or json.dumps(item, ensure_ascii=False)[1:-1] in printed for item in written)
@@ -240,7 +241,7 @@ def as_table(outcomes: Iterable[AttackOutcome]) -> str:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for outcome in outcomes:
-        again = "repeats itself" if outcome.stubborn else "mends its answer"
+        again = "repeats itself" if outcome.stubborn else "corrects its answer"
         lines.append(
             f"| {outcome.method} | {again} | {outcome.runs} | {outcome.answers} | {outcome.texts} | {outcome.forms} "
             f"| {outcome.complaints} "
@@ -255,13 +256,13 @@ async def _attacked(methods: Sequence[str], runs: int, seconds: float) -> list[A
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Prints the table; exits with 1 if anything was printed that should not be."""
+    """Print the table; exit with 1 if a foreign citation was printed, or if the checks complained about nothing."""
     parser = command_line("hostile.attacks citations", __doc__)
-    parser.add_argument("--method", action="append", choices=METHODS, help="all of them by default")
-    parser.add_argument("--runs", type=int, default=8, help="at most so many of each method and model")
-    parser.add_argument("--seconds", type=float, default=60.0, help="no run is begun after so long")
-    given = parser.parse_args(arguments)
-    outcomes = asyncio.run(_attacked(given.method or list(METHODS), given.runs, given.seconds))
+    parser.add_argument("--method", action="append", choices=METHODS, help="method to attack (default: all)")
+    parser.add_argument("--runs", type=int, default=8, help="maximum number of runs of each method and model")
+    parser.add_argument("--seconds", type=float, default=60.0, help="seconds after which no run is started")
+    options = parser.parse_args(arguments)
+    outcomes = asyncio.run(_attacked(options.method or list(METHODS), options.runs, options.seconds))
     print(f"{len(list(citation_forms()))} forms.\n\n{as_table(outcomes)}")
     for outcome in outcomes:
         for form in outcome.printed:

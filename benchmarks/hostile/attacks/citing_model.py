@@ -1,4 +1,4 @@
-"""A model that cites what nobody gave it: the simulator's answers with a foreign citation in every text."""
+"""Model that cites works it was not given: the simulator's answers with a foreign citation in every text."""
 
 import asyncio
 import json
@@ -27,13 +27,14 @@ _SENTENCES = (
 
 class CitingModel(Endpoint):
     def __init__(self, forms: Sequence[CitationForm], stubborn: bool) -> None:
-        """Without forms it is the simulator; a stubborn model repeats itself when it is asked again."""
+        """Create a model. Without forms, it answers like the simulator; a stubborn model repeats foreign citations when
+        asked again."""
         super().__init__(Settings(latency_mean=0.0))
         self._forms = cycle(forms) if forms else None
         self._sentences = cycle(_SENTENCES)
         self._stubborn = stubborn
         self.written: list[CitationForm] = []
-        """Forms written, in order: one entry for each text that holds a citation."""
+        """Forms written, in order, one for each text with a citation."""
 
     def compose(self, call: ChatCall, drawn: Throw) -> Made:
         made = super().compose(call, drawn)
@@ -55,7 +56,7 @@ class CitingModel(Endpoint):
 
 @asynccontextmanager
 async def served(model: Endpoint) -> AsyncIterator[str]:
-    """Its address on loopback, up to /v1."""
+    """Serve the model on loopback and yield its base URL, which ends in /v1."""
     runner = web.AppRunner(model.application(), access_log=None)
     await runner.setup()
     try:

@@ -1,6 +1,6 @@
-"""Attacks by number: each runs for some seconds in a process of its own, so that it slows down nobody but the service.
+"""Attacks with many requests. Each runs for some seconds in a separate process, so that it slows down only the service.
 
-Every one is bounded, and says what came back: by status, or in a word for what is no answer.
+Each is limited in time and returns the number of responses by status, or by a word if there was no response.
 """
 
 import asyncio
@@ -24,26 +24,26 @@ _LAST = 19
 
 
 async def slow_bodies(target: Target, seconds: float) -> Counter[str]:
-    """300 connections, each with one byte of its body a second."""
+    """Open 300 connections that each send one byte of a body per second."""
     return await _all(_SLOW, lambda number: _slow_body(target, seconds))
 
 
 async def streams(target: Target, seconds: float) -> Counter[str]:
-    """512 event streams of one tenant."""
+    """Open 512 event streams of one tenant."""
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
     async with httpx2.AsyncClient(base_url=target.url, timeout=_ANSWER_SECONDS, limits=limits) as client:
         return await _all(_STREAMS, lambda number: _stream(client, target, number, seconds))
 
 
 async def wide_tables(target: Target, seconds: float) -> Counter[str]:
-    """Tables of 40,000 columns, one after another, by four at once."""
+    """Send tables of 40,000 columns, four at a time."""
     table = ",".join(f"c{number}" for number in range(_COLUMNS)) + ",text\n" + "," * _COLUMNS + "a\n"
     headers = {"Content-Type": "text/csv"}
     return await _closed_loop(target, seconds, _TABLES_AT_ONCE, "POST", "/v1/batches", table.encode(), headers)
 
 
 async def minted_keys(target: Target, seconds: float) -> Counter[str]:
-    """60 keys of one tenant, each asking as fast as it is answered."""
+    """Send requests with 60 keys of one tenant, each as fast as it is answered."""
     return await _closed_loop(target, seconds, len(target.attackers), "GET", "/v1/evaluations")
 
 
@@ -122,7 +122,7 @@ async def _closed_loop(
     body: bytes | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Counter[str]:
-    """Each caller, with a key of its own, sends its next request once it has been answered."""
+    """Let callers, each with its own key, send the next request as soon as the previous one has been answered."""
     end = time.monotonic() + seconds
     found: Counter[str] = Counter()
 

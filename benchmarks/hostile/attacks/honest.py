@@ -1,4 +1,4 @@
-"""Latency for an honest client: one request after another, in a process that does nothing else."""
+"""Latency for an honest client that sends one request after another, in a process that does nothing else."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ class HonestAnswers:
 
     @property
     def p95(self) -> float:
-        """A refused question counts with the time that its refusal took. 0 where nothing was asked."""
+        """95th percentile of the seconds per request, including refused requests; 0 for fewer than two requests."""
         return quantiles(self.seconds, n=20, method="inclusive")[-1] if len(self.seconds) > 1 else 0.0
 
     @property
@@ -34,20 +34,20 @@ class HonestAnswers:
 
 
 async def ask_honestly(target: Target, seconds: float) -> HonestAnswers:
-    """A list, a batch as it stands, and what a batch would cost, again and again."""
+    """Request a list, the state of a batch and an estimate, repeatedly."""
     found = HonestAnswers()
     end = time.monotonic() + seconds
     headers = {"Authorization": f"Bearer {target.honest}"}
     async with httpx2.AsyncClient(base_url=target.url, headers=headers, timeout=60) as client:
         while time.monotonic() < end:
-            await _one(found, client, "GET", "/v1/evaluations?limit=20")
-            await _one(found, client, "GET", f"/v1/batches/{target.honest_batch}")
-            await _one(found, client, "POST", "/v1/batches/estimate", _ROW)
+            await _request(found, client, "GET", "/v1/evaluations?limit=20")
+            await _request(found, client, "GET", f"/v1/batches/{target.honest_batch}")
+            await _request(found, client, "POST", "/v1/batches/estimate", _ROW)
             await asyncio.sleep(_PAUSE_SECONDS)
     return found
 
 
-async def _one(
+async def _request(
     found: HonestAnswers, client: httpx2.AsyncClient, method: str, path: str, body: bytes | None = None
 ) -> None:
     began = time.monotonic()

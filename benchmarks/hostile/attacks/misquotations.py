@@ -1,4 +1,4 @@
-"""Quotes that bend what a paper says, and quotes that do not, made from the paper's own words."""
+"""Distorting and honest quotes, made from a paper's own words."""
 
 import random
 import re
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Case(NamedTuple):
-    """A quote, and the title and text that it is said to come from."""
+    """Quote, with the title and text that it claims to come from."""
 
     quote: str
     title: str
@@ -48,8 +48,8 @@ def sentences(text: str) -> list[str]:
     return [part for part in _SENTENCE_END.split(" ".join(text.split())) if 10 <= len(part.split()) <= 60]
 
 
-def _some(words: list[str], rng: random.Random) -> str:
-    """The first 8 to 40 of them."""
+def _beginning(words: list[str], rng: random.Random) -> str:
+    """Return the first 8 to 40 words."""
     return " ".join(words[: rng.randint(8, 40)])
 
 
@@ -62,7 +62,7 @@ def _after_negation(further: int) -> Maker:
             if len(rest := sentence[match.end() :].split()[further:]) >= 8 and match.start() > 0
             if not any("," in word or ";" in word or ":" in word for word in sentence[match.end() :].split()[:further])
         ]
-        return Case(_some(rng.choice(found), rng), title, text) if found else None
+        return Case(_beginning(rng.choice(found), rng), title, text) if found else None
 
     return make
 
@@ -74,7 +74,7 @@ def _framed(title: str, text: str, rng: random.Random) -> Case | None:
     chosen = rng.choice(found)
     words = [chosen[0].lower() + chosen[1:].split()[0], *chosen.split()[1:]]
     framed = rng.choice(FRAMES).format(" ".join(words))
-    return Case(_some(words, rng), title, " ".join(framed if item == chosen else item for item in found))
+    return Case(_beginning(words, rng), title, " ".join(framed if item == chosen else item for item in found))
 
 
 def _over_negation(title: str, text: str, rng: random.Random) -> Case | None:
@@ -89,7 +89,7 @@ def _over_negation(title: str, text: str, rng: random.Random) -> Case | None:
 
 
 def _over_number(title: str, text: str, rng: random.Random) -> Case | None:
-    """The ellipsis begins right after a number, and takes what it counts."""
+    """Make a quote whose ellipsis begins right after a number and omits what it counts."""
     for sentence in sentences(text):
         for match in re.finditer(r"(?<= )\d+(?:\.\d+)?(?= [a-z%])", sentence):
             left, right = sentence[: match.end()].split(), sentence[match.end() :].split()
@@ -100,7 +100,7 @@ def _over_number(title: str, text: str, rng: random.Random) -> Case | None:
 
 
 def _over_contrast(title: str, text: str, rng: random.Random) -> Case | None:
-    """The subject of one clause, and what is said of another one's."""
+    """Make a quote with the subject of one clause and the predicate of another."""
     for sentence in sentences(text):
         match = re.search(r",? (?:whereas|while|but) (?=[^,;:]*$)", sentence)
         if match:
@@ -112,7 +112,8 @@ def _over_contrast(title: str, text: str, rng: random.Random) -> Case | None:
 
 
 def _glued(between: str) -> Maker:
-    """The end of one sentence and the beginning of the next, without the full stop."""
+    """Return a maker of quotes that join the end of one sentence and the beginning of the next without the full
+    stop."""
 
     def make(title: str, text: str, rng: random.Random) -> Case | None:
         found = sentences(text)
@@ -128,7 +129,7 @@ def _glued(between: str) -> Maker:
 
 
 def _distant(title: str, text: str, rng: random.Random) -> Case | None:
-    """The beginning of one sentence and the end of a later one, with an ellipsis."""
+    """Make a quote of the beginning of one sentence and the end of a later one, with an ellipsis."""
     found = sentences(text)
     text = " ".join(found)
     if len(found) < 3:
@@ -160,7 +161,7 @@ def _short(least: int, most: int) -> Maker:
 
 
 def _changed(change: Callable[[list[str], random.Random], list[str] | None]) -> Maker:
-    """An honest quote with one change."""
+    """Return a maker of honest quotes with one change."""
 
     def make(title: str, text: str, rng: random.Random) -> Case | None:
         case = _anywhere(title, text, rng)
@@ -203,7 +204,7 @@ def _swapped(words: list[str], rng: random.Random) -> list[str] | None:
 
 
 def _anywhere(title: str, text: str, rng: random.Random) -> Case | None:
-    """Begins and ends at any word."""
+    """Make a quote that begins and ends at any word."""
     words = text.split()
     size = rng.randint(8, 40)
     if len(words) <= size:
@@ -213,9 +214,9 @@ def _anywhere(title: str, text: str, rng: random.Random) -> Case | None:
 
 
 def _from_start(title: str, text: str, rng: random.Random) -> Case | None:
-    """Begins with a sentence."""
+    """Make a quote that begins with a sentence."""
     found = sentences(text)
-    return Case(_some(rng.choice(found).split(), rng), title, text) if found else None
+    return Case(_beginning(rng.choice(found).split(), rng), title, text) if found else None
 
 
 def _sentence(title: str, text: str, rng: random.Random) -> Case | None:
@@ -224,24 +225,24 @@ def _sentence(title: str, text: str, rng: random.Random) -> Case | None:
 
 
 def _from_clause(title: str, text: str, rng: random.Random) -> Case | None:
-    """Begins after a comma, a semicolon, `that` or `and`."""
+    """Make a quote that begins after a comma, a semicolon, a colon, `that` or `and`."""
     found = [
         rest
         for sentence in sentences(text)
         for match in re.finditer(r"[,;:] | that | and ", sentence)
         if len(rest := sentence[match.end() :].split()) >= 8
     ]
-    return Case(_some(rng.choice(found), rng), title, text) if found else None
+    return Case(_beginning(rng.choice(found), rng), title, text) if found else None
 
 
 def _from_negated_sentence(title: str, text: str, rng: random.Random) -> Case | None:
-    """Carries a negation of its own."""
+    """Make a quote that contains a negation."""
     found = [sentence.split() for sentence in sentences(text) if _NEGATION.search(" ".join(sentence.split()[1:20]))]
-    return Case(_some(rng.choice(found), rng), title, text) if found else None
+    return Case(_beginning(rng.choice(found), rng), title, text) if found else None
 
 
 def _two_sentences(title: str, text: str, rng: random.Random) -> Case | None:
-    """Runs over a full stop, and copies it."""
+    """Make a quote that continues after a full stop, including it."""
     found = sentences(text)
     text = " ".join(found)
     if len(found) < 2:
@@ -252,7 +253,7 @@ def _two_sentences(title: str, text: str, rng: random.Random) -> Case | None:
 
 
 def _shortened(title: str, text: str, rng: random.Random) -> Case | None:
-    """An ellipsis within one sentence, over words that negate nothing."""
+    """Make a quote with an ellipsis within a sentence without negation."""
     found = [
         sentence.split()
         for sentence in sentences(text)

@@ -1,7 +1,7 @@
-"""Compares clean and attacked copies of real ideas: which attacked copies are flagged.
+"""Comparison of clean and attacked copies of real ideas: which attacked copies are flagged.
 
-Every way of putting an order into an idea's text, in nine languages in turn, into ideas of experts and of models: is
-the order flagged, and does it reach whoever judges the idea?
+Orders are inserted into ideas of experts and of models in every way, in nine languages in turn. It is counted whether
+the order is flagged, and whether it reaches the judge of the idea.
 """
 
 from collections import Counter
@@ -27,18 +27,18 @@ class Pair(NamedTuple):
     flagged: bool
     """Whether the attacked copy has a flag that the clean copy lacks."""
     reaches: bool
-    """The order stands, letter by letter, in what whoever judges is given."""
+    """Whether the letters of the order occur in the text that the judge sees."""
 
 
 def main(arguments: list[str]) -> None:
     parser = command_line("hostile.attacks paired", __doc__)
-    parser.add_argument("--ideas", type=int, default=97, help="that are attacked, each in every way")
+    parser.add_argument("--ideas", type=int, default=97, help="number of ideas to attack, each in every way")
     texts = ideas()[: parser.parse_args(arguments).ideas]
     print(_told(texts, pairs(texts)))
 
 
 def pairs(texts: Iterable[str]) -> list[Pair]:
-    """Each idea in each way; the language is another each time."""
+    """Return a pair for each idea and each way, with the languages in turn."""
     languages = cycle(ORDERS.items())
     return [_pair(text, way, *next(languages)) for text in texts for way in IN_TEXT]
 
@@ -70,8 +70,8 @@ def _told(texts: list[str], found: list[Pair]) -> str:
     rows = [
         f"{len(texts)} ideas, {len(IN_TEXT)} ways, {len(ORDERS)} languages: {len(found):,} attacked copies, "
         f"{sum(item.flagged for item in found):,} flagged; "
-        f"of the {sum(item.reaches for item in found):,} whose order can "
-        f"still be read, {sum(item.flagged for item in found if item.reaches):,}. "
+        f"of the {sum(item.reaches for item in found):,} whose order can still "
+        f"be read, {sum(item.flagged for item in found if item.reaches):,}. "
         f"Honest ideas flagged: {false} of {len(honest)}.",
         "",
         "| way | copies | flagged | can still be read | unflagged and read |",

@@ -1,7 +1,7 @@
-"""Holds altered and honest quotes of abstracts against the check of quotes.
+"""Test of the quote check with distorted and honest quotes of abstracts.
 
-Both are cut from the real abstracts of `shared/data/papers`. "By words alone" asks only whether the words stand in
-title or text; "shown cut" counts verified quotes that are shown without the rest of a sentence. Intervals are
+The quotes are made from the real abstracts in `shared/data/papers`. "By words alone" counts quotes whose words occur in
+the title or text; "shown cut" counts verified quotes that are shown without the rest of a sentence. Intervals are
 Wilson's, 95 %.
 """
 
@@ -27,17 +27,17 @@ _PAPERS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "pape
 class _Tally(NamedTuple):
     tried: int
     by_words: int
-    """Verified if only the words counted."""
+    """Number of quotes that would be verified by their words alone."""
     verified: int
     cut: int
-    """Verified, and shown without the rest of a sentence."""
+    """Number of verified quotes shown without the rest of a sentence."""
     not_the_source: int
-    """Verified, and shown in words that are not a stretch of the source."""
+    """Number of verified quotes shown in words that are not a passage of the source."""
 
 
 def main(arguments: list[str]) -> None:
     parser = command_line("hostile.attacks quotes", __doc__)
-    parser.add_argument("--cases", type=int, default=1_000, help="of each kind")
+    parser.add_argument("--cases", type=int, default=1_000, help="maximum number of cases of each kind")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     papers = abstracts(options.seed)
@@ -53,9 +53,9 @@ def main(arguments: list[str]) -> None:
                 f"| {name} | {tally.tried:,} | {tally.by_words:,} | {tally.verified:,} | {interval} | {tally.cut:,} |"
             )
             if tally.not_the_source:
-                sys.exit(f"{tally.not_the_source} verified quotes are not cut from their source")
+                sys.exit(f"{tally.not_the_source} verified quotes are not passages of their source")
         print()
-    print(f"Every verified quote was a stretch of its source. {time.perf_counter() - began:.0f} s.")
+    print(f"Every verified quote was a passage of its source. {time.perf_counter() - began:.0f} s.")
 
 
 def abstracts(seed: int) -> list[tuple[str, str]]:
@@ -82,7 +82,7 @@ def _tried(make: Maker, papers: list[tuple[str, str]], options: argparse.Namespa
 
 
 def _is_whole(piece: str, text: str) -> bool:
-    """Return whether a stretch of a text begins and ends where its sentences do."""
+    """Return whether a passage of a text begins and ends at sentence boundaries."""
     before, _, after = text.partition(piece)
     return before.rstrip()[-1:] in ("", *'.!?)”"’:') and (after[:1] in ("", *".!?") or piece[-1] in '.!?)”"’')
 

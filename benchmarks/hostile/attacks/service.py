@@ -1,10 +1,11 @@
 """`python -m benchmarks.hostile.attacks service --url http://127.0.0.1:8765 --key ak_…`: attacks on a running service.
 
-Against your own service, on this machine alone, with a key of the scope `admin`: it makes two tenants, an honest one
-and an attacker, and deletes both in the end. No evaluation is started. Without --url a service is started for it.
+It attacks only your own service on this machine and needs a key with the scope `admin`. It creates two tenants, an
+honest one and an attacker, and deletes both at the end. No evaluations are started. Without --url, it starts a service.
 
-First one request after another that should be refused, or answered in time; then 300 slow bodies, 512 streams, tables
-of 40,000 columns and 60 keys of one tenant, all at once, while the other tenant's requests are timed: alone, and then.
+First it sends single requests that should be refused or answered in time. Then it sends 300 slow bodies, 512 streams,
+tables of 40,000 columns and requests with 60 keys of one tenant at once, and compares the latency of the other tenant's
+requests with that before the attack.
 """
 
 import asyncio
@@ -29,11 +30,11 @@ from benchmarks.measuring import command_line
 from benchmarks.service import Service, serving
 
 _MOST_TIMES_SLOWER = 3.0
-"""p95 of honest requests under attack, over p95 without."""
+"""Maximum ratio of the p95 of honest requests under attack to the p95 without."""
 _CEILINGS = ("ASSAYER_API__", "ASSAYER_KEYS__", "ASSAYER_BATCHES__")
-"""Settings in the environment that hold for the service that is started."""
+"""Prefixes of environment variables that are passed to the service started here."""
 _BAD = ("500", "502", "no answer", "held on")
-"""Prefixes of responses that show harm done by an attack."""
+"""Prefixes of responses that show that an attack did harm."""
 
 
 class CrowdedService(NamedTuple):
@@ -49,11 +50,11 @@ class CrowdedService(NamedTuple):
 
 def main(arguments: list[str]) -> None:
     parser = command_line("hostile.attacks service", __doc__)
-    parser.add_argument("--url", default="", help="by default a service is started for it, without a language model")
-    parser.add_argument("--key", default=os.environ.get("ASSAYER_API_KEY", ""), help="with the scope admin")
-    parser.add_argument("--seconds", type=float, default=30.0, help="that all crowds attack at once")
+    parser.add_argument("--url", default="", help="service to attack (default: start one without a language model)")
+    parser.add_argument("--key", default=os.environ.get("ASSAYER_API_KEY", ""), help="API key with the scope admin")
+    parser.add_argument("--seconds", type=float, default=30.0, help="duration of the crowd attacks in seconds")
     parser.add_argument("--only", choices=("single", "crowds"), default=None)
-    parser.add_argument("--crowd", action="append", choices=tuple(CROWDS), help="these alone")
+    parser.add_argument("--crowd", action="append", choices=tuple(CROWDS), help="crowd attack to run (default: all)")
     asked = parser.parse_args(arguments)
     sys.exit(asyncio.run(_run(asked.url, asked.key, asked.seconds, asked.only, asked.crowd or tuple(CROWDS))))
 
@@ -94,7 +95,7 @@ async def _singles(target: Target) -> AsyncIterator[Held]:
 
 
 async def _crowds(target: Target, seconds: float, crowds: Sequence[str]) -> CrowdedService:
-    await ask_honestly(target, min(2.0, seconds))  # what is made with the first requests is made once
+    await ask_honestly(target, min(2.0, seconds))  # warm-up
     alone = await ask_honestly(target, seconds)
     with ProcessPoolExecutor(len(crowds), multiprocessing.get_context("spawn")) as processes:
         attacks = {name: asyncio.wrap_future(processes.submit(run_crowd, name, target, seconds)) for name in crowds}
@@ -144,7 +145,7 @@ def _latencies(crowded: CrowdedService) -> list[str]:
             for name, row in rows.items()
         ),
         "",
-        f"p95 is {crowded.times_slower:.1f} times as long; less than {_MOST_TIMES_SLOWER:g} is what is wanted.",
+        f"p95 is {crowded.times_slower:.1f} times as long; the limit is {_MOST_TIMES_SLOWER:g}.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Attacks by one request each: what it sends, and which answers hold."""
+"""Attacks that consist of one request each, with the responses that are acceptable."""
 
 import asyncio
 import io
@@ -14,7 +14,7 @@ from benchmarks.hostile.attacks.target import Target
 from benchmarks.hostile.fuzzing.hostile_texts import REPEATED
 
 _SECONDS = 20.0
-"""An answer that takes longer does not hold."""
+"""Maximum seconds of an acceptable response."""
 _IDEA_CHARACTERS = 390_000
 _REFUSED = range(400, 500)
 _ANY = (*range(200, 300), *range(400, 500))
@@ -27,11 +27,11 @@ class Attack(NamedTuple):
     method: str
     path: str
     holds: Sequence[int] = _REFUSED
-    """Statuses that hold."""
+    """Acceptable statuses."""
     body: bytes = b""
     media_type: str = ""
     raw: bytes = b""
-    """The whole request, as no library would write it."""
+    """Complete raw request, which no library would send."""
     key: bool = True
 
 
@@ -43,7 +43,7 @@ class Held(NamedTuple):
 
 
 def single_attacks(target: Target, share: float = 1.0) -> Iterator[Attack]:
-    """Nothing of them is stored, and none starts an evaluation. `share` makes the large ones smaller."""
+    """Yield all attacks. None stores anything or starts an evaluation. A `share` below 1 makes large ones smaller."""
     yield from _of_others(target)
     yield from _archives(share)
     yield from _tables(share)
@@ -97,7 +97,7 @@ def _tables(share: float) -> Iterator[Attack]:
 
 
 def _texts(share: float) -> Iterator[Attack]:
-    """The longest idea, of one thing."""
+    """Yield the longest allowed ideas, made of one repeated unit."""
     for unit in REPEATED:
         text = f"{_PROSE}\n\n{unit * (int(_IDEA_CHARACTERS * share) // len(unit))}"
         line = json.dumps({"title": "A title", "text": text}).encode() + b"\n"
@@ -139,7 +139,7 @@ def _raw_requests(target: Target) -> Iterator[Attack]:
 
 
 async def attack_one(client: httpx2.AsyncClient, target: Target, attack: Attack) -> Held:
-    """`client` has no key of its own."""
+    """Send an attack and return the result; `client` must not have a key."""
     began = time.monotonic()
     try:
         async with asyncio.timeout(_SECONDS):
@@ -148,7 +148,7 @@ async def attack_one(client: httpx2.AsyncClient, target: Target, attack: Attack)
         return Held(attack.kind, False, "no answer", time.monotonic() - began)
     except (httpx2.HTTPError, OSError) as error:
         return Held(attack.kind, False, type(error).__name__, time.monotonic() - began)
-    # A connection that is closed over what is no request holds as well.
+    # Closing the connection is also acceptable if the data is not a valid request.
     holds = status in attack.holds if status else bool(attack.raw)
     return Held(attack.kind, holds, str(status or "closed"), time.monotonic() - began)
 
@@ -162,7 +162,7 @@ async def _asked(client: httpx2.AsyncClient, target: Target, attack: Attack) -> 
 
 
 async def _raw(target: Target, request: bytes) -> int:
-    """0 where the connection was closed without an answer."""
+    """Send a raw request and return the status, or 0 if the connection was closed without a response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", target.port)
     try:
         writer.write(request)

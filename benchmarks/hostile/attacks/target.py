@@ -1,4 +1,4 @@
-"""The service that is attacked, on this machine alone, and two tenants that the attacks make on it for themselves."""
+"""Service to attack, on this machine only, with two tenants created for the attacks."""
 
 import ipaddress
 import secrets
@@ -16,11 +16,11 @@ _KEYS_OF_ATTACKER = 60
 class Target(NamedTuple):
     url: str
     honest: str
-    """The key of a tenant that does nothing wrong."""
+    """Key of a tenant that does nothing wrong."""
     honest_batch: str
-    """Batch that no other tenant may see."""
+    """Batch that no other tenant is allowed to see."""
     attackers: Sequence[str]
-    """Keys that another tenant minted for itself."""
+    """Keys that the attacking tenant has created for itself."""
     batch: str
     """Batch of the attacker: open and without rows, so that its stream never ends."""
 
@@ -31,8 +31,8 @@ class Target(NamedTuple):
 
 @asynccontextmanager
 async def prepared(url: str, admin: str, minted: int = _KEYS_OF_ATTACKER) -> AsyncIterator[Target]:
-    """Needs a key with the scope `admin`; both tenants are deleted with all that is theirs in the end. Raises
-    ValueError for an address that is not of this machine, and HTTPError when the service refuses."""
+    """Create two tenants with a key of the scope `admin`, and delete them with all their data at the end. Raises
+    ValueError for an address that is not on this machine, and HTTPError if the service refuses."""
     _check_loopback(url)
     async with _client(url, admin) as client:
         names = [f"{name}-{secrets.token_hex(4)}" for name in ("honest", "attacker")]
@@ -52,7 +52,7 @@ async def prepared(url: str, admin: str, minted: int = _KEYS_OF_ATTACKER) -> Asy
 def _check_loopback(url: str) -> None:
     host = urlsplit(url).hostname or ""
     if host != "localhost" and not (_is_address(host) and ipaddress.ip_address(host).is_loopback):
-        raise ValueError(f"{url} is not on this machine: attack your own service, on loopback.")
+        raise ValueError(f"{url} is not on this machine. Attack only your own service, on loopback.")
 
 
 def _is_address(host: str) -> bool:

@@ -1,7 +1,7 @@
-"""`python -m benchmarks.hostile.fuzzing --minutes 10`: hostile texts for every function that reads text from outside.
+"""`python -m benchmarks.hostile.fuzzing --minutes 10`: hostile texts for every function that reads external text.
 
-Each text is read in a process that is killed when it takes more than five seconds of the processor. Errors that refuse
-a text are an answer; any other error is a crash. `--keep FOLDER` writes the texts that did harm.
+Each text is read in a process that is killed if it uses more than five seconds of processor time. Errors that refuse a
+text are allowed; any other error is a crash. `--keep FOLDER` writes the harmful texts to a folder.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ def main() -> None:
     parser = command_line("hostile.fuzzing", __doc__)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--only", default="", help="readers whose name contains this")
-    parser.add_argument("--seed", type=int, default=None, help="by default another one each time")
+    parser.add_argument("--seed", type=int, default=None, help="random seed (default: a new one for each run)")
     parser.add_argument("--keep", type=Path, default=None)
     asked = parser.parse_args()
     names = [name for name in READERS if asked.only in name]
     if not names:
-        sys.exit(f"No reader is called like {asked.only!r}.")
+        sys.exit(f"No reader's name contains {asked.only!r}.")
     seed = random.randrange(2**31) if asked.seed is None else asked.seed
     hunt = Hunt(_READERS, names, seed)
     hunt.run(asked.minutes * 60)
@@ -50,13 +50,13 @@ def _tell(found: Mapping[str, Found], seed: int) -> None:
             print(f"crash  {name}: {crash}; {len(text):,} characters, {text[:_SHOWN]!r}")
         for text in item.hangs:
             print(f"hang   {name}: {len(text):,} characters, {text[:_SHOWN]!r}")
-    print("The slowest, in seconds over one text, on the clock:")
+    print("Slowest readers, in seconds of elapsed time for one text:")
     for name, item in sorted(found.items(), key=lambda pair: -pair[1].slowest)[:_SLOWEST]:
         print(f"  {item.slowest:5.2f}  {name}")
 
 
 def _keep(found: Mapping[str, Found], folder: Path) -> None:
-    """Under the name of the reader, and a hash."""
+    """Write the harmful texts to files named by reader and hash."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, item in found.items():
         for text in (*item.crashes.values(), *item.hangs):

@@ -1,4 +1,4 @@
-"""The process that reads hostile texts, and that may be killed over one."""
+"""Child process that reads hostile texts and is killed if it hangs."""
 
 import importlib
 import logging
@@ -13,7 +13,7 @@ from benchmarks.hostile.fuzzing.hostile_texts import MOST_CHARACTERS, hostile_te
 
 
 class Order(NamedTuple):
-    """Some cases for one reader."""
+    """Order to run some cases with one reader."""
 
     reader: str
     seed: int
@@ -22,21 +22,21 @@ class Order(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """Sent before a text is read: who never says more was held up by it."""
+    """Message sent before a text is read; if no outcome follows, the text made the reader hang."""
 
     text: str
 
 
 class Outcome(NamedTuple):
     crash: str | None
-    """The error and where it was raised; None for a text that was read, or refused as it should be."""
+    """Error and where it was raised; None if the text was read or properly refused."""
 
 
 class Readers(NamedTuple):
-    """Where they stand, for a process that imports them itself."""
+    """Location of the readers, so that the child process can import them."""
 
     module: str
-    """It has READERS, by name, and REFUSALS, the errors that refuse a text."""
+    """Module with READERS, a mapping by name, and REFUSALS, the errors that refuse a text."""
 
     def load(self) -> tuple[Mapping[str, Callable[[str], object]], tuple[type[Exception], ...]]:
         found = importlib.import_module(self.module)
@@ -44,7 +44,7 @@ class Readers(NamedTuple):
 
 
 def run_child(where: Readers, pipe: Connection) -> None:
-    """Takes orders until there are no more. An order's end is told by None."""
+    """Carry out orders until None is received; send None after each order."""
     logging.disable(logging.CRITICAL)
     readers, refusals = where.load()
     pipe.send(None)
@@ -74,7 +74,7 @@ def _crash(read: Callable[[str], object], text: str, refusals: tuple[type[Except
         read(text)
     except refusals:
         return None
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
+    except Exception as error:  # noqa: BLE001 - the purpose is to find any error
         last = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__} in {last.name}, line {last.lineno} of {last.filename.rpartition('/')[2]}"
     return None

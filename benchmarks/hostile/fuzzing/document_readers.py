@@ -1,4 +1,4 @@
-"""Readers of pages, style sheets, office documents and sources, as the processes that may be killed have them."""
+"""Readers of web pages, style sheets, office documents and source code, as used in the sandboxed processes."""
 
 import io
 import zipfile
@@ -33,7 +33,7 @@ _WORD_RELATIONS = (
 
 
 def xml_text(text: str) -> str:
-    """Text that XML can hold."""
+    """Return the text escaped for XML, without characters that XML does not allow."""
     return escape("".join(item for item in text if item.isprintable() or item in "\t\n"))
 
 
@@ -46,7 +46,7 @@ def _package(parts: dict[str, str]) -> bytes:
 
 
 def _word(text: str, raw: bool = False) -> object:
-    """The text as that of a paragraph, and as its style; or as the XML of the body."""
+    """Read a Word document with the text as a paragraph and in its style, or with `raw`, as the XML of the body."""
     inside = (
         text
         if raw
@@ -127,7 +127,7 @@ def _page(text: str) -> object:
 
 
 def _definitions(text: str) -> object:
-    """Refuses what is no Python, as the process that reads sources counts on."""
+    """Find the definitions in Python source; errors for invalid Python count as refusals."""
     try:
         return list(python_definitions.find_definitions("a.py", text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

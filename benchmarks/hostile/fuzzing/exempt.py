@@ -1,4 +1,4 @@
-"""Public functions that take a text and that fuzzing leaves alone, or whole modules of them, each with the reason."""
+"""Public functions that take a text but are exempt from fuzzing, or modules with such functions, with the reasons."""
 
 from collections.abc import Mapping
 

@@ -1,8 +1,8 @@
-"""`python -m benchmarks.hostile.fuzzing.growth`: how much longer each reader takes over a text that is twice as long.
+"""`python -m benchmarks.hostile.fuzzing.growth`: how much longer each reader takes for a text that is twice as long.
 
-Each unit that has made trouble is repeated to half of `--characters` and to all of them; told is each reader with its
-slowest unit, and those that take more than two and a half times as long. What takes less than 50 ms says nothing.
-Garbage is collected between readings, not during them: how long that takes depends on the program around.
+Units that have caused problems are repeated to half of `--characters` and to all of `--characters`. The slowest readers
+are printed, and those that take more than two and a half times as long for the whole text. Times below 50 ms are
+ignored. Garbage is collected between readings, because the duration of a collection depends on the rest of the program.
 """
 
 import gc
@@ -26,7 +26,7 @@ class Growth(NamedTuple):
     unit: str
     half: float
     whole: float
-    """Seconds of the processor, the least of some tries."""
+    """Processor time in seconds, the minimum of several attempts."""
 
     @property
     def times(self) -> float:
@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--characters", type=int, default=MOST_CHARACTERS)
     parser.add_argument("--only", default="", help="readers whose name contains this")
     asked = parser.parse_args()
-    gc.freeze()  # the libraries are not looked through again between readings
+    gc.freeze()  # excludes the libraries from garbage collection between readings
     found = {
         name: [growth_of(read, unit, asked.characters) for unit in REPEATED]
         for name, read in READERS.items()
@@ -78,10 +78,10 @@ def main() -> None:
     said = sum(item.whole >= _LEAST_SECONDS for _, item in told)
     print(
         f"{len(found)} readers, {len(told):,} texts of {asked.characters:,} characters and of half as many; {said:,} "
-        f"took long enough to say; {len(much)} took more than {_MOST_TIMES:g} times as long over the whole.\n"
+        f"took long enough to count; {len(much)} took more than {_MOST_TIMES:g} times as long for the whole text.\n"
     )
     slowest = sorted(told, key=lambda pair: -pair[1].whole)[:_SHOWN]
-    for title, rows in (("Too much", much), ("Slowest", slowest)):
+    for title, rows in (("Growth too high", much), ("Slowest", slowest)):
         for name, item in rows:
             print(f"{title}: {item.half:.2f} s, {item.whole:.2f} s ({item.times:.1f} times)  {name}  {item.unit!r}")
     sys.exit(bool(much))

@@ -1,4 +1,4 @@
-"""Gives hostile texts to readers in a process that is killed when one holds it up, and counts what happened."""
+"""Runner that gives hostile texts to readers in a child process, kills it if it hangs, and counts the outcomes."""
 
 import multiprocessing
 import time
@@ -24,7 +24,7 @@ class Limits:
 
     Processor time is used so that a busy machine does not cause false hangs."""
     wall_seconds: float = 120.0
-    """Also of one that waits for something."""
+    """Maximum elapsed seconds per text, also for a reader that is waiting."""
     cases: int = 20
     """Cases per reader before the next reader runs."""
     characters: int = MOST_CHARACTERS
@@ -32,14 +32,14 @@ class Limits:
 
 @dataclass
 class Found:
-    """About one reader."""
+    """Results of one reader."""
 
     cases: int = 0
     crashes: dict[str, str] = field(default_factory=dict)
-    """The shortest text of each kind."""
+    """Shortest text for each kind of crash."""
     hangs: list[str] = field(default_factory=list)
     slowest: float = 0.0
-    """Seconds over one text, on the clock."""
+    """Maximum elapsed seconds for one text."""
 
     def note(self, text: str, outcome: Outcome, seconds: float) -> None:
         self.cases += 1
@@ -49,7 +49,7 @@ class Found:
 
 
 class Hunt:
-    """One reader after another, again and again, each time with other texts."""
+    """Runner that tests all readers in rounds, with different texts in each round."""
 
     def __init__(self, readers: Readers, names: Sequence[str], seed: int, limits: Limits | None = None) -> None:
         self._readers = readers
@@ -78,7 +78,7 @@ class Hunt:
             turn += 1
 
     def _survives(self, order: Order, process: BaseProcess, pipe: Connection) -> bool:
-        """False when the process had to be killed, or died."""
+        """Run an order; return False if the process hung and must be replaced."""
         found = self.found[order.reader]
         pipe.send(order)
         while (taken := pipe.recv()) is not None:
@@ -93,7 +93,7 @@ class Hunt:
         return True
 
     def _outcome(self, process: BaseProcess, pipe: Connection, began: float) -> Outcome | None:
-        """None when there is none within the limits."""
+        """Return the outcome of the current text, or None if it exceeds the limits."""
         before = _processor_seconds(process)
         while not pipe.poll(_LOOK_SECONDS):
             used = _processor_seconds(process) - before
@@ -106,7 +106,8 @@ class Hunt:
 
     @contextmanager
     def _child(self) -> Iterator[tuple[BaseProcess, Connection]]:
-        """Has imported the readers; is gone afterwards. Raises RuntimeError when it does not start."""
+        """Start a child process that has imported the readers, and kill it at the end. Raises RuntimeError if it does
+        not start."""
         context = multiprocessing.get_context("spawn")
         ours, its = context.Pipe()
         process = context.Process(target=run_child, args=(self._readers, its), daemon=True)
@@ -114,7 +115,7 @@ class Hunt:
         its.close()
         try:
             if not ours.poll(_START_SECONDS):
-                raise RuntimeError("The process that reads does not start.")
+                raise RuntimeError("The child process did not start in time.")
             ours.recv()
             yield process, ours
         finally:

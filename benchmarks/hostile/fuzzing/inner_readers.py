@@ -1,5 +1,5 @@
-"""Readers that stand behind others: parts of blind judging, names in the corpus, and what the API, the console and the
-tools for agents do with texts from outside. Fuzzed one by one like the rest."""
+"""Inner readers, which are called by others: parts of blinding, names in the corpus, and functions of the API, the
+console and the MCP tools that process external text."""
 
 import csv
 import datetime as dt
@@ -116,7 +116,7 @@ def _merged(text: str) -> object:
 
 
 def _refused(read: Callable[[], object]) -> object:
-    """A record that does not fit is left aside by who asked for it."""
+    """Call a reader; ValueError counts as a refusal, because callers skip invalid records."""
     try:
         return read()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The public functions of the product that take a text, and those of them that need nothing else.
+"""Public functions of the product that take a text, and those of them that need no other argument.
 
 The sources are parsed, because importing all modules takes a minute."""
 
@@ -12,17 +12,17 @@ from pathlib import Path
 from benchmarks.hostile.fuzzing.exempt import EXEMPT
 
 _ROOT = Path(__file__).parents[3]
-_ROOMS = ("assayer", "workers", "orchestrator", "index", "cluster", "client/assayer_client")
+_PACKAGES = ("assayer", "workers", "orchestrator", "index", "cluster", "client/assayer_client")
 _TEXTS = {"str", "bytes", "BinaryIO"}
 _NAMES = {"abstract", "body", "content", "data", "document", "html", "idea", "passage", "pdf", "tei", "text", "words"}
-"""Names of arguments that hold a text wherever they occur."""
+"""Names of arguments that contain a text in any position."""
 _STRAY = re.compile("([\uf780-\uf7ff])")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def bytes_of(text: str) -> bytes:
-    """UTF-8, but U+F780 to U+F7FF are the bytes 0x80 to 0xFF, which are no UTF-8."""
+    """Encode as UTF-8, except that U+F780 to U+F7FF become the bytes 0x80 to 0xFF, which are invalid UTF-8."""
     pieces = _STRAY.split(text)
     return b"".join(bytes([ord(piece) - 0xF700]) if _STRAY.fullmatch(piece) else piece.encode() for piece in pieces)
 
@@ -65,7 +65,7 @@ def _reader(name: str, kind: str) -> Callable[[str], object]:
 
 
 def _only_argument(function: _Function) -> str | None:
-    """Return the type of the only argument that has to be given, if it is a text or bytes."""
+    """Return the type of the only required argument if it is `str` or `bytes`, otherwise None."""
     given = [*function.args.posonlyargs, *function.args.args]
     needed = len(given) - len(function.args.defaults) + sum(item is None for item in function.args.kw_defaults)
     annotation = given[0].annotation if given else None
@@ -75,9 +75,9 @@ def _only_argument(function: _Function) -> str | None:
 
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:
-    for room in _ROOMS:
-        for path in sorted((_ROOT / room).rglob("*.py")):
-            parts = path.relative_to((_ROOT / room).parent).with_suffix("").parts
+    for package in _PACKAGES:
+        for path in sorted((_ROOT / package).rglob("*.py")):
+            parts = path.relative_to((_ROOT / package).parent).with_suffix("").parts
             yield ".".join(parts).removesuffix(".__init__"), ast.parse(path.read_text("utf-8"))
 
 
@@ -96,7 +96,7 @@ def _takes(function: _Function) -> bool:
 
 
 def _is_text(argument: ast.arg) -> bool:
-    """Also a sequence of texts; a mapping or a function from texts is none."""
+    """Return whether the argument is a text, bytes or a sequence of texts, but not a mapping or a function."""
     parts = list(ast.walk(argument.annotation)) if argument.annotation else []
     names = {part.id for part in parts if isinstance(part, ast.Name)}
     return bool(names & _TEXTS) and not names & {"Mapping", "Callable", "dict"}

@@ -1,7 +1,7 @@
-"""Every function that reads text from outside, as a function of one text: what fuzzing feeds and growth tests time.
+"""All functions that read external text, as functions of one text, for fuzzing and growth tests.
 
-A public function that needs one text or bytes and nothing else is found by itself. Whoever writes another that takes
-a text adds it here or to `inner_readers.py` (a test says when it is missing), or to `exempt.py` with the reason.
+Public functions whose only required argument is a text or bytes are found automatically. Add others that take a text
+here or to `inner_readers.py`, or to `exempt.py` with the reason; a test fails if one is missing.
 """
 
 import datetime as dt
@@ -45,9 +45,9 @@ REFUSALS = (AssayerError, Refused)
 _TODAY = dt.date(2026, 11, 1)
 _MOST = 400_000
 _SENTENCE = 600
-"""Characters into which guards cut sentences before they look at them."""
+"""Length to which checks cut sentences before reading them."""
 _ABSTRACT = 6_000
-"""Characters that curation takes of an abstract, as settings leave it."""
+"""Maximum characters of an abstract in curation, by default."""
 _PROSE = "We propose to measure how often reviewers agree with each other about the same plan of research. " * 3
 _PAPER = Paper(id=PaperId("a"), title="On reading claims", abstract=_PROSE, source="corpus")
 _WORKS = tuple(
@@ -101,7 +101,7 @@ def _form(text: str) -> object:
 
 
 def _tei(text: str) -> bytes:
-    """The text as heading, paragraph and reference of a paper that a parser of PDFs wrote."""
+    """Return TEI, as written by a PDF parser, with the text as heading, paragraph and reference."""
     safe = sanitise.clean_text(text).replace("&", "&amp;").replace("<", "&lt;")
     return bytes_of(
         '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/><text><body>'
@@ -116,7 +116,7 @@ def _page(text: str) -> object:
 
 
 def _completion(text: str) -> object:
-    """It says with ValueError that something is no answer of a model."""
+    """Parse the text as a chat completion; ValueError counts as a refusal."""
     try:
         return chat_completion.parse_completion(bytes_of(text))
     except ValueError:

@@ -6,9 +6,9 @@ from assayer.own_references import names
 from assayer.reference_lists import bibliography_files, bibtex, entry_fields, identifiers
 
 _ENTRY = 4_000
-"""Characters of an entry at which the parser of entries cuts before it reads one."""
+"""Length to which the parser cuts an entry before reading it."""
 _FIELDS = 1_500
-"""Characters of an entry above which its fields are not read."""
+"""Length of an entry above which its fields are not read."""
 
 REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.own_references.names.are_comparable": lambda text: names.are_comparable("Lee, A.", text),

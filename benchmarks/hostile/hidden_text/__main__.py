@@ -1,8 +1,9 @@
-"""Compares copies of honest ideas, clean and with a hidden order.
+"""Comparison of copies of honest ideas without and with a hidden order.
 
-Every way of hiding text in PDFs and pages is tried on that many ideas, with orders in nine languages by turns (PDFs:
-those that Latin letters can write). Told by way: how often the order was flagged, left out, missed. Then what honest
-ideas and honest ways lose to false flags, and how far the checklist of plans shifts between clean and attacked copies.
+Every way of hiding text in PDFs, pages and office documents is applied to some ideas, with orders in nine languages in
+turn (in PDFs, only languages with Latin letters). It prints by way how often the order was flagged, left out or missed,
+how often the plan checklist differs between clean and attacked copies, and the false flags on honest ideas and honest
+ways.
 """
 
 import asyncio
@@ -42,7 +43,7 @@ class _Tally:
         self._shifts: list[int] = []
 
     def add(self, way: str, order: str, text: str, told: str, clean: str) -> None:
-        """`clean` is the text of the copy without the order."""
+        """Count one attacked copy: its visible text, its flagged texts (`told`), and the text of the clean copy."""
         there, flagged = _letters(order) in _letters(text), _letters(order) in _letters(told)
         counts = self._counts.setdefault(way, Counter())
         counts["copies"] += 1
@@ -63,7 +64,7 @@ class _Tally:
 
 
 def _stated(text: str) -> int:
-    """Rows of the checklist that a text states: a score without a language model."""
+    """Return the number of checklist rows that a text states, as a score without a language model."""
     rows = checklist(text)
     return 0 if isinstance(rows, Absent) else sum(row.outcome == "stated" for row in rows)
 
@@ -142,8 +143,8 @@ async def _honest(most: int) -> None:
 
 def main() -> None:
     parser = command_line("hostile.hidden_text", __doc__)
-    parser.add_argument("--copies", type=int, default=2, help="ideas that every way is tried on")
-    parser.add_argument("--honest", type=int, default=118, help="honest ideas that are read for false flags")
+    parser.add_argument("--copies", type=int, default=2, help="number of ideas to which every way is applied")
+    parser.add_argument("--honest", type=int, default=118, help="number of honest ideas checked for false flags")
     asked = parser.parse_args()
     asyncio.run(_pdfs(asked.copies))
     _pages(asked.copies)

@@ -1,4 +1,4 @@
-"""Ways to put text into a web page that a reader of the page does not see, and honest ways that look like them."""
+"""Ways of hiding text in a web page from its readers, and honest ways that resemble them."""
 
 from collections.abc import Mapping
 

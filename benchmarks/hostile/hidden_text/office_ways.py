@@ -1,7 +1,6 @@
-"""Ways to put text into a Word document or an OpenDocument text that its reader does not see, and honest ways that look
-like them.
+"""Ways of hiding text in a Word document or an OpenDocument text from its readers, and honest ways that resemble them.
 
-A way is the XML of a paragraph, the styles that it needs, and further parts of the package.
+A way consists of the XML of a paragraph, the styles that it needs, and further parts of the package.
 """
 
 import html
@@ -29,10 +28,10 @@ _ODF_NAMES = (
 
 class OfficeWay(NamedTuple):
     body: str
-    """XML; the text stands for `{text}`."""
+    """XML with the placeholder `{text}`."""
     styles: str = ""
     parts: tuple[tuple[str, str], ...] = ()
-    """Names and XML, with `{text}`."""
+    """Names and XML of the parts, with the placeholder `{text}`."""
 
 
 def _run(properties: str) -> OfficeWay:

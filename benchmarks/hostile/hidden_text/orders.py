@@ -1,4 +1,4 @@
-"""Orders to whoever judges a text, in nine languages. The same thing is asked in each."""
+"""The same order to the judge of a text in nine languages."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""PDF pages put together by hand, with whatever resources, layers and annotations a way of hiding text needs."""
+"""PDF pages assembled by hand, with the resources, layers and annotations that a way of hiding text needs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,8 @@ _FONTS = {"F1": "Helvetica", "F2": "Times-Roman"}
 
 @dataclass(frozen=True)
 class Page:
-    """Objects are named; `{name}` in any of them, in `resources` and in `more` becomes a reference."""
+    """Page of a PDF. In its named objects, and in `resources`, `fonts` and `more`, `{name}` is replaced with a
+    reference to that object."""
 
     content: str
     resources: str = ""
@@ -16,11 +17,11 @@ class Page:
     fonts: str = ""
     """Entries of `/Font` besides F1 and F2."""
     objects: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
-    """Dictionaries; or dictionary entries and the data of a stream."""
+    """Objects by name: a dictionary, or the dictionary entries and the data of a stream."""
     more: str = ""
-    """Entries of the page itself."""
+    """Further entries of the page dictionary."""
     layers_off: tuple[str, ...] = ()
-    """Names of those objects that are optional content and switched off."""
+    """Names of the objects that are optional content groups and switched off."""
 
 
 def line(text: str, height: float, before: str = "0 g", size: float = 10, left: float = 60, font: str = "F1") -> str:
@@ -32,7 +33,7 @@ def _escaped(text: str) -> str:
 
 
 def pieces(text: str, width: int = 90) -> list[str]:
-    """Lines of a text."""
+    """Return the lines of a text, without characters that the PDF cannot encode."""
     lines, row = [], ""
     for word in text.encode("cp1252", "ignore").decode("cp1252").split():
         if row and len(row) + len(word) >= width:
@@ -43,7 +44,7 @@ def pieces(text: str, width: int = 90) -> list[str]:
 
 
 def as_pdf(pages: Sequence[Page]) -> bytes:
-    """One document of these pages."""
+    """Return a PDF document of these pages."""
     bodies: list[bytes] = [b"", b""]
 
     def add(body: str | tuple[str, str]) -> int:

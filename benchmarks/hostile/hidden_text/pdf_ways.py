@@ -1,6 +1,6 @@
-"""Ways to put text into a PDF page that a reader of the page does not see, and honest ways that look like them.
+"""Ways of hiding text in a PDF page from its readers, and honest ways that resemble them.
 
-Each takes the drawing of an honest page and a text of one line, and gives the page with both.
+Each takes the drawing of an honest page and a text of one line, and returns the page with both.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from benchmarks.hostile.hidden_text.pdf_pages import Page, line
 Way = Callable[[str, str], Page]
 
 _PLACE = "40 90 532 30"
-"""Where the text stands: left, bottom, width, height."""
+"""Rectangle around the text: left, bottom, width, height."""
 _FORM = "/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >>"
 _PIXEL = "/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8"
 _WHITE = "<< /FunctionType 2 /Domain [0 1] /C0 [1 1 1] /C1 [1 1 1] /N 1 >>"
@@ -82,7 +82,7 @@ def _annotation(body: str, text: str) -> Page:
 
 
 def _mapped(shown: Callable[[str], str], place: str = "1 0 0 1 60 100", more: str = "") -> Way:
-    """A font whose glyphs are those of one text, and whose map to Unicode says another."""
+    """Return a way with a font whose glyphs show one text and whose Unicode map states another."""
 
     def page(body: str, text: str) -> Page:
         drawn = shown(text)
@@ -120,7 +120,7 @@ def _exchanged(text: str) -> str:
 
 
 def _replaced(drawn: str | None) -> Way:
-    """Marked content whose ActualText is the text."""
+    """Return a way with marked content whose ActualText is the text."""
 
     def page(body: str, text: str) -> Page:
         units = text.encode("utf-16-be").hex()

@@ -1,4 +1,4 @@
-"""Honest texts to hide orders in: ideas of experts and of models, as text, PDF and page."""
+"""Honest texts in which orders are hidden: ideas of experts and of models, as text, PDF and web page."""
 
 import gzip
 import html
@@ -8,12 +8,12 @@ from benchmarks.hostile.hidden_text.pdf_pages import Page, as_pdf, line, pieces
 from benchmarks.quality.grapheval.data import DATA
 
 _LINES = 40
-"""Lines per page above the place where a way puts its text."""
+"""Number of lines per page, above the position of hidden text."""
 _TOP = 740
 
 
 def ideas() -> list[str]:
-    """The ideas of ScholarEval and the proposals of Si et al., in the order of their files."""
+    """Return the ideas of ScholarEval and the proposals of Si et al., in the order of their files."""
     files = [file for file in sorted(DATA.glob("scholarideas/*/*.txt")) if file.stem == file.parent.name]
     with gzip.open(DATA / "ai_researcher" / "ideas.jsonl.gz", "rt", encoding="utf-8") as lines:
         proposals = [row["text"] for row in map(json.loads, lines) if row.get("text")]
@@ -21,7 +21,7 @@ def ideas() -> list[str]:
 
 
 def as_pdf_pages(idea: str) -> list[str]:
-    """The drawing of each page."""
+    """Return the drawing of each page."""
     rows = pieces(idea)
     return [
         "".join(line(row, _TOP - 14 * place) for place, row in enumerate(rows[first : first + _LINES]))
@@ -34,6 +34,6 @@ def as_pdf_of(idea: str) -> bytes:
 
 
 def as_page(idea: str, more: str = "") -> bytes:
-    """A web page of the idea, with more at its end."""
+    """Return a web page with the idea, and `more` at its end."""
     rows = "".join(f"<p>{html.escape(row)}</p>" for row in idea.splitlines() if row.strip())
     return f"<html><head><meta charset=utf-8></head><body><article>{rows}{more}</article></body></html>".encode()

@@ -1,1 +1,1 @@
-"""Benchmark of the support check: telling claims that their quotes support from others, on four public sets."""
+"""Benchmark of the support check on four public sets: does it recognise claims that their quotes support?"""

@@ -1,4 +1,4 @@
-"""Claims with passages whose relation is known: four public sets, brought to the outcomes of the support check."""
+"""Claims with passages of known relation: four public sets, converted to the outcomes of the support check."""
 
 import gzip
 import hashlib
@@ -11,7 +11,7 @@ from assayer.models import SupportOutcome
 from benchmarks.quality.grapheval.data import DATA
 
 Gold = SupportOutcome | Literal["flawed"]
-"""`flawed`: anything but `supports`; the set does not say which."""
+"""`flawed` is any outcome but `supports`; the set does not say which."""
 SETS = ("scifact", "citation_integrity", "healthver", "covidfact")
 _LABELS: dict[str, Gold] = {"SUPPORT": "supports", "CONTRADICT": "contradicts", "NOT_ENOUGH_INFO": "not"}
 _KINDS: dict[str, Gold] = {"NOT_SUBSTANTIATE": "not", "OVERSIMPLIFY": "partly", "CONTRADICT": "contradicts"}
@@ -27,7 +27,7 @@ class KnownClaim(NamedTuple):
     passage: str
     title: str
     tuning: bool
-    """Whether thresholds may be fitted on it; all claims about one document fall on one side."""
+    """Whether thresholds may be fitted on it; all claims about one document are on the same side."""
 
 
 def known_claims(name: str, first: int | None = None) -> list[KnownClaim]:
@@ -52,14 +52,15 @@ _IN_BRACKETS = re.compile(r"[\[(](\[(?:this|another) source\])[\])]")
 
 
 def _cited(claim: str) -> str:
-    """Citations as the prompt writes them; a claim without any is one of the source as a whole."""
+    """Write citations as the prompt does; a claim without citations gets one of the source at its end."""
     marked = _CITED.sub(lambda found: f"[{'another' if found[1] == 'other_' else 'this'} source]", claim)
     marked = _IN_BRACKETS.sub(r"\1", marked)
     return marked if "[this source]" in marked else f"{marked.rstrip('. ')} [this source]."
 
 
 def _scifact(row: dict[str, Any]) -> Iterator[KnownClaim]:
-    """Each rationale, each sentence of a supporting rationale of several, and one sentence beside the rationales."""
+    """Yield each rationale, each sentence of a supporting rationale of several sentences, and one sentence outside the
+    rationales."""
     sentences: list[str] = row["sentences"]
     used = {index for rationale in row["rationales"] for index in rationale}
     for number, rationale in enumerate(row["rationales"]):

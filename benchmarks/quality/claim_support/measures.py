@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of one outcome against all others, with intervals by bootstrap over documents."""
+"""Precision, recall and F1 of one outcome against all others, with bootstrap intervals over documents."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from assayer.models import SupportOutcome
 from benchmarks.quality.claim_support.items import KnownClaim
 
 Said = Sequence[SupportOutcome | None]
-"""None where there was no outcome: it counts as missed, and as a false alarm of nothing."""
+"""None if there was no outcome, which counts as missed and never as a false alarm."""
 
 
 class LabelQuality(NamedTuple):
     label: SupportOutcome
     known: int
-    """Claims of which it is true."""
+    """Number of claims with this known label."""
     said: int
     precision: Estimate
-    """NaN where it was never said."""
+    """NaN if it was never said."""
     recall: Estimate
     f1: Estimate
 
@@ -29,7 +29,7 @@ class LabelQuality(NamedTuple):
 def label_quality(
     claims: Sequence[KnownClaim], said: Said, label: SupportOutcome, rounds: int, seed: int
 ) -> LabelQuality:
-    """`flawed` claims count as such for `supports` alone: which of the other outcomes is right is not known."""
+    """Measure one outcome. `flawed` claims count only for `supports`, because their right outcome is not known."""
     kept = [
         (claim, outcome)
         for claim, outcome in zip(claims, said, strict=True)
@@ -56,7 +56,7 @@ def label_quality(
 
 
 def _measures(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(rounds, 3) of right, false and missed → (rounds, 3) of precision, recall and F1."""
+    """Convert (rounds, 3) of right, false and missed to (rounds, 3) of precision, recall and F1."""
     right, false, missed = counts.T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.stack(
@@ -65,7 +65,7 @@ def _measures(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def by_group(claims: Sequence[KnownClaim], said: Said) -> dict[str, Counter[SupportOutcome | None]]:
-    """Count outcomes by group of a set."""
+    """Count the outcomes in each group of a set."""
     groups: dict[str, Counter[SupportOutcome | None]] = {}
     for claim, outcome in zip(claims, said, strict=True):
         groups.setdefault(claim.group, Counter())[outcome] += 1

@@ -1,4 +1,4 @@
-"""The support check from asking to the lines that are printed."""
+"""Runs the support check and prints its tables."""
 
 import asyncio
 from collections import Counter
@@ -18,7 +18,7 @@ _OUTCOMES: tuple[SupportOutcome, ...] = ("supports", "partly", "not", "contradic
 
 
 def support(given: Given) -> Iterator[str]:
-    """Print how well the program tells supported claims, beside a baseline that always answers `supports`."""
+    """Yield tables of how well the program recognises supported claims, and a baseline that always says `supports`."""
     sets = {
         name: [claim for claim in known_claims(name, given.asked.first) if not claim.tuning]
         for name in given.options.sets
@@ -27,7 +27,7 @@ def support(given: Given) -> Iterator[str]:
         name: {"always supports": ["supports"] * len(claims)} for name, claims in sets.items()
     }
     if given.asked.judge is None:
-        yield "No language model was asked: the baseline only.\n"
+        yield "No language model was used: baseline only.\n"
     else:
         yield from given.warning()
         calls = {call: batch for name, claims in sets.items() for call, batch in in_calls(name, claims).items()}

@@ -1,4 +1,4 @@
-"""The language model's answers, by the task and the check of answers that reports are made with."""
+"""Asks the language model, with the task and the answer checks that reports use."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,13 +16,13 @@ from cluster.clock import SystemClock
 
 
 class SupportOutcomes(Outcome):
-    """Outcomes of the claims of one call; claims without an outcome are missing."""
+    """Outcomes of the claims in one call; claims without an outcome are absent."""
 
     outcomes: Mapping[str, SupportOutcome] = {}
 
 
 def in_calls(name: str, claims: Sequence[KnownClaim]) -> dict[str, Sequence[KnownClaim]]:
-    """The claims of a set, as many together as a report asks about."""
+    """Split the claims of a set into calls of the same size as a report's."""
     return {
         f"{name}-{start:05}": claims[start : start + CLAIMS_PER_CALL]
         for start in range(0, len(claims), CLAIMS_PER_CALL)

@@ -1,4 +1,4 @@
-"""Nearest ideas: a scorer that only the benchmark compares with."""
+"""Nearest ideas: a scorer used only for comparison in the benchmark."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from assayer.methods.grapheval.scoring.baselines import Features, Floats, idea_v
 
 
 class NearestIdeas:
-    """Labels of the known ideas whose vector is nearest, by default the mean viewpoint; one vote each."""
+    """Scores by the labels of the known ideas with the nearest vectors (by default mean viewpoints), one vote each."""
 
     def __init__(self, neighbours: int = 20, name: str | None = None, features: Features | None = None) -> None:
         self.name = f"{neighbours} nearest neighbours" if name is None else name

@@ -1,4 +1,4 @@
-"""The labelled papers of the data folder: ICLR 2017 with decisions, InnoEval's points, groups and pairs."""
+"""Labelled papers in the data folder: ICLR decisions, and InnoEval's points, groups and pairs."""
 
 import datetime as dt
 import gzip
@@ -14,7 +14,7 @@ from assayer.text.code_links import without_code_links
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 CLASSES = ("reject", "accept")
-"""Workshop tracks of 2017 count as reject: they were offered to papers that the conference did not take."""
+"""The workshop track of 2017 counts as reject: it was offered to papers that the conference did not accept."""
 
 
 CATEGORIES = ("reject", "poster", "spotlight", "oral")
@@ -37,17 +37,17 @@ class Pair(NamedTuple):
 
 class InnoEval(NamedTuple):
     points: list[Labelled]
-    """Rows in CATEGORIES, by the decision that stands in the points."""
+    """Labels are rows in CATEGORIES, from the decision in the points file."""
     grouped: list[Labelled]
-    """Every paper of the groups once; rows in CATEGORIES, by the category it has there."""
+    """Every paper of the groups once; labels are rows in CATEGORIES, from its category in the groups."""
     groups: dict[str, set[IdeaId]]
     pairs: dict[str, list[Pair]]
     """Pairs by difficulty; the better paper follows from the groups' categories."""
 
 
 def decisions_by_year(classes: tuple[str, ...] = CLASSES) -> dict[int, list[Labelled]]:
-    """ICLR submissions of several years. With four classes only of those years whose decisions tell them apart; a
-    workshop track counts as reject. `day` is the last of the year before: nothing of its own year was known."""
+    """Return ICLR submissions by year. With four classes, only years whose decisions distinguish them are included; a
+    workshop track counts as reject. `day` is the last day of the previous year: nothing from its own year was known."""
     found: dict[int, list[Labelled]] = {}
     for record in read_records(DATA / "iclr_years" / "submissions.jsonl.gz"):
         four = {"workshop": "reject"}.get(record["decision"], record["decision"])
@@ -65,7 +65,7 @@ def decisions_by_year(classes: tuple[str, ...] = CLASSES) -> dict[int, list[Labe
 
 
 def inno_eval() -> InnoEval:
-    """Raises ValueError when two groups put one paper into different categories."""
+    """Read InnoEval's data. Raises ValueError if two groups give a paper different categories."""
     folder = DATA / "innoeval"
     points = [
         Labelled(IdeaId(record["paper_id"]), _text(record), _DECISIONS.index(record["decision"]), _SUBMITTED)

@@ -1,4 +1,4 @@
-"""All edges of a graph at once, by exact comparison of all its viewpoints."""
+"""Finds all edges of a graph by exact comparison of all its viewpoints."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,11 @@ def exact_edges(
     asked: NDArray[np.bool_] | None = None,
     known: EdgeEnds | None = None,
 ) -> GraphEdges:
-    """`asked` (ideas,) marks ideas that are nobody's neighbours, as if each were asked about alone; `known` are edges
-    between viewpoints of one idea, which then have no others among themselves.
+    """Join each viewpoint to its `intra` nearest of the same idea and its `inter` nearest of other ideas.
 
-    Joins each viewpoint to its `intra` nearest of the same idea and its `inter` nearest of other ideas; exact,
-    in n² steps. Cosines of 0 and below make no edge: a negative weight has no meaning in label propagation."""
+    The search is exact and takes n² steps. `asked` (ideas,) marks ideas that are no other idea's neighbour, as if each
+    were asked about alone. `known` are edges between viewpoints of one idea, which then get no others among themselves.
+    Cosines of 0 and below make no edge, because a negative weight has no meaning in label propagation."""
     ends: list[EdgeEnds] = [known] if known else []
     unheard = np.zeros(len(vectors), np.bool_) if asked is None else asked[idea_of]
     for start in range(0, len(vectors), _BLOCK):
@@ -40,7 +40,7 @@ def exact_edges(
 def _nearest(
     rows: NDArray[np.int64], cosines: NDArray[np.float32], most: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-    """The largest `most` entries of each row; of equal ones those that stand first."""
+    """Return the `most` largest entries of each row; of equal entries, the first."""
     most = min(most, cosines.shape[1])
     columns = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
     found = np.take_along_axis(cosines, columns, axis=1).ravel()
@@ -49,4 +49,4 @@ def _nearest(
 
 
 _BLOCK = 1024
-"""Rows whose cosines with everything are held at once."""
+"""Number of rows whose cosines with all others are in memory at a time."""

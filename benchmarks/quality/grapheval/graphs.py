@@ -1,4 +1,4 @@
-"""Labelled papers as viewpoint graphs: split, embedded, connected. Vectors are kept between runs."""
+"""Labelled papers as viewpoint graphs: split, embedded and connected. Vectors are kept between runs."""
 
 import asyncio
 import hashlib
@@ -20,7 +20,7 @@ MOST_VIEWPOINTS = 64
 
 
 class Vectoriser:
-    """Embeds each text once in the lifetime of a folder."""
+    """Embeds each text only once and keeps the vectors in a folder."""
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
         self._embedder = embedder
@@ -47,7 +47,7 @@ def _digest(text: str) -> str:
 
 @dataclass(frozen=True)
 class Embedded:
-    """Papers, their graph, and what the baselines see of them; rows of all three agree."""
+    """Papers, their graph, and the inputs of the baselines; the rows of all three agree."""
 
     papers: tuple[Labelled, ...]
     graph: GraphArrays

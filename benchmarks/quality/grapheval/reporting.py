@@ -1,4 +1,4 @@
-"""Setup and number formatting shared by all parts of the benchmark."""
+"""Formatting of numbers and table rows for all parts of the benchmark."""
 
 from assayer.methods.grapheval.scoring.metrics import Estimate
 

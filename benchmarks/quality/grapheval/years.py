@@ -1,4 +1,4 @@
-"""Decisions forward in time: learned from ICLR to 2021, asked about 2022, 2024 and 2025, year by year."""
+"""Predicts decisions forward in time: learns from ICLR up to 2021 and predicts 2022, 2024 and 2025, year by year."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -26,13 +26,13 @@ _KINDS: Sequence[Kind] = ("ours", "ours", "simple", "simple", "simple", "simple"
 
 
 class Said(NamedTuple):
-    """Predictions of one scorer for the tested years, learned from the earlier years."""
+    """One scorer's predictions for the test years, learned from the earlier years."""
 
     scorer: str
     kind: Kind
     raw: NDArray[np.float64]
     calibrated: NDArray[np.float64]
-    """Fitted inside the years learned from; NaN where nothing was learned."""
+    """Calibrated within the training years; NaN if nothing was learned."""
 
     @property
     def nothing_learned(self) -> bool:
@@ -46,7 +46,7 @@ def forward_in_time(
     classes: tuple[str, ...],
     provenance: TrainingProvenance,
 ) -> list[Said]:
-    """Every scorer sees the papers that are asked about one at a time: they are nobody's neighbours."""
+    """Score the test papers. Each scorer sees them one at a time: none is another paper's neighbour."""
     alone = embedded(known, vectorise, classes)
     is_asked = np.arange(len(known) + len(asked)) >= len(known)
     together = embedded([*known, *asked], vectorise, classes, is_asked)
@@ -63,7 +63,7 @@ def forward_in_time(
 
 
 def _longer(asked: Sequence[Labelled], classes: int) -> Said:
-    """The longer a text, the better its outcome: nothing is learned, and nothing is said of probabilities."""
+    """Predict a better outcome for a longer text; it learns nothing and gives no probabilities."""
     lengths = np.log([len(item.text) for item in asked])
     shares = (lengths - lengths.min()) / max(np.ptp(lengths), 1e-9)
     raw = np.zeros((len(asked), classes))

@@ -1,4 +1,4 @@
-"""Reviews and answers about plans, from a live or simulated endpoint or from readers' files."""
+"""Gets reviews and answers about plans from a live or simulated endpoint or from readers' files."""
 
 import asyncio
 import hashlib
@@ -33,17 +33,17 @@ In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
 PARAGRAPH_NAME = "paragraph"
-"""Contender that is one request with a one-paragraph prompt, without any search."""
+"""Name of the contender that makes one request with a one-paragraph prompt, without any search."""
 _MANY = 512
-"""Evaluations at once while readers answer: each waits for its reader and not for the others."""
+"""Concurrent evaluations while readers answer: each waits only for its own reader."""
 
 
 class WrittenReview(Frozen):
-    """Review of a plan by one contender."""
+    """One contender's review of a plan."""
 
     text: str
     scores: dict[Axis, float]
-    """Out of 10; an axis without a score is missing."""
+    """Scores out of 10; an axis without a score is absent."""
     spent: Spent
 
     @property
@@ -53,14 +53,14 @@ class WrittenReview(Frozen):
 
 @dataclass(frozen=True)
 class Answering:
-    """Source of reviews and answers. Equal requests are made once."""
+    """Source of reviews and answers. Identical requests are made only once."""
 
     engine: Engine
     database: Database
     recorded: RecordedLlm | None
     budget: Budget
     words: int
-    """Length that the one-paragraph prompt asks for."""
+    """Length requested by the one-paragraph prompt."""
     reports: Path
     stack: AsyncExitStack
     _engines: dict[int, Engine] = field(default_factory=dict)
@@ -74,11 +74,11 @@ class Answering:
         return answer, spent_on(run.journal.calls)
 
     def run(self, plan: str) -> Run:
-        """Return the run that journals requests about a plan."""
+        """Return the run in whose journal requests about a plan are recorded."""
         return Run(EvaluationId(f"judge_{plan}"), None, SystemClock(), NoProgress(), self.budget)
 
     async def review(self, contender: str, idea: Idea, repetition: int = 1) -> WrittenReview:
-        """Return a contender's review of a plan; each repetition has answers of its own. Raises AssayerError."""
+        """Return a contender's review of a plan; each repetition gets its own answers. Raises AssayerError."""
         key = (contender, idea.id, repetition)
         if key not in self._reviews:
             is_paragraph = contender == PARAGRAPH_NAME
@@ -115,7 +115,7 @@ class Answering:
         return WrittenReview(text=judgement_text(report), scores=scores, spent=spent)
 
     async def _engine(self, repetition: int) -> Engine:
-        """Return the engine whose model is asked anew for each repetition."""
+        """Return an engine whose model answers afresh for each repetition."""
         async with self._opening:
             if repetition not in self._engines:
                 engine = self.engine
@@ -125,7 +125,7 @@ class Answering:
         return self._engines[repetition]
 
     async def llm(self, plan: str, repetition: int = 1) -> Llm:
-        """Return the model whose answers about a plan are kept apart for each repetition."""
+        """Return a model whose answers about a plan are kept separately for each repetition."""
         if self.recorded is None:
             return (await self._engine(repetition)).backends.llm
         return self.recorded.labelled(plan if repetition == 1 else f"{plan}.run{repetition}")
@@ -133,7 +133,7 @@ class Answering:
 
 @asynccontextmanager
 async def open_answering(given: Given, methods: tuple[str, ...]) -> AsyncIterator[Answering]:
-    """Open everything that the tests of the judge need, for contenders that are these methods."""
+    """Open the resources of the judge's tests, with these methods as contenders."""
     options, settings = given.options, given.settings
     recorded = RecordedLlm(options.recorded, options.invented) if options.recorded else None
     if recorded:
@@ -159,7 +159,7 @@ async def open_answering(given: Given, methods: tuple[str, ...]) -> AsyncIterato
 
 
 def first_words(text: str, most: int) -> str:
-    """Return the first whole lines of a text, at most `most` words; at least its first line, cut."""
+    """Return the first whole lines of a text with at most `most` words; if even the first line is longer, cut it."""
     kept: list[str] = []
     left = most
     for line in text.split("\n"):
@@ -172,7 +172,7 @@ def first_words(text: str, most: int) -> str:
 
 
 def neutral_copy(idea: Idea, text: str) -> Idea:
-    """Return the idea with another text, under a name that does not tell a reader that it is a changed copy."""
+    """Return the idea with another text, under a name that does not reveal that it is a changed copy."""
     return parse_idea(text, f"{idea.source}-{hashlib.sha256(text.encode()).hexdigest()[:4]}", idea.title, idea.cutoff)
 
 

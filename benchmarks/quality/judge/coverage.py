@@ -1,5 +1,4 @@
-"""Coverage of experts' points by reviews of equal length, and a comparison of them by a reader who does not know their
-makers."""
+"""Coverage of experts' points by reviews of equal length, and a blind comparison of the reviews by a reader."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
@@ -17,20 +16,20 @@ from benchmarks.quality.kept import Outcome, Spent
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric
 
 OTHER = "the review of another plan"
-"""Baseline: the first contender's review of the next plan of the set, which can cover points only by chance."""
+"""Name of the baseline: the first contender's review of the next plan, which can cover points only by chance."""
 _FULL, _PARTIAL = 4, 3
-"""Scores from which a point is covered fully or in part."""
+"""Lowest scores at which a point is covered fully or in part."""
 
 
 class JudgedReview(Frozen):
-    """Judgement of one contender's review of a plan."""
+    """The judgement of one contender's review of a plan."""
 
     words: int
     spent: Spent
     scores: dict[int, int] = Field(default_factory=dict)
-    """1 to 5 by the number of the expert's point."""
+    """Scores from 1 to 5 by number of the expert's point."""
     verdict: ReviewVerdict | None = None
-    """None for a review that was not compared."""
+    """None if the review was not compared."""
     failure: str = ""
 
 
@@ -46,8 +45,8 @@ async def coverage_of(
     rubrics: Sequence[Rubric],
     seed: int,
 ) -> CoverageOutcome:
-    """Judge the contenders' reviews of a plan, and the first one's review of the plan `other`, each cut to the same
-    number of words."""
+    """Judge the contenders' reviews of a plan, and the first contender's review of the plan `other`, all cut to the
+    same number of words."""
     made = await gather_all(as_result(answering.review(name, idea, 1)) for name in contenders)
     written = dict(zip(contenders, made, strict=True))
     if other is not None:
@@ -91,7 +90,7 @@ _NOTHING = Spent(calls=0, prompt_tokens=0, completion_tokens=0, usd=None)
 
 
 async def _compared(answering: Answering, idea: Idea, texts: Mapping[str, str], seed: int) -> dict[str, ReviewVerdict]:
-    """Return the verdict on each review; the order in which they are shown is drawn by plan and seed."""
+    """Return the verdict on each review; they are shown in a random order that depends on plan and seed."""
     order = [*texts]
     Random(f"{seed}:{idea.source}").shuffle(order)
     shown = tuple(ShownReview(label=f"R{place}", text=texts[name]) for place, name in enumerate(order, start=1))
@@ -105,7 +104,7 @@ async def _compared(answering: Answering, idea: Idea, texts: Mapping[str, str], 
 def coverage_table(
     outcomes: Sequence[CoverageOutcome], rubrics: Sequence[Rubric], contenders: Sequence[str], rounds: int
 ) -> Iterator[str]:
-    """Yield one row per contender. Points without a judgement count as untouched; intervals draw plans anew."""
+    """Yield one row per contender. Points without a judgement count as untouched; intervals resample plans."""
     points = [[rubric.number for rubric in rubrics if rubric.idea == outcome.item] for outcome in outcomes]
     yield row(
         "review by", "plans", "failed", "words", "requests", "prompt tokens", "points", "full", "in part", "untouched",
@@ -141,7 +140,7 @@ def coverage_table(
                 for field in ("author_rank", "officer_rank")
             ),
         )
-    yield "\nA reader who prefers the longer review, whatever it says, prefers it to the paragraph as follows:"
+    yield "\nA reader who always prefers the longer review would prefer these to the paragraph as follows:"
     for name in contenders:
         if name != PARAGRAPH_NAME:
             yield f"- {name}: {statistic([_longer(outcome, name) for outcome in outcomes], rounds)}"
@@ -153,7 +152,7 @@ def _mean(values: Iterator[int]) -> str:
 
 
 def _preferred(outcomes: Sequence[CoverageOutcome], name: str, field: str, rounds: int) -> str:
-    """Share of plans in which a review ranks before the paragraph; a tie is half, a failure is lost."""
+    """Format the share of plans in which a review ranks before the paragraph; a tie counts half, a failure loses."""
     values = []
     for outcome in outcomes:
         ours, theirs = (outcome.reviews.get(key) for key in (name, PARAGRAPH_NAME))

@@ -1,4 +1,4 @@
-"""Means and shares over plans with bootstrap intervals, printed."""
+"""Formats means and shares over plans with bootstrap intervals."""
 
 from collections.abc import Callable, Sequence
 
@@ -30,7 +30,7 @@ def statistic(
 
 
 def _interval(measure: Callable[[NDArray[np.int64]], float], plans: int, rounds: int) -> str:
-    """Format a measure of all plans, with an interval over plans drawn anew; `measure` takes their numbers."""
+    """Format a measure of all plans with an interval over resampled plans; `measure` takes their numbers."""
     if not plans:
         return "–"
     estimate = bootstrap(

@@ -1,4 +1,4 @@
-"""From the plans to the printed figures of each test of the judge."""
+"""Runs the tests of the judge on the plans and prints their figures."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -30,18 +30,18 @@ from benchmarks.throughput.ideas import scholar_ideas
 
 TESTS = ("coverage", "sensitivity", "persuasion", "repeatability")
 _USED_UP = frozenset({"ai_3", "ai_11", "ai_20", "ai_22", "ai_27", "ai_33"})
-"""Plans of ScholarIdeas for which prompts were tuned."""
+"""Plans of ScholarIdeas on which prompts were tuned."""
 
 
 class _Test(NamedTuple):
     kind: type[Outcome]
     of_plan: Callable[[Answering, Idea, int], Awaitable[Any]]
-    """Measure one plan with one seed."""
+    """Measures one plan with one seed."""
     table: Callable[[Sequence[Any]], Iterator[str]]
 
 
 def judge(given: Given) -> Iterator[str]:
-    """Measure what is left to measure of the chosen tests, and yield their tables."""
+    """Run what is missing of the chosen tests, and yield their tables."""
     plans = _plans(given.options.plans)[: given.asked.first]
     yield from given.warning()
     if given.asked.judge is None:
@@ -51,7 +51,7 @@ def judge(given: Given) -> Iterator[str]:
         listed = given.options.recorded / "waiting.txt"
         files = [str(given.options.recorded / "prompts" / f"{name}.md") for name in sorted(waiting)]
         listed.write_text("".join(f"{file}\n" for file in files), "utf-8")
-        yield f"\n{len(waiting)} prompts wait for an answer, listed in {listed}."
+        yield f"\n{len(waiting)} prompts are waiting for an answer. They are listed in {listed}."
     for name, outcomes in measured.items():
         yield f"\n## {name.capitalize()}: {len(outcomes)} of {len(plans) * len(given.asked.seeds)} done\n"
         if outcomes:
@@ -60,7 +60,7 @@ def judge(given: Given) -> Iterator[str]:
 
 
 def _plans(names: Sequence[str]) -> list[Idea]:
-    """Return the plans named, from the data folder or from files; all plans that were not used up by default."""
+    """Return the named plans from the data folder or from files; by default, all plans on which nothing was tuned."""
     known = {idea.source: idea for idea in scholar_ideas(DATA)}
     for record in read_records(DATA / "ai_researcher" / "ideas.jsonl.gz"):
         known[record["id"]] = parse_idea(record["text"], record["id"])
@@ -71,7 +71,7 @@ def _plans(names: Sequence[str]) -> list[Idea]:
 
 def _from_file(path: Path) -> Idea:
     if not path.is_file():
-        raise InputError(f"There is no plan {path}.", "Name a plan of the data folder or a text file.")
+        raise InputError(f"The plan {path} does not exist.", "Name a plan in the data folder or a text file.")
     return parse_idea(path.read_text("utf-8"), path.stem)
 
 
@@ -111,13 +111,13 @@ def _tests(given: Given, plans: Sequence[Idea]) -> dict[str, _Test]:
 
 
 async def _measure(given: Given, plans: Sequence[Idea]) -> tuple[dict[str, list[Any]], set[str]]:
-    """Return the outcomes by test, and the names of prompts that wait for a reader."""
+    """Return the outcomes by test, and the names of the prompts waiting for a reader."""
     methods = tuple(name for name in given.options.contenders if name != PARAGRAPH_NAME)
     measured: dict[str, list[Any]] = {}
     async with open_answering(given, methods) as answering:
         for name, test in _tests(given, plans).items():
             kept = _kept(given, name, test, methods)
-            if name == "coverage":  # only these plans have experts' points
+            if name == "coverage":  # only ScholarIdeas' plans have experts' points
                 chosen = [idea for idea in plans if (DATA / "scholarideas" / idea.source).is_dir()]
             else:
                 chosen = [*plans]

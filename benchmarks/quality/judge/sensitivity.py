@@ -1,4 +1,4 @@
-"""Sensitivity: whether a review names a flaw that was planted in a copy of the plan, and whether the score falls."""
+"""Sensitivity: does a review name a flaw planted in a copy of the plan, and does the score fall?"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from benchmarks.quality.kept import Outcome
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion
 
 _NAMED = 4
-"""Score of the coverage judge from which a flaw is named."""
+"""Lowest score of the coverage judge at which a flaw counts as named."""
 _HEADS = (
     "review by",
     "pairs",
@@ -41,14 +41,14 @@ _HEADS = (
     "mean change",
 )
 _SAME = 0.05
-"""Points of 10 below which two scores are the same."""
+"""Largest difference, in points out of 10, at which two scores count as the same."""
 
 
 class FlawedCopy(Frozen):
-    """Flaw planted in a plan, with the check of the pair."""
+    """A flaw planted in a plan, and the check of the pair."""
 
     made_with: list[str | int]
-    """Idea, first kind offered, and prompts."""
+    """Idea id, number of the first kind offered, and prompt digests."""
     flaw: PlantedFlaw
     check: FlawCheckAnswer
 
@@ -69,14 +69,14 @@ class SensitivityOutcome(Outcome):
     kind: str = ""
     statement: str = ""
     rejected: str = ""
-    """Why the pair is no fair test; empty for a pair that was reviewed."""
+    """Why the pair is not a fair test; empty if the pair was reviewed."""
     words: int = 0
     words_of_copy: int = 0
     reviews: dict[str, PairReview] = Field(default_factory=dict)
 
 
 async def flawed_copy(answering: Answering, idea: Idea, first: int, folder: Path) -> FlawedCopy:
-    """Return the flawed copy cached in `folder`, or make, check and cache one. Raises AssayerError."""
+    """Return the flawed copy cached in `folder`, or create, check and cache one. Raises AssayerError."""
     made_with: list[str | int] = [idea.id, first, FLAW.digest, FLAW_CHECK.digest]
     file = folder / f"{idea.source}-{first}.json"
     if file.is_file():
@@ -97,7 +97,7 @@ async def flawed_copy(answering: Answering, idea: Idea, first: int, folder: Path
 async def sensitivity_of(
     answering: Answering, idea: Idea, first: int, contenders: Sequence[str], folder: Path, seed: int
 ) -> SensitivityOutcome:
-    """Plant a flaw in a plan, and hold the contenders' reviews of both versions against it."""
+    """Plant a flaw in a plan, and check the contenders' reviews of both versions for it."""
     copy = await flawed_copy(answering, idea, first, folder)
     altered = neutral_copy(idea, with_edits(idea.text, copy.flaw.edits))
     outcome = SensitivityOutcome(
@@ -134,7 +134,7 @@ async def _pair(answering: Answering, contender: str, pair: tuple[Idea, Idea], f
 
 
 def sensitivity_table(outcomes: Sequence[SensitivityOutcome], contenders: Sequence[str], rounds: int) -> Iterator[str]:
-    """Yield rows per contender, then per kind. A failed review names nothing, and a missing score does not fall."""
+    """Yield rows per contender, then per kind. A failed review counts as naming nothing, a missing score as no fall."""
     pairs = [outcome for outcome in outcomes if outcome.reviews]
     yield (
         f"{len(outcomes)} plans, {len(pairs)} pairs; rejected by the check: "

@@ -1,4 +1,4 @@
-"""Persuasion and repeatability: how scores move when only the wording changes or nothing does, and how they spread."""
+"""Persuasion and repeatability: how scores change when only the wording or nothing changes, and how they spread."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -36,11 +36,11 @@ _HEADS = (
 
 class StabilityOutcome(Outcome):
     rejected: str = ""
-    """Why the persuasive copy is no fair test."""
+    """Why the persuasive copy is not a fair test."""
     words: int = 0
     words_of_copy: int = 0
     scores: dict[str, tuple[dict[Axis, float], dict[Axis, float]]] = Field(default_factory=dict)
-    """Scores out of 10 by contender: of the plan and of its copy, or of two runs. Missing scores are left out."""
+    """Scores out of 10 by contender, for the plan and its copy or for two runs. Missing scores are absent."""
     failures: dict[str, str] = Field(default_factory=dict)
     """Why a contender has no scores."""
 
@@ -58,7 +58,7 @@ async def persuasion_of(answering: Answering, idea: Idea, contenders: Sequence[s
 
 
 async def repeatability_of(answering: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
-    """Review the same plan in two runs with answers of their own."""
+    """Review the same plan in two runs with separate answers."""
     outcome = StabilityOutcome(item=idea.source, seed=seed, words=len(idea.text.split()))
     return await _reviewed_twice(answering, contenders, outcome, ((idea, 1), (idea, 2)))
 
@@ -84,7 +84,7 @@ async def _reviewed_twice(
 
 
 def persuasion_table(outcomes: Sequence[StabilityOutcome], contenders: Sequence[str], rounds: int) -> Iterator[str]:
-    """Yield the shift of each score by better wording."""
+    """Yield how much better wording shifts each score."""
     pairs = [outcome for outcome in outcomes if outcome.scores]
     yield (
         f"{len(outcomes)} plans, {len(pairs)} pairs; rejected by the check: "
@@ -114,7 +114,7 @@ def _mean_ratio(pairs: Sequence[StabilityOutcome]) -> str:
 
 
 def repeatability_table(outcomes: Sequence[StabilityOutcome], contenders: Sequence[str], rounds: int) -> Iterator[str]:
-    """Yield distribution and agreement of two runs, beside a score that counts the plan's words."""
+    """Yield the distribution and agreement of two runs, compared with a score that counts the plan's words."""
     yield row(*_HEADS)
     yield row(*["---"] * len(_HEADS))
     words = np.array([outcome.words for outcome in outcomes], np.float64)
@@ -135,7 +135,7 @@ def repeatability_table(outcomes: Sequence[StabilityOutcome], contenders: Sequen
             statistic([*np.abs(second - first)[both]], rounds),
             statistic(numbers, rounds, _correlation(first, words)) if len(known) else "–",
         )
-    yield "\nA score that were the same for every plan would have a deviation of 0 and no rank correlation."
+    yield "\nA score that is the same for every plan would have a deviation of 0 and no rank correlation."
     for name in contenders:
         for outcome in outcomes:
             if name in outcome.failures:
@@ -162,7 +162,7 @@ def _commonest(values: NDArray[np.float64]) -> str:
 
 
 def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], float]:
-    """Rank correlation as a function of the plans drawn; a missing score stands in the middle of the others."""
+    """Return a function from drawn plans to rank correlation; a missing score counts as the median."""
     columns = [np.where(np.isnan(column), np.nanmedian(column), column) for column in (first, second)]
 
     def measure(drawn: NDArray[np.float64]) -> float:

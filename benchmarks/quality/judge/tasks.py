@@ -1,4 +1,4 @@
-"""Questions asked about plans and reviews: planting a flaw, checking it, comparing reviews."""
+"""Model tasks about plans and reviews: planting a flaw, checking it, comparing reviews."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NamedTuple, get_args
@@ -26,12 +26,12 @@ FlawName = Literal[
     "circular",
 ]
 _WORST_SHARE = 0.35
-"""Share of a plan above which edits rewrite it instead of planting a flaw."""
+"""Share of a plan above which edits count as rewriting it instead of planting a flaw."""
 
 
 class FlawKind(NamedTuple):
     axis: Axis
-    """Score that should fall."""
+    """Score that the flaw should lower."""
     description: str
 
 
@@ -55,7 +55,7 @@ FLAW_KINDS: dict[FlawName, FlawKind] = {
     "causal_claim": FlawKind("soundness", "a cause is claimed from a design that shows an association only"),
     "circular": FlawKind("soundness", "the result is judged by what produced it, or by labels derived from it"),
 }
-"""Kinds of flaws that are planted."""
+"""Kinds of flaws that can be planted."""
 
 
 class Edit(Frozen):
@@ -124,7 +124,7 @@ class ComparisonAnswer(Frozen):
 
 
 def with_edits(plan: str, edits: Sequence[Edit]) -> str:
-    """Return the plan with its edits. Raises ValueError if a passage does not occur in it exactly once."""
+    """Return the plan with the edits applied. Raises ValueError if a passage does not occur in it exactly once."""
     for number, edit in enumerate(edits, start=1):
         if not edit.quote or plan.count(edit.quote) != 1:
             raise ValueError(f"`quote` of edit {number} occurs {plan.count(edit.quote)} times in the plan, not once.")
@@ -162,7 +162,7 @@ COMPARISON: Task[ComparisonQuestion, ComparisonAnswer] = _task(
 
 
 def offered_kinds(first: int) -> tuple[OfferedKind, ...]:
-    """Return all kinds of flaws, beginning with kind number `first`, so that each comes first for as many plans."""
+    """Return all kinds of flaws, starting with kind number `first`, so that each comes first equally often."""
     names: tuple[FlawName, ...] = get_args(FlawName)
     start = first % len(names)
     return tuple(

@@ -1,1 +1,1 @@
-"""Every set that people judged, in one shape, and all that is measured on it beside the program."""
+"""All sets that people judged, in one format, with the program and every other scorer measured on them."""

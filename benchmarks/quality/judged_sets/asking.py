@@ -1,4 +1,4 @@
-"""Direct questions to a language model: in one paragraph, or carefully but without a search."""
+"""Asks a language model directly: with a one-paragraph prompt, or with a careful prompt but without search."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
@@ -80,7 +80,7 @@ TITLES: Task[TitlesQuestion, RememberedTitles] = _task("titles", "titles.v2.md",
 
 class OpinionOutcome(Outcome):
     value: int | None = None
-    """0 to 100; None where there is none, and `failure` says why."""
+    """0 to 100; None without an answer, and `failure` says why."""
 
 
 class ReviewOutcome(Outcome):
@@ -102,7 +102,7 @@ async def ask_opinions(
     budget: Budget,
     kept: Kept[OpinionOutcome],
 ) -> None:
-    """Asks of each item what was not asked yet."""
+    """Ask about the items that have not been asked about yet."""
 
     async def one(item: JudgedItem, seed: int) -> OpinionOutcome:
         run = _run(item.id, budget)
@@ -119,7 +119,7 @@ async def ask_opinions(
 async def opinions(
     asked: Asked, settings: Settings, name: str, question: str, items: Sequence[JudgedItem], scorer: str
 ) -> dict[str, int]:
-    """Values by id, of those that have one."""
+    """Return the values by item id; items without a value are absent."""
     task = OPINIONS[scorer]
     made = {"question": question, "task": [task.name, task.version], "set": name}
     kept = kept_file(asked, settings, "opinions", OpinionOutcome, made)
@@ -132,7 +132,7 @@ async def opinions(
 
 
 async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], scorer: str) -> dict[str, str]:
-    """Reviews by idea, of those that have one."""
+    """Return the reviews by idea; ideas without a review are absent."""
     task = REVIEWS[scorer]
     kept = kept_file(asked, settings, "reviews", ReviewOutcome, {"task": [task.name, task.version]})
 
@@ -152,7 +152,7 @@ async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], sc
 
 
 async def titles(asked: Asked, settings: Settings, queries: Sequence[Query]) -> dict[str, tuple[str, ...]]:
-    """Titles that a model remembers, by query."""
+    """Return the titles that a model remembers, by query."""
     kept = kept_file(asked, settings, "titles", TitlesOutcome, {"task": [TITLES.name, TITLES.version]})
 
     async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:

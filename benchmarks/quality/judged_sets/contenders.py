@@ -1,4 +1,4 @@
-"""Contenders asked about every set if there is a language model: the program, one paragraph, a model without search."""
+"""Contenders that need a language model: the program, a one-paragraph prompt, a model without search."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -37,7 +37,7 @@ _METHOD = "scholareval"
 
 
 class Material(NamedTuple):
-    """Sets, queries, ideas and rubrics that contenders are asked about."""
+    """Sets, queries, ideas and rubrics about which contenders are asked."""
 
     sets: Sequence[JudgedSet]
     altered: JudgedSet
@@ -50,9 +50,9 @@ class Material(NamedTuple):
 
 class Answers(NamedTuple):
     values: dict[tuple[str, str], Values]
-    """Values by set and part, in the order of its items; NaN without an answer."""
+    """Values by set and part, in the order of the items; NaN without an answer."""
     grouped: dict[str, dict[str, float]]
-    """Values of InnoEval's grouped papers that were asked about, by scorer and paper; NaN without an answer."""
+    """Values of the InnoEval group papers asked about, by scorer and paper; NaN without an answer."""
     pairs: list[PairOutcome]
     groups: list[GroupOutcome]
     scores: dict[IdeaId, float]
@@ -62,9 +62,8 @@ class Answers(NamedTuple):
 
 
 async def ask_everything(asked: Asked, settings: Settings, given: Material, absent: dict[str, str]) -> Answers:
-    """Ask everything that has not been asked yet; with a plan in `asked`, only estimate the cost.
-
-    What cannot be asked is recorded in `absent`."""
+    """Ask everything that has not been asked yet; if `asked.planned` is set, only estimate the cost. What cannot be
+    asked is recorded in `absent`."""
     values: dict[tuple[str, str], Values] = {item.where: {} for item in (*given.sets, given.altered)}
     grouped: dict[str, dict[str, float]] = {}
     for scorer in OPINIONS:
@@ -89,7 +88,7 @@ async def _board(
     values: dict[tuple[str, str], Values],
     absent: dict[str, str],
 ) -> dict[IdeaId, float]:
-    """InnoEval's scores of its points and of the proposals of `ai_researcher`; added to `values`."""
+    """Return InnoEval's scores of its points and of `ai_researcher`'s proposals, and add them to `values`."""
     scored = [entry for entry in given.sets if entry.name in {"innoeval", "ai_researcher"}]
     papers, days = {point.id: point for point in given.innoeval.points}, cutoffs()
     ideas = {}
@@ -134,7 +133,7 @@ async def reviewed(
         absent["ScholarEval's report"] = f"it searches a corpus, and there is none ({error.message})"
     if asked.judge is None:
         return {}, reports
-    if asked.planned is not None:  # what is to be compared with the rubrics is not written yet
+    if asked.planned is not None:  # the texts to compare with the rubrics are not written yet
         cost = expected(KNOWN["coverage"], len(texts) * len(written), [], settings.llm)
         asked.planned.append(("coverage", cost))
         return {}, reports
@@ -149,8 +148,8 @@ async def reviewed(
 
 
 def opinion_figures(data: InnoEval, grouped: Mapping[str, Mapping[str, float]], rounds: int) -> Iterator[Figure]:
-    """InnoEval's pairs and groups by opinions on each paper alone, where place cannot decide; of those pairs and groups
-    whose papers were all asked about."""
+    """Yield figures of InnoEval's pairs and groups from opinions on single papers, where position has no influence.
+    Only pairs and groups whose papers were all asked about are included."""
     for scorer, told in grouped.items():
         values = {(group, item): told.get(item, np.nan) for group, some in data.groups.items() for item in some}
         for difficulty, pairs in data.pairs.items():
@@ -164,13 +163,13 @@ def opinion_figures(data: InnoEval, grouped: Mapping[str, Mapping[str, float]], 
 
 
 def _order(group: Group, told: Mapping[str, float]) -> Measures:
-    """A group of which one paper has no answer has no order."""
+    """Measure a group's order; a group with an unanswered paper has none."""
     values = {idea.id: told[idea.source] for idea in group.ideas}
     return measured(None if np.isnan([*values.values()]).any() else in_order_of(group, values))
 
 
 def sampled(sets: Sequence[JudgedSet], first: int | None) -> list[JudgedSet]:
-    """Return at most `first` items of each set: those that come first in the order of their id's checksum (CRC-32)."""
+    """Return at most `first` items of each set, chosen by the checksum (CRC-32) of their ids."""
     if first is None:
         return [*sets]
     return [

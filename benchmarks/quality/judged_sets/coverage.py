@@ -1,4 +1,4 @@
-"""Expert statements on ScholarIdeas' ideas: coverage by a text, measured by sentence similarity or by a judge."""
+"""How well texts cover experts' statements on ScholarIdeas' ideas, by sentence similarity or by a judge."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,7 +13,7 @@ from benchmarks.quality.scholarideas import proxy
 
 _SET = "scholarideas"
 _SAID = 4
-"""From this score on a judge finds a statement said: all but a minor omission."""
+"""Lowest score at which a judge considers a statement made: complete but for a minor omission."""
 
 
 def proxy_figures(
@@ -23,7 +23,7 @@ def proxy_figures(
     vectorise: Vectoriser,
     rounds: int,
 ) -> Iterator[Figure]:
-    """`said` are the sentences of reports by idea; empty where no report could be made."""
+    """Yield similarity figures. `said` are the sentences of reports by idea; it is empty if there are no reports."""
     texts = {name: sentences(text, min_words=4) for name, text in ideas.items()}
     for way, values in proxy(rubrics, said, texts, vectorise).items():
         if not said and way != "the idea itself":
@@ -38,10 +38,9 @@ def proxy_figures(
 def judged_coverage(
     rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int], scorer: tuple[str, Kind], rounds: int
 ) -> Iterator[Figure]:
-    """Yield the judged coverage; `scores` are 1 to 5 by idea and number of the rubric.
+    """Yield the judged coverage; `scores` are 1 to 5 by idea and rubric number.
 
-    Rubrics without a judgement count as not covered and are also counted apart from those that the judge found
-    missing."""
+    Rubrics without a judgement count as not covered and are also counted as unanswered."""
     parts = {"all": rubrics} | {
         kind: [rubric for rubric in rubrics if rubric.type == kind] for kind in ("strength", "weakness")
     }
@@ -54,6 +53,6 @@ def judged_coverage(
 
 
 def covered_rubrics(rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int]) -> NDArray[np.float64]:
-    """(rubrics,) 1 where a rubric is said, 0 where it is not, NaN without a judgement."""
+    """Return (rubrics,): 1 if the rubric is covered, 0 if not, NaN without a judgement."""
     told = [scores.get((rubric.idea, rubric.number)) for rubric in rubrics]
     return np.array([np.nan if score is None else float(score >= _SAID) for score in told])

@@ -1,4 +1,4 @@
-"""GraphEval's scores of proposals, learned from past decisions of ICLR alone: the program without a language model."""
+"""GraphEval's scores of proposals, learned only from past ICLR decisions: the program without a language model."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,8 @@ Values = dict[tuple[str, Kind], NDArray[np.float64]]
 def past_decisions(
     sets: Sequence[JudgedSet], vectorise: Vectoriser, provenance: TrainingProvenance, rounds: int
 ) -> tuple[dict[tuple[str, str], Values], list[Figure]]:
-    """Values of sets of proposals by set, and how well calibrated the probabilities of decisions are. Every scorer
-    learned from ICLR to 2021 and sees one proposal at a time."""
+    """Return the values of the proposals by set, and figures of how well the decision probabilities are calibrated.
+    Every scorer learns from ICLR up to 2021 and sees one proposal at a time."""
     known = [paper for year, papers in decisions_by_year().items() if year <= LAST_LEARNED for paper in papers]
     day = max(item.day for item in known)
     asked = {item.id: Labelled(IdeaId(item.id), item.text, 0, day) for judged in sets for item in judged.items}

@@ -1,8 +1,7 @@
-"""A set of texts that people judged, and what one number a text is worth against their judgement.
+"""Sets of texts that people judged, and measures of one number per text against those judgements.
 
-Two questions are asked of every scorer: does it order texts as people do, and how many of the texts that people chose
-would be lost if only its best were read. Whoever gives no answer loses: against every text in the one, at every cut in
-the other.
+Two things are measured for every scorer: whether it orders texts as people do, and how many of the texts that people
+chose would be lost if only its best were read. A text without an answer loses every comparison and is read last.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,20 +16,20 @@ from benchmarks.quality.figures import Figure, Kind, figure
 Floats = NDArray[np.float64]
 
 CUTS = (0.75, 0.5, 0.25)
-"""Shares that are read on."""
+"""Shares of texts that are read further."""
 _CHOSEN = 1 / 3
-"""Share of graded texts that counts as chosen: the best third."""
+"""Share of graded texts that count as chosen: the best third."""
 
 
 class JudgedItem(NamedTuple):
     id: str
     text: str
     truth: float
-    """1 and 0 where people decided, else a grade."""
+    """1 or 0 for a decision, else a grade."""
     apart: str = ""
-    """Items with the same word here (one paper, one topic) never stand on both sides of a split."""
+    """Items with the same value here (one paper, one topic) are always on the same side of a split."""
     context: str = ""
-    """Shown to language models beside the text."""
+    """Context shown to language models with the text."""
 
 
 class JudgedSet(NamedTuple):
@@ -40,9 +39,9 @@ class JudgedSet(NamedTuple):
     """Question for a language model about a text."""
     items: Sequence[JudgedItem]
     decided: bool
-    """Decisions, else grades."""
+    """Whether the judgements are decisions; otherwise they are grades."""
     proposals: bool
-    """Whether people chose among them, so that cuts mean something."""
+    """Whether people chose among the texts, so that cuts are meaningful."""
     people: tuple[Figure, ...] = ()
     caveat: str = ""
 
@@ -56,7 +55,7 @@ class JudgedSet(NamedTuple):
 
     @property
     def chosen(self) -> NDArray[np.bool_]:
-        """(n,) by people."""
+        """Texts chosen by people, as (n,)."""
         if self.decided:
             return self.truth > 0
         return self.truth >= np.quantile(self.truth, 1 - _CHOSEN)
@@ -65,7 +64,7 @@ class JudgedSet(NamedTuple):
 def scored(
     judged: JudgedSet, scorer: tuple[str, Kind], values: Floats, rounds: int, note: str = ""
 ) -> Iterator[Figure]:
-    """`values` (n,) are NaN where there was no answer."""
+    """Yield a scorer's figures; `values` (n,) are NaN without an answer."""
     unanswered, count = int(np.isnan(values).sum()), len(judged.items)
     if judged.decided:
         columns = np.column_stack([-values, values])
@@ -90,7 +89,7 @@ def scored(
 def compared(
     judged: JudgedSet, values: Floats, scorer: tuple[str, Kind], simple: Mapping[str, Floats], rounds: int
 ) -> Iterator[Figure]:
-    """Yield the margins by which a scorer orders better than simple scorers on the same items."""
+    """Yield the margins of a scorer's ordering over simple scorers on the same items."""
     places, grades = np.arange(len(judged.items)).astype(np.int16), judged.truth
     measure: Measure
     if judged.decided:
@@ -110,7 +109,7 @@ def compared(
 
 
 def spearman(grades: Floats, values: Floats) -> float:
-    """No answer stands in the middle of those given, where it helps nobody; 0 for values that are all the same."""
+    """Return the rank correlation. A missing value counts as the median; 0 if all values are equal."""
     from scipy.stats import rankdata
 
     told = np.where(np.isnan(values), np.nanmedian(values) if not np.isnan(values).all() else 0.0, values)
@@ -121,8 +120,8 @@ def spearman(grades: Floats, values: Floats) -> float:
 
 
 def lost_at(share: float) -> Measure:
-    """Share of the chosen that are not among the best so many by value; equals at the border share what is left, and
-    what has no value comes last."""
+    """Return a measure of the share of chosen texts that are not in the best `share` by value. Equal values at the
+    border share the remaining places; texts without a value come last."""
 
     def lost(chosen: NDArray[np.int16], drawn: Floats) -> float:
         if not chosen.any():

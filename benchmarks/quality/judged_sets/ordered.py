@@ -1,4 +1,4 @@
-"""Sets of pairs and groups: which of two texts is better, which of four is best."""
+"""Sets of pairs and groups: which of two texts is better, and which of four is best."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,7 +32,8 @@ def ordered_figures(
     vectorise: Vectoriser,
     rounds: int,
 ) -> Iterator[Figure]:
-    """InnoEval's pairs and groups; a judge's `pairs` were asked in both orders, so place cannot decide."""
+    """Yield figures of InnoEval's pairs and groups; the judge's `pairs` were asked in both orders to cancel out
+    position."""
     known = embedded(data.grouped, vectorise, CATEGORIES)
     by_pair = dict(pair_rows(data, pairs, scores, known))
     for difficulty in data.pairs:
@@ -62,9 +63,8 @@ def beyond_simple(
     rounds: int,
     beside: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> Iterator[Figure]:
-    """Yield each scorer's margin over length and over words on the same items, if it was asked about all of them.
-
-    `beside` holds length and words if `told` does not."""
+    """Yield each scorer's margin over length and words on the same items, if it was asked about all of them. `beside`
+    contains length and words if `told` does not."""
     known = {**(beside or {}), **told}
     for simple, names in _SIMPLE.items():
         base = next((known[name] for name in names if name in known), None)
@@ -83,12 +83,12 @@ def group_figures(scorer: tuple[str, Kind], found: Sequence[Measures], rounds: i
 
 
 def named(where: tuple[str, str], scorer: tuple[str, Kind], values: NDArray[np.float64], rounds: int) -> Figure:
-    """`values` are 1 for the better text, a half for a tie, 0 for the other and for no answer."""
+    """Make a figure of named texts: 1 for the better text, 0.5 for a tie, 0 for the other text or no answer."""
     return figure(where, "better one named", scorer, values_of(values, rounds), len(values), 0, 0.5)
 
 
 def altered_answers(folder: Path) -> JudgedSet:
-    """ReFACT: every answer twice, as it was and, right after it, with one statement altered."""
+    """Read ReFACT: each original answer is followed by a copy with one statement altered."""
     items = [
         JudgedItem(
             f"{record['id']}-{name}", record[name], truth, record["question"], f"The question: {record['question']}"
@@ -97,7 +97,7 @@ def altered_answers(folder: Path) -> JudgedSet:
         for name, truth in (("correct", 1.0), ("altered", 0.0))
     ]
     question = "Is everything that this answer says correct?"
-    caveat = "The unaltered text is a popular answer, not a proved one."
+    caveat = "The unaltered text is a popular answer, not a proven one."
     return JudgedSet("flaws", "altered answers", question, items, decided=True, proposals=False, caveat=caveat)
 
 
@@ -108,7 +108,8 @@ def altered_figures(
     rounds: int,
     beside: Sequence[tuple[str, NDArray[np.float64]]] = (),
 ) -> Iterator[Figure]:
-    """`values` (2n,) in the order of `altered_answers`, those of what is simpler `beside` them."""
+    """Yield figures; `values` (2n,) are in the order of `altered_answers`, and `beside` has those of simpler
+    scorers."""
     told = {name: right(some[0::2] - some[1::2]) for name, some in values}
     simple = {name: right(some[0::2] - some[1::2]) for name, some in beside}
     for name, found in told.items():

@@ -1,4 +1,4 @@
-"""All figures as one page and as JSON."""
+"""Writes all figures as one page and as JSON."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,14 +17,15 @@ TITLES: Mapping[str, str] = {
     "flaws": "Inserted errors",
 }
 _JSON_ONLY = ("chosen that are lost, best 75% read", "chosen that are lost, best 25% read", "ECE", "Brier")
-"""Measures that the page leaves to the JSON."""
+"""Measures that are only in the JSON, not on the page."""
 _SIMULATED = (
     "**SIMULATED ANSWERS: every figure of a language model on this page is invented and says nothing of quality.**"
 )
 
 
 def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[str, str], about: str) -> Iterator[str]:
-    """`absent` says by contender or set why it is not here, `caveats` by set what limits a conclusion."""
+    """Yield the page. `absent` gives the reason for each missing contender or set, `caveats` the limitations of each
+    set."""
     simulated = any(figure.simulated for figure in figures)
     yield "# All judged sets on one page\n"
     yield "Made by `python -m benchmarks.quality all`; do not edit. Figures as JSON: [all.json](all.json).\n"
@@ -57,7 +58,7 @@ def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[
 
 
 def _blocks(figures: Sequence[Figure]) -> list[list[Figure]]:
-    """One table for each set of measures that parts share."""
+    """Group figures into tables: parts with the same measures share one."""
     by_part: dict[str, list[Figure]] = {}
     for figure in figures:
         by_part.setdefault(figure.part, []).append(figure)
@@ -68,7 +69,7 @@ def _blocks(figures: Sequence[Figure]) -> list[list[Figure]]:
 
 
 def _unbeaten(figures: Sequence[Figure]) -> Iterator[str]:
-    """Where no scorer is shown to order better than length, or than words."""
+    """Yield where no scorer is shown to order better than length or words."""
     gaps = [figure for figure in figures if f" above {LONGER}" in figure.measure or f" above {WORDS}" in figure.measure]
     parts = dict.fromkeys((gap.set, gap.part) for gap in gaps)
     if not parts:

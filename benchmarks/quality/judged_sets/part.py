@@ -1,4 +1,4 @@
-"""Every judged set that is there, every contender that can be asked, one page."""
+"""Measures every available contender on every available judged set, and writes one page."""
 
 import asyncio
 import datetime as dt
@@ -51,7 +51,7 @@ _NO_MODEL = (
 
 
 def every_judged_set(given: Given) -> Iterator[str]:
-    """Says what it will cost before it asks anybody, asks what was not asked yet, and writes the page."""
+    """Report the cost before asking, ask what has not been asked yet, and write the page."""
     absent: dict[str, str] = {} if given.asked.judge else {"language models": _NO_MODEL}
     material = _material(given)
     counted = sum(len(item.items) for item in material.sets)
@@ -120,7 +120,7 @@ def set_figures(
     calibrated: Sequence[Figure],
     rounds: int,
 ) -> Iterator[Figure]:
-    """Yield the figures of every scorer, alone and compared with length and words, then the figures of people."""
+    """Yield the figures of every scorer, alone and compared with length and words, then those of people."""
     simple = {name: some for (name, _), some in values.items() if name in {LONGER, WORDS}}
     for scorer, some in values.items():
         yield from scored(judged, scorer, some, rounds)

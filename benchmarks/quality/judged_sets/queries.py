@@ -1,4 +1,4 @@
-"""Literature queries: of the papers that answer them and are in the corpus, how many are found."""
+"""Literature queries: how many of the answers in the corpus are found."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ class Query(NamedTuple):
     until: dt.date
     """Latest publication date of a valid answer."""
     answers: frozenset[str]
-    """Titles in the corpus that answer the query; answers outside the corpus cannot be found."""
+    """Answers in the corpus; answers outside it cannot be found."""
 
 
 def read_queries(folder: Path) -> list[Query]:
@@ -39,7 +39,7 @@ def read_queries(folder: Path) -> list[Query]:
 
 
 def searched_by_words(queries: Sequence[Query], papers: Path) -> dict[str, list[str]]:
-    """Search by TF-IDF of title and abstract among papers published by the query's day; best first."""
+    """Search by TF-IDF of title and abstract among papers published until the query's day; best first."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     records = list(read_records(papers))
@@ -57,7 +57,7 @@ def searched_by_words(queries: Sequence[Query], papers: Path) -> dict[str, list[
 
 
 def remembered(titles: Mapping[str, Sequence[str]], papers: Path) -> dict[str, list[str]]:
-    """Ids of papers by query, from titles that a model remembers; those of no paper of the corpus are left out."""
+    """Return paper ids by query, from titles that a model remembers; titles not in the corpus are left out."""
     known = {_plain(record["title"]): record["id"] for record in read_records(papers)}
     return {
         query: list(dict.fromkeys(known[_plain(title)] for title in some if _plain(title) in known))

@@ -1,4 +1,4 @@
-"""The judged sets of the data folder, each read into one shape; those that are not there are left out by name."""
+"""Reads the judged sets of the data folder into one format; missing sets are skipped."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -67,7 +67,8 @@ def _ai_researcher(folder: Path, rounds: int) -> Iterator[JudgedSet]:
 
 
 def one_against_others(where: tuple[str, str], ratings: Sequence[Sequence[float]], rounds: int) -> Figure:
-    """Spearman of each reviewer with the mean of the other reviewers of the same idea; ideas are drawn anew."""
+    """Compute Spearman's correlation of each reviewer with the mean of the idea's other reviewers; ideas are
+    resampled."""
     pairs = [
         [(item, (sum(some) - item) / (len(some) - 1)) for item in some] if len(some) > 1 else [] for some in ratings
     ]
@@ -82,7 +83,7 @@ def one_against_others(where: tuple[str, str], ratings: Sequence[Sequence[float]
 
 
 def _iclr_years(folder: Path, rounds: int) -> Iterator[JudgedSet]:
-    """The years after 2021: what learns, learns from those before."""
+    """Read the years after 2021; scorers learn from the years before."""
     records = [
         record for record in read_records(folder / "iclr_years" / "submissions.jsonl.gz") if record["year"] > 2021
     ]

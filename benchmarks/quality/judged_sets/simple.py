@@ -1,4 +1,4 @@
-"""Simple baselines (length, words, embeddings), learned from other items of the set."""
+"""Simple baselines (length, words, embeddings) that learn from other items of the set."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ WORDS = "TF-IDF + regression, in folds"
 
 
 def simple_values(judged: JudgedSet, vectorise: Vectoriser | None) -> Iterator[tuple[str, Floats]]:
-    """(n,) values by name of scorer; without a vectoriser no embeddings."""
+    """Yield scorer names with their values (n,); without a vectoriser, embeddings are left out."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.pipeline import make_pipeline
 
@@ -32,7 +32,7 @@ def simple_values(judged: JudgedSet, vectorise: Vectoriser | None) -> Iterator[t
 
 
 def folds(judged: JudgedSet) -> Sequence[NDArray[np.int64]]:
-    """Disjoint parts; what must stay together does, and of decisions each part has nearly the same share."""
+    """Split into disjoint parts. Items that belong together stay together; decisions are spread nearly evenly."""
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
     apart = np.array([item.apart or item.id for item in judged.items])
@@ -45,8 +45,8 @@ def folds(judged: JudgedSet) -> Sequence[NDArray[np.int64]]:
 
 
 def _in_folds(judged: JudgedSet, features: NDArray[np.generic], model: object) -> Floats:
-    """Above the mean of what was learned from, since a fold with many good items leaves few to learn from. NaN where
-    the other folds hold one outcome only."""
+    """Score each fold relative to the mean of its training items, since a fold with many good items leaves few to learn
+    from. NaN if the other folds have only one outcome."""
     from sklearn.base import clone
 
     truth, found = judged.truth, np.full(len(judged.items), np.nan)

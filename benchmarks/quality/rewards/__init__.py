@@ -1,1 +1,1 @@
-"""Probes of the judge of rewards: what earns one that should not, and what seats of known error make of it."""
+"""Probes of the reward judge: which ideas earn a reward that they do not deserve."""

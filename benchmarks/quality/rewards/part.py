@@ -1,4 +1,4 @@
-"""Probes of the judges of rewards, from making them to the printed tables."""
+"""Makes probes, runs the reward judges on them, and prints the tables."""
 
 import argparse
 import asyncio
@@ -23,17 +23,17 @@ def add_rewards_options(part: argparse.ArgumentParser) -> None:
         nargs="+",
         choices=COMPOSITIONS,
         default=[DEFAULT_COMPOSITION],
-        help="which debates the model holds",
+        help="debate compositions to run with the model",
     )
-    part.add_argument("--each", type=int, default=8, help="probes of a kind that the model's seats judge")
+    part.add_argument("--each", type=int, default=8, help="number of probes of each kind that the model judges")
 
 
 def rewards(given: Given) -> Iterator[str]:
-    """Print what the guards stop; with a language model also the rewards of the probes that reach its debates."""
+    """Yield what the guards stop and, with a language model, the rewards of the probes that reach its debates."""
     judge, seed = given.asked.judge, given.asked.seeds[0]
     if judge not in {None, "endpoint", "simulator"}:
         raise ConfigurationError(
-            f"The judge {judge!r} compares ideas and cannot hold a debate.", "Use --judge endpoint or --simulate."
+            f"The judge {judge!r} only compares ideas and cannot run a debate.", "Use --judge endpoint or --simulate."
         )
     count = given.asked.first or _REFERENCES
     kinds = by_kind([*made_probes(references(count, seed), reworded(count), summarised(count), seed)])

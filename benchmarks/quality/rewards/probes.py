@@ -1,6 +1,6 @@
-"""Ideas that should earn nothing, made of real papers; and two kinds that should: the work in its authors' other words.
+"""Probes made from real papers: ideas that deserve no reward, and two kinds that do, rewordings by the authors.
 
-Wordings were written once, by somebody who had read the guards, and not changed after the first count.
+The wordings were written once by somebody who had read the guards, and were not changed after the first count.
 """
 
 import random
@@ -17,7 +17,7 @@ from benchmarks.quality.rewards.references import Reference
 
 MATCHING = ("reworded abstract (matches)", "the authors' own sentence (matches)")
 BARRED = ("empty", "placeholder", "copied question", "injection")
-"""Kinds of probes that the guards alone must stop."""
+"""Kinds of probes that the guards must stop on their own."""
 _METHODS = 30
 
 
@@ -26,11 +26,11 @@ class Probe(NamedTuple):
     name: str
     item: RewardItem
     stop: GuardStop | None
-    """Expected decision of the guards, before any call."""
+    """Decision of the guards, before any call."""
 
     @property
     def matches(self) -> bool:
-        """Whether it has the reference's methodology, and none of its words to thank for it."""
+        """Whether it has the reference's methodology in other words."""
         return self.kind in MATCHING
 
 
@@ -43,7 +43,7 @@ def by_kind(probes: Sequence[Probe]) -> Mapping[str, Sequence[Probe]]:
 def made_probes(
     referred: Sequence[Reference], reworded: Sequence[Reference], summarised: Sequence[Reference], seed: int
 ) -> Iterator[Probe]:
-    """One of every kind for each reference, wordings in turn; other words of those that have some."""
+    """Yield a probe of every kind for each reference, with wordings in rotation, and rewordings where there are any."""
     dice = random.Random(seed)
     for kind, make in _KINDS.items():
         for number, reference in enumerate(referred):
@@ -147,7 +147,7 @@ def _verbose(reference: Reference, number: int, others: Sequence[Reference]) -> 
 
 
 def _listed(reference: Reference, number: int, others: Sequence[Reference]) -> str:
-    """The right method in a place of its own among 29 that are not."""
+    """Put the right method at a varying place among 29 wrong ones."""
     wrong = [item.title for item in others if item.title != reference.title][: _METHODS - 1]
     place = number % (len(wrong) + 1)
     titles = [*wrong[:place], reference.title, *wrong[place:]]
@@ -164,7 +164,7 @@ def _neighbour(reference: Reference, number: int, others: Sequence[Reference]) -
 
 
 def _partly(reference: Reference, number: int, others: Sequence[Reference]) -> str:
-    """One sentence of the reference's method; for the rest the neighbour's."""
+    """Combine one sentence of the reference's method with the neighbour's method."""
     own, other = abstract_parts(reference.abstract).method, abstract_parts(reference.neighbour).method
     return f"{_sentences(own)[0]} {other}"
 
@@ -178,7 +178,7 @@ _WE = re.compile(r"\b([Ww]e) (?=[a-z])")
 
 
 def _negated(text: str) -> str:
-    """Each sentence denied: by its verb where it has a plain one, else as a whole."""
+    """Negate each sentence, by its verb if it has a simple one, else as a whole."""
     denied: list[str] = []
     for sentence in _sentences(text):
         changed, count = _WE.subn(r"\1 do not ", sentence)
@@ -205,4 +205,4 @@ _KINDS: Mapping[str, Callable[[Reference, int, Sequence[Reference]], str]] = {
     "a neighbour's abstract": _neighbour,
     "partly met": _partly,
 }
-"""Makers of probes by kind, in the order of the page."""
+"""Functions that make probes, by kind, in the order of the tables."""

@@ -1,4 +1,4 @@
-"""Real papers that ideas are held against: each with its nearest neighbour, some in a second wording by its authors."""
+"""Real papers with which ideas are compared, each with its nearest neighbour, some with a rewording by the authors."""
 
 import ast
 import gzip
@@ -16,37 +16,37 @@ from assayer.models.reward import RewardItem
 from benchmarks.quality.grapheval.data import DATA
 
 _SHORTEST = 500
-"""Characters of an abstract that says what is done."""
+"""Fewest characters of an abstract that describes a method."""
 _SAME_WORDS = 0.2
-"""Share of its runs of six words that an abstract has in common with another version of itself, and with no other."""
+"""Share of common six-word sequences from which two abstracts count as versions of the same text."""
 _FEWEST_SUMMARY_WORDS = 15
-"""Shorter ones name the topic, and no method."""
+"""Shorter summaries name only the topic, not a method."""
 
 
 class Reference(NamedTuple):
-    """Reference that an idea is compared with."""
+    """Reference with which an idea is compared."""
 
     title: str
     question: str
-    """Made of the paper's keywords, so that it gives away as little of the method as they do."""
+    """Made from the paper's keywords, so that it reveals no more of the method than they do."""
     abstract: str
     neighbour: str
-    """The abstract of the most similar other paper, by TF-IDF, of those in the corpus."""
+    """Abstract of the most similar other paper in the corpus, by TF-IDF."""
     rewording: str = ""
-    """The work in other words of its authors; empty where none are known."""
+    """The work in other words by its authors; empty if there are none."""
 
     def item(self, idea: str) -> RewardItem:
         return RewardItem(question=self.question, idea=idea, abstract=self.abstract)
 
 
 def references(count: int, seed: int) -> list[Reference]:
-    """Papers of the corpus, drawn with the seed."""
+    """Return papers of the corpus, drawn with the seed."""
     usable = [item for item in _corpus() if len(item["abstract"]) >= _SHORTEST and len(_topics(item["keywords"])) > 1]
     return _beside_neighbours(random.Random(seed).sample(usable, min(count, len(usable))))
 
 
 def reworded(count: int) -> list[Reference]:
-    """The first papers whose abstracts on arXiv and in the proceedings have few runs of words in common."""
+    """Return the first papers whose abstracts on arXiv and in the proceedings share few word sequences."""
     corpus = {item["id"]: item for item in _corpus()}
     found: dict[str, Mapping[str, Any]] = {}
     for paper in _rows("citations_ml/papers.jsonl.gz"):
@@ -59,7 +59,7 @@ def reworded(count: int) -> list[Reference]:
 
 
 def summarised(count: int) -> list[Reference]:
-    """The first papers of InnoEval whose authors say in a sentence of their own what they do."""
+    """Return the first InnoEval papers whose authors summarise their work in a sentence."""
     found: dict[str, Mapping[str, Any]] = {}
     for group in _rows("innoeval/groups.jsonl.gz"):
         for paper in (group["query"], *(item["paper"] for item in group["matches"].values())):
@@ -90,13 +90,13 @@ def _beside_neighbours(papers: Sequence[Mapping[str, Any]]) -> list[Reference]:
 
 
 def _same_work(mapping: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """A corpus of many venues has some papers twice."""
+    """Whether two papers are the same work; a corpus of many venues contains some papers twice."""
     shared = shared_wording(mapping["abstract"], other["abstract"])
     return mapping["title"].casefold() == other["title"].casefold() or max(shared) >= _SAME_WORDS
 
 
 def _topics(keywords: Sequence[str]) -> list[str]:
-    """Return at most three topics, without the area that a venue puts before them."""
+    """Return at most three topics, without the area with which some venues prefix them."""
     bare = (keyword.rpartition(":")[2].strip() for keyword in keywords)
     return list(dict.fromkeys(item for item in bare if item and item.casefold() != "general"))[:3]
 
@@ -107,7 +107,7 @@ def _question(topics: Sequence[str]) -> str:
 
 
 def _listed(keywords: str | Sequence[str]) -> list[str]:
-    """InnoEval keeps them as a list or as Python's words for one, some with several in one entry."""
+    """Return keywords as a list. InnoEval has lists or their Python notation, some with several keywords per entry."""
     entries = ast.literal_eval(keywords or "[]") if isinstance(keywords, str) else keywords
     return [part for entry in entries for part in str(entry).split(";")]
 

@@ -10,11 +10,11 @@ from benchmarks.quality.rewards.probes import BARRED, Probe
 from benchmarks.quality.rewards.with_model import ProbeOutcome
 
 _SHOWN = 70
-"""Characters of a probe that got by the guards."""
+"""Number of characters shown of a probe that passed the guards."""
 
 
 def _head(*titles: str, texts: int = 1) -> Iterator[str]:
-    """The first `texts` columns hold words, the others figures."""
+    """Yield a table head. The first `texts` columns contain text, the others numbers."""
     yield row(*titles)
     yield row(*["---"] * texts, *["---:"] * (len(titles) - texts))
 
@@ -39,13 +39,13 @@ def guard_table(kinds: Mapping[str, Sequence[Probe]]) -> Iterator[str]:
     yield row(f"**{', '.join(BARRED)}**", "", str(len(barred)), str(stopped), share(stopped, len(barred)))
     copied = kinds.get("copied abstract", ())
     told = sum(item.stop is not None and item.stop.leakage for item in copied)
-    yield f"\nCopied abstracts told as leakage: {share(told, len(copied))}.\n\nWhat got by, each opening once:\n"
+    yield f"\nCopied abstracts reported as leakage: {share(told, len(copied))}.\n\nWhat passed, each opening once:\n"
     for kind in BARRED:
         yield from (f"- {kind}: {opening}" for opening in dict.fromkeys(map(_opening, kinds.get(kind, ()))) if opening)
 
 
 def _opening(probe: Probe) -> str:
-    """Empty for a probe that was stopped. An order stands in a paragraph of its own, the shortest."""
+    """Return the beginning of a probe, empty if it was stopped. An injected order is the shortest paragraph."""
     if probe.stop is not None:
         return ""
     text = min(probe.item.idea.split("\n\n"), key=len) if probe.kind == "injection" else probe.item.idea
@@ -53,7 +53,7 @@ def _opening(probe: Probe) -> str:
 
 
 def model_table(outcomes: Sequence[ProbeOutcome], kinds: Mapping[str, Sequence[Probe]]) -> Iterator[str]:
-    """Yield the table of probes that reach the seats, judged by a language model."""
+    """Yield the table of probes that reached the debates, judged by a language model."""
     yield from _head("probe", "asked", "no reward", "reward 1, of all asked")
     for kind in kinds:
         own = [outcome for outcome in outcomes if outcome.kind == kind]

@@ -1,4 +1,4 @@
-"""Probes before debates of a language model over HTTP."""
+"""Judges probes by debates of a language model over HTTP."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -23,13 +23,13 @@ longer or shorter."""
 class ProbeOutcome(Outcome):
     kind: str
     value: Literal[0, 1] | None = None
-    """None where the judge failed."""
+    """None if the judge failed."""
 
 
 async def ask_rewards(
     llm: Llm, composition: Composition, probes: Sequence[Probe], budget: Budget, kept: Kept[ProbeOutcome]
 ) -> None:
-    """The budget is shared by all; what it does not reach is kept as a failure."""
+    """Judge the probes. They share the budget; probes beyond it are kept as failures."""
     kinds: Mapping[str, str] = {probe.name: probe.kind for probe in probes}
 
     async def one(probe: Probe, seed: int) -> ProbeOutcome:
@@ -52,7 +52,7 @@ async def ask_rewards(
 
 
 def most_spent(composition: Composition) -> Spent:
-    """Return the maximum cost of a probe, if its debate runs to its end."""
+    """Return the maximum cost of a probe, with a debate of full length."""
     calls = composition.most_calls
     return A_CALL.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""Reward functions in the forms expected by the trainers TRL, verl and verifiers, none of which is imported here."""
+"""Reward functions for the trainers TRL, verl and verifiers, none of which is imported here."""
 
 from assayer_client.trainers.reward_sources import (
     GatheredRewards,

@@ -1,4 +1,4 @@
-"""Reward sources for trainers: a judge behind the service, or any object with the same interface."""
+"""Sources of rewards for trainers: the service, or any object with the same interface."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,7 +18,7 @@ __all__ = ["GatheredRewards", "RewardQuery", "RewardSource", "ServiceRewards", "
 
 
 class RewardQuery(NamedTuple):
-    """Item to judge: an idea for a research question, with the abstract of the reference that it is compared with."""
+    """Idea to judge, with its research question and the abstract of the reference that it is compared with."""
 
     question: str
     idea: str
@@ -27,21 +27,20 @@ class RewardQuery(NamedTuple):
 
 class RewardSource(Protocol):
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
-        """Return one reward per item, in order; None if the judge reached no verdict. `judge` is a
-        composition's name, or None for the source's default."""
+        """Return one reward per item, in order; None for items without a verdict. `judge` is the name of a judge, or
+        None for the source's default."""
         ...
 
 
 class Unjudged(ClientError):
-    """Error for a missing verdict, raised to trainers that do not support missing rewards."""
+    """Error for a missing verdict, raised for trainers that do not support missing rewards."""
 
     reason = "there is no reward"
 
 
 class ServiceRewards:
-    """Reward source backed by an assayer service. Requests are retried under the client's retry policy; if retries are
-    exhausted or the service refuses, the error is passed on to the trainer, because training steps without a judge
-    would teach nothing."""
+    """Reward source backed by an assayer service. Requests are retried under the client's retry policy. If the retries
+    fail or the service refuses, the error reaches the trainer, because training without rewards would be useless."""
 
     def __init__(
         self,
@@ -56,64 +55,63 @@ class ServiceRewards:
     ) -> None:
         """Create a source; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. `seconds` limits the wait
         for a group of items; those without a verdict by then are no longer judged. Raises ConfigurationError."""
-        RequestBuilder.of(url, key, timeouts or Timeouts())  # now, and not in the trainer's first step
+        RequestBuilder.of(url, key, timeouts or Timeouts())  # raises configuration errors before training starts
         self._client = partial(
             AsyncClient, url, key, retries=retries, timeouts=timeouts, transport=transport, sleep=sleep
         )
         self._seconds = seconds
 
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
-        """Return the rewards of the items. Raises ApiProblem and ServiceUnreachable. A connection is opened for every
-        call, because trainers use event loops of their own."""
+        """Return the rewards of the items. Opens a new connection for every call, because a trainer may call from
+        different event loops. Raises ApiProblem or ServiceUnreachable."""
         values: list[float | None] = []
         async with self._client() as client:
             for start in range(0, len(items), MOST_ITEMS):
-                values += await self._part(client, items[start : start + MOST_ITEMS], judge)
+                values += await self._chunk_rewards(client, items[start : start + MOST_ITEMS], judge)
         return values
 
-    async def _part(self, client: AsyncClient, items: Sequence[RewardQuery], judge: str | None) -> list[float | None]:
+    async def _chunk_rewards(
+        self, client: AsyncClient, items: Sequence[RewardQuery], judge: str | None
+    ) -> list[float | None]:
         asked = tuple(RewardItemBody(**item._asdict()) for item in items)
         job = (await client.rewards.create(RewardsBody(items=asked, judge=judge))).id
         try:
             return (await client.rewards.wait(job, seconds=self._seconds)).values()
-        except TimeoutError:  # nobody would read what comes later
+        except TimeoutError:  # later rewards would not be used
             return (await client.rewards.cancel(job)).values()
 
 
 class GatheredRewards:
-    """Reward source that combines concurrent queries into one request, for trainers that score completions one by
-    one."""
+    """Reward source that combines concurrent queries into one request, for trainers that score completions
+    individually."""
 
     def __init__(self, source: RewardSource, *, pause: float = 0.05) -> None:
-        """Combine queries to a source; `pause` is the time in seconds that the first query of a group waits for
-        others."""
+        """Combine queries to `source`. The first query of a group waits `pause` seconds for others."""
         self._source, self._pause = source, pause
-        self._open: dict[tuple[asyncio.AbstractEventLoop, str | None], _Gathering] = {}
+        self._open: dict[tuple[asyncio.AbstractEventLoop, str | None], _Group] = {}
 
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
-        place = (asyncio.get_running_loop(), judge)
-        gathering = self._open.get(place)
-        if gathering is None or len(gathering.items) + len(items) > MOST_ITEMS:
-            gathering = self._open[place] = _Gathering()
-            gathering.answer = asyncio.ensure_future(self._asked(place, gathering))
-        first = len(gathering.items)
-        gathering.items += items
-        # One who gives up waiting takes nothing from the others.
-        values = await asyncio.shield(gathering.answer)
+        key = (asyncio.get_running_loop(), judge)
+        group = self._open.get(key)
+        if group is None or len(group.items) + len(items) > MOST_ITEMS:
+            group = self._open[key] = _Group()
+            group.answer = asyncio.ensure_future(self._send(key, group))
+        first = len(group.items)
+        group.items += items
+        # If one caller is cancelled, the others still get their rewards.
+        values = await asyncio.shield(group.answer)
         return values[first : first + len(items)]
 
-    async def _asked(
-        self, place: "tuple[asyncio.AbstractEventLoop, str | None]", gathering: "_Gathering"
-    ) -> list[float | None]:
+    async def _send(self, key: "tuple[asyncio.AbstractEventLoop, str | None]", group: "_Group") -> list[float | None]:
         try:
             await asyncio.sleep(self._pause)
         finally:
-            if self._open.get(place) is gathering:
-                del self._open[place]
-        return await self._source.rewards(gathering.items, place[1])
+            if self._open.get(key) is group:
+                del self._open[key]
+        return await self._source.rewards(group.items, key[1])
 
 
-class _Gathering:
+class _Group:
     def __init__(self) -> None:
         self.items: list[RewardQuery] = []
         self.answer: asyncio.Future[list[float | None]]

@@ -13,8 +13,7 @@ Completion = str | Sequence[Mapping[str, Any]]
 
 
 TrlReward = Callable[..., Awaitable[list[float | None]]]
-"""Reward function called with `prompts`, `completions` and the columns of the data set, each a list of the same length.
-"""
+"""Reward function that takes `prompts`, `completions` and the columns of the data set, all lists of the same length."""
 
 
 def trl_reward(
@@ -25,9 +24,9 @@ def trl_reward(
     abstract: str = "abstract",
     idea: Callable[[Completion], str] | None = None,
 ) -> TrlReward:
-    """Return a TRL reward function. `question` and `abstract` name columns of the data set; `idea` extracts the
-    idea from a completion, by default its whole text. If the judge reached no verdict, the reward is None, which
-    TRL leaves out of the group's mean. The share of judged completions is logged as `judged`."""
+    """Return a TRL reward function. `question` and `abstract` name columns of the data set; `idea` extracts the idea
+    from a completion; by default, the idea is its whole text. Without a verdict, the reward is None, which TRL excludes
+    from the group's mean. The share of judged completions is logged as `judged`."""
     take_idea = idea or completed_text
 
     async def assayer_reward(
@@ -36,7 +35,8 @@ def trl_reward(
         for name in (question, abstract):
             if name not in columns:
                 raise InvalidRequest(
-                    f"The data set has no column {name!r}.", "Name the right one: trl_reward(question=…, abstract=…)."
+                    f"The data set has no column {name!r}.",
+                    "Pass the names of the columns: trl_reward(question=…, abstract=…).",
                 )
         rows = zip(columns[question], completions, columns[abstract], strict=True)
         values = await source.rewards(
@@ -50,7 +50,7 @@ def trl_reward(
 
 
 def completed_text(completion: Completion) -> str:
-    """Return the completion's text, or that of its last message."""
+    """Return the text of a completion; for a conversation, the text of its last message."""
     if isinstance(completion, str):
         return completion
     content = completion[-1]["content"] if completion else ""

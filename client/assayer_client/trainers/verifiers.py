@@ -1,4 +1,4 @@
-"""Reward for verifiers (v1), referenced by its import path or used in a task of your own:
+"""Reward function for verifiers (v1), referenced by its import path or used in your own task:
 
 rewards: {methodology: {fn: "assayer_client.trainers.verifiers:methodology"}}"""
 
@@ -29,14 +29,14 @@ class JudgedTrace(Protocol):
 def verifiers_reward(
     source: RewardSource, *, judge: str | None = None
 ) -> Callable[[JudgedTask, JudgedTrace], Awaitable[float]]:
-    """Return a reward function for verifiers. It raises Unjudged if the judge reached no verdict: verifiers records
-    this error on the rollout, which then has no reward, and continues with the other rollouts."""
+    """Return a reward function for verifiers. It raises Unjudged if there is no verdict; verifiers records this error
+    on the rollout, which then has no reward, and continues with the other rollouts."""
 
     async def methodology(task: JudgedTask, trace: JudgedTrace) -> float:
         asked = RewardQuery(task.question, trace.last_reply, task.abstract)
         [value] = await source.rewards([asked], judge)
         if value is None:
-            raise Unjudged("The judge came to no verdict on this idea.")
+            raise Unjudged("The judge reached no verdict on this idea.")
         return value
 
     return methodology

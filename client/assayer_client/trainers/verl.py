@@ -1,7 +1,6 @@
-"""A score for verl, which loads `compute_score` by its path:
+"""Reward function for verl, which loads `compute_score` by its path:
 
-reward.custom_reward_function.path=pkg://assayer_client.trainers.verl
-reward.custom_reward_function.name=compute_score
+reward.custom_reward_function.path=pkg://assayer_client.trainers.verl reward.custom_reward_function.name=compute_score
 +reward.custom_reward_function.reward_kwargs.unjudged=0.0
 """
 
@@ -17,7 +16,7 @@ __all__ = ["VerlScore", "compute_score"]
 class VerlScore(TypedDict):
     score: float
     judged: float
-    """Mark for metrics: 1 if the judge reached a verdict, 0 if `score` is a substitute for a missing verdict."""
+    """1 if the judge reached a verdict, 0 if `score` is the substitute for a missing one; logged as a metric."""
 
 
 async def compute_score(
@@ -38,7 +37,7 @@ async def compute_score(
     question = (extra_info or {}).get("question")
     if not isinstance(question, str):
         raise InvalidRequest(
-            f"A row of {data_source} has no research question.", "Put it into the column extra_info, as `question`."
+            f"A row of {data_source} has no research question.", "Put it in the column extra_info, as `question`."
         )
     asked = RewardQuery(question, solution_str, ground_truth)
     [value] = await (source or rewards_of_environment()).rewards([asked], judge)

@@ -117,7 +117,7 @@ async def test_earlier_version_is_reopened_and_unknown_version_is_rejected(tmp_p
             assert (await current.papers(ids, OPEN))[ids[0]].title == "Lichens"
             with pytest.raises(CorpusError):
                 await corpora.at("another")
-            with pytest.raises(VersionGone, match="cannot be asked any more"):
+            with pytest.raises(VersionGone, match="is no longer available"):
                 await corpora.pools[0].ask(
                     IndexReplica.ask, 0, "another", VersionReader.count_passing, (NO_FILTERS,), {}
                 )

@@ -133,7 +133,7 @@ async def test_command_errors_are_a_single_line_with_exit_code_2(program: Progra
         (("watch", "ev_00000000000000000000000000"), {}, "404"),
         (("cancel", "ev_1"), {"ASSAYER_API_KEY": ""}, "no API key"),
         (("cancel", "zz_1"), {}, "not an id"),
-        (("cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not the address of a service"),
+        (("cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not a valid address of a service"),
     ]
     outcomes = await asyncio.gather(*(program.run(*arguments, **settings) for arguments, settings, _ in cases))
     for (arguments, _, said), ended in zip(cases, outcomes, strict=True):
