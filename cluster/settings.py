@@ -102,6 +102,7 @@ class EvaluationSettings(Frozen):
     """Default that selects which ideas are judged blind, without names, affiliations and similar details, if the
     request does not specify it."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
+    """Budget of one evaluation, in prompt tokens."""
     board_models: Annotated[tuple[BoardModel, ...], BeforeValidator(comma_separated)] = ()
     """Models of the endpoint that users of the service can choose for InnoEval's boards. If empty, there is no choice.
     """
@@ -118,6 +119,7 @@ class RankingSettings(RankingOptions):
     """Maximum number of ideas for which a ranking ends with an analysis of the group, at the cost of one extra call. 0:
     no analysis."""
     max_usd: float | None = Field(default=None, gt=0)
+    """Budget of one ranking, in US dollars."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
 
@@ -125,6 +127,7 @@ class CurationSettings(CurationOptions):
     """Settings for curating papers, generating candidates and scoring ideas, and the spending limits of one command."""
 
     max_usd: float | None = Field(default=None, gt=0)
+    """Budget of one command, in US dollars."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
 
@@ -135,6 +138,7 @@ class MetricsSettings(Frozen):
 
 class LogSettings(Frozen):
     level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severe messages that are logged."""
     file: Path | None = None
     """Log file to which all processes of the machine append; it is recreated after it has been moved away. None:
     standard error or, on a single-machine Ray, `logs/service.jsonl` in the data directory."""
@@ -259,7 +263,7 @@ class Settings(BaseSettings):
     serving: ServingSettings = ServingSettings()
     api: ApiSettings = ApiSettings()
     api_url: str | None = None
-    """URL of the running service, for commands that call it, such as `assayer submit`; by default on this machine."""
+    """URL of the running service, for `assayer batch` and `assayer admin`; by default on this machine."""
     api_key: SecretStr | None = None
     """API key for the commands that call a running service."""
     keys: ApiKeySettings = ApiKeySettings()

@@ -247,6 +247,7 @@ class ApiSettings(Frozen):
     """Maximum event streams and waiting requests held open at once in this process. They are not counted as requests.
     """
     max_streams_per_tenant: int = Field(default=128, ge=1)
+    """Maximum event streams and waiting requests of a tenant held open at once in this process."""
     max_wait_seconds: float = Field(default=60.0, gt=0)
     """Maximum seconds that `Prefer: wait=N` waits."""
     stream_seconds: float = Field(default=3_600.0, gt=0)

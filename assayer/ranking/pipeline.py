@@ -218,7 +218,7 @@ def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:
     if len(texts.distinct) < 2:
         raise InputError(
             f"The judge would be shown the same text of all {len(ideas)} ideas: there is nothing to compare.",
-            "They may differ only in what is masked, or beyond ASSAYER_RANKING__IDEA_CHARS.",
+            "They may differ only in what is masked, or beyond the length that the judge is shown.",
         )
 
 

@@ -215,8 +215,8 @@ async def _listens(address: str) -> bool:
 async def _key(environment: Mapping[str, str]) -> str:
     """One that may do anything, made in a pod as an operator would."""
     scopes = [word for scope in ("submit", "read", "manage", "admin") for word in ("--scope", scope)]
-    await _assayer(environment, "tenants", "create", "default")
-    return (await _assayer(environment, "keys", "create", "chaos", "--tenant", "default", *scopes)).split()[-1]
+    await _assayer(environment, "admin", "tenants", "create", "default")
+    return (await _assayer(environment, "admin", "keys", "create", "chaos", "--tenant", "default", *scopes)).split()[-1]
 
 
 async def _assayer(environment: Mapping[str, str], *arguments: str) -> str:

@@ -39,7 +39,9 @@ class RequestBuilder:
         address = url or os.environ.get("ASSAYER_API_URL") or DEFAULT_URL
         secret = key or os.environ.get("ASSAYER_API_KEY") or ""
         if not secret:
-            raise ConfigurationError("There is no API key.", "Set ASSAYER_API_KEY; `assayer keys create` creates one.")
+            raise ConfigurationError(
+                "There is no API key.", "Set ASSAYER_API_KEY; `assayer admin keys create` creates one."
+            )
         if not (secret.isascii() and secret.isprintable() and " " not in secret):
             raise ConfigurationError("The API key contains invalid characters.", "Was it copied completely?")
         return cls(

@@ -55,7 +55,7 @@ async def _over_stdio(settings: Settings) -> None:
     if settings.api_key is None:
         raise ConfigurationError(
             "There is no API key.",
-            "Set ASSAYER_API_KEY in the client's configuration; `assayer keys create` creates one.",
+            "Set ASSAYER_API_KEY in the client's configuration; `assayer admin keys create` creates one.",
         )
     service = with_own_key(settings.api_url, settings.api_key.get_secret_value())
     await mcp_server(service, ServerState()).run_stdio_async()

@@ -44,10 +44,10 @@ MODELS = frozenset(
     [
         ("cluster.cli.main", LARGE | {"asyncpg", "httpx2", "psutil", "pydantic_settings"}),
         ("cluster.settings_loading", LARGE | {"asyncpg", "httpx2", "psutil"}),
-        ("cluster.cli.tenants, cluster.cli.keys, cluster.database", LARGE | {"httpx2"}),
+        ("cluster.cli.admin.tenants, cluster.cli.admin.keys, cluster.database", LARGE | {"httpx2"}),
         (
-            "cluster.cli.submit, cluster.cli.watch, cluster.cli.fetch, cluster.cli.cancel, cluster.cli.timeline, "
-            "assayer_client",
+            "cluster.cli.batch.submit, cluster.cli.batch.watch, cluster.cli.batch.fetch, cluster.cli.batch.cancel, "
+            "cluster.cli.batch.timeline, assayer_client",
             LARGE | {"asyncpg", "psutil"},
         ),
         ("cluster.cli.serve, cluster.cli.doctor, cluster.cli.corpus", LARGE | {"asyncpg", "httpx2"}),

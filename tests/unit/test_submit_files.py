@@ -1,4 +1,4 @@
-"""Which files `assayer submit` sends, how many at once; and how `assayer timeline` draws."""
+"""Which files `assayer batch submit` sends, how many at once; and how `assayer batch timeline` draws."""
 
 import datetime as dt
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 from assayer.errors import InputError
 from assayer.reports.timeline_chart import chart_of, steps
 from assayer_client.reports import Span, Timeline
+from cluster.cli.batch.submit import files_to_upload, upload_batches
+from cluster.cli.batch.timeline import draw_chart, peak_concurrency
 from cluster.cli.output import write_files
-from cluster.cli.submit import files_to_upload, upload_batches
-from cluster.cli.timeline import draw_chart, peak_concurrency
 
 
 def _written(folder: Path, **sizes: int) -> None:
