@@ -2,30 +2,43 @@
 missing."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
 
+from assayer.errors import ConfigurationError
 from cluster.cli.options import WithJson, WithModel, WithProfile
 from cluster.cli.terminal import print_json, say
-from cluster.settings import Settings
 from cluster.settings_loading import load_settings
+
+if TYPE_CHECKING:
+    from cluster.health_checks import Finding
 
 _MARKS = {"ok": "[green]ok[/]     ", "absent": "[yellow]absent[/] ", "broken": "[bold red]broken[/] "}
 
 
 def doctor(profile: WithProfile = "laptop", model: WithModel = None, as_json: WithJson = False) -> None:
     """Check the installation: what is configured, what responds and what is missing."""
-    if asyncio.run(_show(load_settings(profile, model), as_json=as_json)):
+    from cluster.health_checks import Finding, run_health_checks
+
+    try:
+        findings = run_health_checks(load_settings(profile, model))
+    except ConfigurationError as error:
+        findings = _only(Finding("settings", "broken", str(error)))
+    if asyncio.run(_show(findings, as_json=as_json)):
         raise typer.Exit(1)
 
 
-async def _show(settings: Settings, *, as_json: bool) -> bool:
-    """Print every finding as it arrives, or all as JSON at the end; return whether anything is broken."""
-    from cluster.health_checks import run_health_checks
+async def _only(finding: "Finding") -> "AsyncIterator[Finding]":
+    yield finding
 
+
+async def _show(findings: "AsyncIterator[Finding]", *, as_json: bool) -> bool:
+    """Print every finding as it arrives, or all as JSON at the end; return whether anything is broken."""
     found = []
-    async for finding in run_health_checks(settings):
+    async for finding in findings:
         found.append(finding)
         if not as_json:
             say(f"{_MARKS[finding.state]} [bold]{finding.subject}[/]: {escape(finding.text)}")

@@ -91,3 +91,12 @@ def test_chart_column_shows_peak_concurrency_of_its_interval() -> None:
     chart = chart_of(_timeline())
     assert peak_concurrency(steps(chart.asked), 10, 4) == [0, 0, 1, 2]
     assert peak_concurrency((), 10, 3) == [0, 0, 0]
+
+
+def test_timeline_of_an_evaluation_answered_from_the_cache_is_drawn() -> None:
+    start = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+    cached = Span(name="judge", kind="call", start=start, end=start, outcome="cached")
+    timeline = Timeline(id="ev_1", title="An idea", state="succeeded", start=start, end=start, spans=(cached,))
+    lines = [line.plain for line in draw_chart(chart_of(timeline), 72)]
+    assert "1 calls, 1 from the cache" in lines[1]
+    assert lines[2].startswith("judge")

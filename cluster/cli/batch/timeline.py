@@ -46,7 +46,7 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     from assayer.reports.timeline_chart import most_at_once
 
     columns = max(10, width - _LABEL - _FIGURES)
-    most = max((row.most for row in chart.rows if row.kind == "call"), default=1)
+    most = max([1, *(row.most for row in chart.rows if row.kind == "call")])
     found = chart.timeline
     yield Text(found.title, style="bold")
     yield Text(

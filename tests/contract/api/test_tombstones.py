@@ -202,3 +202,15 @@ async def test_client_and_commands_explain_that_the_evaluation_was_erased(progra
         assert ended.code != 0, command
         assert f"The evaluation '{first}' was erased on " in " ".join(ended.err.split()), (command, ended.err)
         assert "Traceback" not in ended.err
+
+
+async def test_cost_of_a_batch_is_unknown_once_retention_has_deleted_some_of_it(service: Service) -> None:
+    batch, (first, _) = await call_of(service, "# One", "# Two")
+    await service.finish()
+    await service.finish()
+    async with service.caller() as owner:
+        before = (await owner.get(f"/v1/batches/{batch}")).json()
+        assert before["cost_usd"] is not None
+        await erased(owner, f"/v1/evaluations/{first}")
+        after = (await owner.get(f"/v1/batches/{batch}")).json()
+    assert (after["cost_usd"], after["erased"]) == (None, 1)
