@@ -1,4 +1,4 @@
-"""What holds for every command: an example in its help that it accepts, and the options that all share."""
+"""Properties of every command: an example in its help that it accepts, and the options that all share."""
 
 import io
 import json
