@@ -5,6 +5,7 @@ Each configured remote service is sent one cheap request, through the same clien
 import asyncio
 import os
 import platform
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Literal, NamedTuple
@@ -50,6 +51,8 @@ from workers.outbound.source_requests import RequestContext, SourceFetcher, Sour
 from workers.outbound.store import InMemoryAnswerStore, InMemoryResponseCache, InMemorySharedState
 from workers.reranking.llm_reranker import language_model_folder
 from workers.web.search import WebSearch
+
+_OLDEST_POSTGRESQL = 16
 
 
 class Finding(NamedTuple):
@@ -113,7 +116,9 @@ async def _database(settings: Settings) -> Finding:
         return Finding("database", "broken", str(error))
     if health.problem:
         return Finding("database", "broken", health.problem)
-    return Finding("database", "ok", f"{health.server}, {health.address}.")
+    number = re.search(r"\d+", health.server or "")
+    old = " Versions before 16 are not tested." if number and int(number[0]) < _OLDEST_POSTGRESQL else ""
+    return Finding("database", "ok", f"{health.server}, {health.address}.{old}")
 
 
 def _flag_embedding(settings: Settings) -> Iterator[Finding]:

@@ -291,7 +291,8 @@ class Settings(BaseSettings):
             return values | {"llm": complete_llm(llm, os.environ)}
         if llm.keys() <= {"api_key"}:
             return {key: value for key, value in values.items() if key != "llm"}
-        raise ValueError("An LLM endpoint is set but no model: set ASSAYER_LLM__MODEL to one that it serves")
+        named = ", ".join(sorted(f"ASSAYER_LLM__{key.upper()}" for key in llm))
+        raise ValueError(f"{named}: set, but no model: set ASSAYER_LLM__MODEL")
 
     @model_validator(mode="after")
     def _provider_has_batches(self) -> Self:

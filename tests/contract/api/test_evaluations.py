@@ -357,5 +357,5 @@ async def test_limit_in_dollars_is_refused_when_sent_if_a_price_is_unknown(servi
             assert "ASSAYER_LLM__PRICES" in refused.detail, path
             assert (await client.post(path, json=body)).status_code == 202, path
         rows = (f'{{"text": "{TEXT}"}}'.encode(), {"Content-Type": "application/jsonl"})
-        refused = await client.post("/v1/batches?max_usd=1", content=rows[0], headers=rows[1])
-        check_problem(refused, 501, "not-configured")
+        answer = await client.post("/v1/batches?max_usd=1", content=rows[0], headers=rows[1])
+        check_problem(answer, 501, "not-configured")
