@@ -2,12 +2,14 @@
 
 The product accepts only settings; a process of the tests also accepts `ASSAYER_…` variables of constants."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from pydantic import BaseModel
 
 from cluster import settings_loading
-from cluster.operator_settings import nested_model
+from cluster.operator_settings import nested_model, setting_paths, variable_name
 from cluster.settings import Settings
 
 
@@ -22,6 +24,24 @@ def _paths(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> Iterator[tup
 
 CONSTANTS = frozenset(_paths(Settings))
 """Paths of all fields of the settings."""
+
+CONSTANT_VARIABLES = frozenset(map(variable_name, CONSTANTS - frozenset(setting_paths())))
+"""Variables of the fields that are not settings."""
+START = """
+import sys; sys.path.insert(0, {root!r})
+from tests.constants import accept_constants; accept_constants()
+from cluster.cli.main import main; main()
+"""
+"""Program that runs a command and accepts variables of constants."""
+
+
+def accepting_constants(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables with which Python processes accept these settings, if constants are among them."""
+    if not {*settings} & CONSTANT_VARIABLES:
+        return {}
+    tests = Path(__file__).parent
+    paths = (str(tests / "with_constants"), str(tests.parent), os.environ.get("PYTHONPATH", ""))
+    return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def accept_constants() -> None:
