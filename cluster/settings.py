@@ -1,4 +1,5 @@
-"""Settings tree with its defaults: read once in the composition root, and passed on section by section.
+"""Settings tree with its defaults: read once in the composition root, and passed on section by section. Most fields are
+constants; `cluster.operator_settings` lists those that can be set from outside.
 
 `cluster.settings_loading` defines where values come from and which source takes precedence."""
 

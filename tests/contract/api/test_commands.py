@@ -8,6 +8,7 @@ import json
 import re
 import signal
 from pathlib import Path
+from typing import Any
 
 from orchestrator.jobs.models import Problem, TenantPlan
 from orchestrator.jobs.requests import RankingRequest
@@ -349,3 +350,23 @@ async def test_fetched_folder_has_an_index_page_and_table_of_all_reports(program
     assert len(twice) == 2
     assert twice <= set(reports)
     assert "risk.txt" in page
+
+
+async def test_commands_of_a_service_print_one_json_document(program: Program, service: Service) -> None:
+    async def printed(*words: str) -> Any:
+        return json.loads((await program.run("batch", *words, "--json")).out)
+
+    (batch,) = (await printed("submit", "ideas"))["ids"]
+    (shown,) = (await printed("list"))["batches"]
+    assert shown["id"] == batch
+    jobs = [item["id"] for item in (await printed("list", batch))["evaluations"]]
+    await service.finish()
+    assert set(await printed("cancel", batch)) == {batch}
+    (ended,) = await printed("watch", batch)
+    assert ended["finished_at"]
+    assert "rows are queued again" in (await printed("retry", batch))[batch]
+    assert (await printed("usage"))["tenant"] == ACME
+    assert (await printed("timeline", jobs[0]))["id"] == jobs[0]
+    assert (await printed("fetch", batch, "--format", "csv"))["files"] == [f"out/{batch}.csv"]
+    members = await program.run("admin", "members", "list", "--json")
+    assert isinstance(json.loads(members.out), list)
