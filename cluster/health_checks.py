@@ -5,6 +5,7 @@ Each configured remote service is sent one cheap request, through the same clien
 import asyncio
 import os
 import platform
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Literal, NamedTuple
@@ -20,7 +21,7 @@ from cluster.database import open_database
 from cluster.endpoint_check import ask_with_largest_schema
 from cluster.mail import mail_sender
 from cluster.settings import Settings
-from index import Corpus
+from index import Corpus, VersionStore, is_sharded
 from index.faiss_build import faiss_packages, load_faiss
 from index.object_storage.local_copy import LocalCopy
 from index.segments.gpus import open_gpus
@@ -51,6 +52,8 @@ from workers.outbound.store import InMemoryAnswerStore, InMemoryResponseCache, I
 from workers.reranking.llm_reranker import language_model_folder
 from workers.web.search import WebSearch
 
+_OLDEST_POSTGRESQL = 16
+
 
 class Finding(NamedTuple):
     """Result of one check."""
@@ -61,23 +64,37 @@ class Finding(NamedTuple):
 
 
 async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
-    """Yield the findings of the checks, which run one by one; the remote services are checked last and concurrently."""
+    """Run the checks in sequence, then check the remote services concurrently at the end. A check that fails for any
+    reason is a finding, and the others go on."""
     yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
-    yield _data_directory(settings)
-    yield await _database(settings)
+    yield await _checked("data directory", asyncio.to_thread(_data_directory, settings))
+    yield await _checked("database", _database(settings))
     for finding in _flag_embedding(settings):
         yield finding
-    yield await asyncio.to_thread(_corpus, settings)
-    yield _faiss(settings)
-    yield (answers := await _language_model(settings))
+    yield await _checked("corpus", asyncio.to_thread(_corpus, settings))
+    yield await _checked("FAISS", asyncio.to_thread(_faiss, settings))
+    yield (answers := await _checked("language model", _language_model(settings)))
     if settings.llm is not None and answers.state == "ok":
-        yield await _structured_answer(settings.llm)
+        yield await _checked("structured answers", _structured_answer(settings.llm))
     if settings.llm is not None and settings.llm.batch.enabled:
-        yield await _batches(settings.llm)
+        yield await _checked("batches of the language model", _batches(settings.llm))
     yield _webhooks(settings)
-    yield await _mail(settings)
+    yield await _checked("mail", _mail(settings))
     for finding in await check_remote_services(settings):
         yield finding
+
+
+async def _checked(subject: str, check: Awaitable[Finding]) -> Finding:
+    """Return the finding of a check; an error that it does not expect is a finding as well."""
+    try:
+        return await check
+    except ModuleNotFoundError as error:
+        return Finding(subject, "broken", f"{error.name} is not installed.")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return Finding(subject, "broken", f"{where}{error.strerror or error}.")
+    except Exception as error:  # noqa: BLE001 - the other checks go on, whatever happens in this one
+        return Finding(subject, "broken", str(error) if isinstance(error, AssayerError) else repr(error))
 
 
 def _data_directory(settings: Settings) -> Finding:
@@ -99,7 +116,9 @@ async def _database(settings: Settings) -> Finding:
         return Finding("database", "broken", str(error))
     if health.problem:
         return Finding("database", "broken", health.problem)
-    return Finding("database", "ok", f"{health.server}, {health.address}.")
+    number = re.search(r"\d+", health.server or "")
+    old = " Versions before 16 are not tested." if number and int(number[0]) < _OLDEST_POSTGRESQL else ""
+    return Finding("database", "ok", f"{health.server}, {health.address}.{old}")
 
 
 def _flag_embedding(settings: Settings) -> Iterator[Finding]:
@@ -127,7 +146,8 @@ def _corpus(settings: Settings) -> Finding:
     try:
         corpus = Corpus.open(settings.corpus_path, local_embedder(settings.embedder))
     except AssayerError as error:
-        return Finding("corpus", "broken" if settings.corpus_path.exists() else "absent", str(error))
+        built = VersionStore(settings.corpus_path).current_version() or is_sharded(settings.corpus_path)
+        return Finding("corpus", "broken" if built else "absent", str(error))
     return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")
 
 
@@ -297,8 +317,8 @@ async def check_remote_services(settings: Settings) -> Sequence[Finding]:
     }
     cache, state = InMemoryResponseCache(clock), InMemorySharedState(clock)
     async with SourceGateway(single_attempt, cache, state, clock) as gateway:
-        services = [_check_service(service, settings, gateway) for service in _REMOTE_SERVICES]
-        return await asyncio.gather(*services, _grobid(settings.grobid))
+        services = [_checked(service.name, _check_service(service, settings, gateway)) for service in _REMOTE_SERVICES]
+        return await asyncio.gather(*services, _checked("GROBID", _grobid(settings.grobid)))
 
 
 async def _check_service(service: _RemoteService, settings: Settings, gateway: SourceGateway) -> Finding:

@@ -11,32 +11,12 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.applications import Starlette
 
-from assayer.errors import ConfigurationError
-
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_BACKLOG = 2_048
 _SWITCH_SECONDS = 0.0005
 """Thread switch interval in seconds: how long the event loop waits for a thread that reads an upload or writes a
 report. With Python's default of 5 ms, every database response that arrives in the meantime would wait that long."""
 _CLOSING_SECONDS = 5
 """Timeout in seconds for responses in flight when the server closes; clients resume event streams on another server."""
-
-
-@contextmanager
-def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
-    """Open a listening socket; port 0 selects a free port. Raises ConfigurationError."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as listening:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-            listening.listen(_BACKLOG)  # connections are queued from now on rather than refused
-            yield listening
-    except (OSError, OverflowError) as error:
-        raise ConfigurationError(
-            f"Cannot listen on {host} port {port}: {getattr(error, 'strerror', None) or error}.",
-            "Choose another --port (0 selects a free port) or another --host.",
-        ) from None
 
 
 class _Server(uvicorn.Server):

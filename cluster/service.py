@@ -73,6 +73,10 @@ def api_services(
             typical_board=typical_board(settings.llm, board),
             judging=judging_now(settings.ranking, settings.llm.model if settings.llm else None, None),
             blind=settings.evaluation.blind,
+            unpriced=tuple(model for model in settings.llm.models if model not in settings.llm.prices)
+            if settings.llm
+            else (),
+            without_llm=frozenset(name for name, method in METHODS.items() if not method.asks_llm),
             overnight=settings.llm is not None and settings.llm.batch.enabled,
             personas=_personas(board),
             board_models=settings.evaluation.board_models,

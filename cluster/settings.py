@@ -1,4 +1,5 @@
-"""Settings tree with its defaults: read once in the composition root, and passed on section by section.
+"""Settings tree with its defaults: read once in the composition root, and passed on section by section. Most fields are
+constants; `cluster.operator_settings` lists those that can be set from outside.
 
 `cluster.settings_loading` defines where values come from and which source takes precedence."""
 
@@ -102,6 +103,7 @@ class EvaluationSettings(Frozen):
     """Default that selects which ideas are judged blind, without names, affiliations and similar details, if the
     request does not specify it."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
+    """Budget of one evaluation, in prompt tokens."""
     board_models: Annotated[tuple[BoardModel, ...], BeforeValidator(comma_separated)] = ()
     """Models of the endpoint that users of the service can choose for InnoEval's boards. If empty, there is no choice.
     """
@@ -118,6 +120,7 @@ class RankingSettings(RankingOptions):
     """Maximum number of ideas for which a ranking ends with an analysis of the group, at the cost of one extra call. 0:
     no analysis."""
     max_usd: float | None = Field(default=None, gt=0)
+    """Budget of one ranking, in US dollars."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
 
@@ -125,6 +128,7 @@ class CurationSettings(CurationOptions):
     """Settings for curating papers, generating candidates and scoring ideas, and the spending limits of one command."""
 
     max_usd: float | None = Field(default=None, gt=0)
+    """Budget of one command, in US dollars."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
 
@@ -135,6 +139,7 @@ class MetricsSettings(Frozen):
 
 class LogSettings(Frozen):
     level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severe messages that are logged."""
     file: Path | None = None
     """Log file to which all processes of the machine append; it is recreated after it has been moved away. None:
     standard error or, on a single-machine Ray, `logs/service.jsonl` in the data directory."""
@@ -259,7 +264,7 @@ class Settings(BaseSettings):
     serving: ServingSettings = ServingSettings()
     api: ApiSettings = ApiSettings()
     api_url: str | None = None
-    """URL of the running service, for commands that call it, such as `assayer submit`; by default on this machine."""
+    """URL of the running service, for `assayer batch` and `assayer admin`; by default on this machine."""
     api_key: SecretStr | None = None
     """API key for the commands that call a running service."""
     keys: ApiKeySettings = ApiKeySettings()
@@ -287,7 +292,8 @@ class Settings(BaseSettings):
             return values | {"llm": complete_llm(llm, os.environ)}
         if llm.keys() <= {"api_key"}:
             return {key: value for key, value in values.items() if key != "llm"}
-        raise ValueError("An LLM endpoint is set but no model: set ASSAYER_LLM__MODEL to one that it serves")
+        named = ", ".join(sorted(f"ASSAYER_LLM__{key.upper()}" for key in llm))
+        raise ValueError(f"{named}: set, but no model: set ASSAYER_LLM__MODEL")
 
     @model_validator(mode="after")
     def _provider_has_batches(self) -> Self:

@@ -8,42 +8,81 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import resources
-from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from assayer.errors import ConfigurationError
+from cluster.operator_settings import setting_paths, variable_name
 from cluster.settings import CHOSEN_LLM, Profile, Settings
+from cluster.settings_file import SettingsFile, read_settings_file
+
+Paths = tuple[str, ...]
+
+SETTABLE: frozenset[Paths] = frozenset(setting_paths())
+"""Paths of the settings that variables and files may name."""
+
+
+class SettingsSources(NamedTuple):
+    """Places that settings are read from, the strongest first."""
+
+    environment: Mapping[str, str]
+    file: SettingsFile
+    profile: Mapping[str, Any]
+    profile_name: Profile
+
+    def origin(self, path: Paths) -> str | None:
+        """Return where a value comes from; None if no source has it."""
+        if self.environment.get(variable_name(path)):
+            return f"environment, {variable_name(path)}"
+        if holds(self.file.values, path):
+            return self.file.place(path)
+        return f"profile {self.profile_name}" if holds(self.profile, path) else None
 
 
 def load_settings(profile: Profile = "laptop", model: str | None = None, **llm: Any) -> Settings:
     """Load the settings. `model` (`PROVIDER/NAME`) and `llm`, further settings of the language model, take precedence
     over all sources. Raises ConfigurationError naming the invalid setting."""
-    environment = os.environ
-    _refuse_unknown(environment)
-    values: dict[str, Any] = _merge(_read_profile(profile), _read_file(environment))
+    sources = open_sources(profile)
+    values: dict[str, Any] = _merge(sources.profile, sources.file.values)
     if model is not None:
         values[CHOSEN_LLM] = llm | {"model": model}
     try:
         return Settings(**values)
     except ValidationError as error:
-        raise _explain(error) from None
+        raise _explain(error, sources) from None
     except SettingsError as error:
-        raise _explain_undecodable(error, environment) from None
+        raise _explain_undecodable(error, sources.environment) from None
 
 
-def _explain(error: ValidationError) -> ConfigurationError:
-    """Describe the first invalid setting, named by its environment variable."""
+def open_sources(profile: Profile) -> SettingsSources:
+    """Read all sources. Raises ConfigurationError for a setting that does not exist."""
+    environment = os.environ
+    _refuse_unknown_variables(environment)
+    file = read_settings_file(environment.get("ASSAYER_CONFIG"))
+    for path in leaves(file.values):
+        if not _is_known(path):
+            raise ConfigurationError(
+                f"{file.place(path)}: there is no setting {'.'.join(path)}.", _suggestion(".".join(path), ".".join)
+            )
+    return SettingsSources(environment, file, _read_profile(profile), profile)
+
+
+def _explain(error: ValidationError, sources: SettingsSources) -> ConfigurationError:
+    """Describe the first invalid setting, named by its environment variable or by its place in the file."""
     first = error.errors()[0]
-    name = "ASSAYER_" + "__".join(str(part) for part in first["loc"]).upper()
-    if first["type"] == "extra_forbidden":
-        return _unknown_setting(name)
+    path = tuple(map(str, first["loc"]))
+    place = next((sources.file.place(path[:n]) for n in range(len(path), 0, -1) if _in_file(sources, path[:n])), None)
+    name = f"{place}: {'.'.join(path)}" if place else variable_name(path)
     said = first["msg"].removeprefix("Value error, ")
-    message = f"{name}: {said}." if first["loc"] else f"{said}."
+    message = f"{name}: {said}." if path else f"{said}."
     return ConfigurationError(message, "Correct the environment variable or the configuration file.")
+
+
+def _in_file(sources: SettingsSources, path: Paths) -> bool:
+    """Return whether the file, and not a variable, sets the path."""
+    return holds(sources.file.values, path) and not sources.environment.get(variable_name(path))
 
 
 def _explain_undecodable(error: SettingsError, environment: Mapping[str, str]) -> ConfigurationError:
@@ -54,63 +93,48 @@ def _explain_undecodable(error: SettingsError, environment: Mapping[str, str]) -
     return ConfigurationError(f"{name or error} must be written as JSON.", "Correct the environment variable.")
 
 
-def _refuse_unknown(environment: Mapping[str, str]) -> None:
+def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
     """Raise an error for an unknown variable, because a misspelled variable would otherwise be ignored silently."""
     for variable in environment:
-        path = variable.removeprefix("ASSAYER_").lower().split("__")
-        if variable.startswith("ASSAYER_") and path != ["config"] and not _is_setting(Settings, path):
-            raise _unknown_setting(variable)
+        if not variable.startswith("ASSAYER_") or variable == "ASSAYER_CONFIG":
+            continue
+        if tuple(variable.removeprefix("ASSAYER_").lower().split("__")) not in SETTABLE:
+            raise ConfigurationError(f"There is no setting {variable}.", _suggestion(variable, variable_name))
 
 
-def _unknown_setting(variable: str) -> ConfigurationError:
-    known = ["ASSAYER_CONFIG", *variable_names(Settings, "ASSAYER_")]
-    close = get_close_matches(variable, known, n=1)
-    hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}."
-    return ConfigurationError(f"There is no setting {variable}.", hint)
+def _suggestion(name: str, written: Any) -> str:
+    close = get_close_matches(name, map(written, SETTABLE), n=1, cutoff=0.75)
+    return f"Did you mean {close[0]}?" if close else "`assayer config show` lists all settings."
 
 
-def _is_setting(model: type[BaseModel], path: Sequence[str]) -> bool:
-    field = model.model_fields.get(path[0])
-    if field is None:
-        return False
-    inner = nested_model(field)
-    return len(path) == 1 or inner is None or _is_setting(inner, path[1:])
+def _is_known(path: Paths) -> bool:
+    """Return whether a path of a file is a setting, or lies within one, such as the price of a model."""
+    return any(path[:length] in SETTABLE for length in range(1, len(path) + 1))
 
 
-def variable_names(model: type[BaseModel], prefix: str) -> Iterator[str]:
-    """Yield the environment variable of every setting."""
-    for name, field in model.model_fields.items():
-        inner = nested_model(field)
-        yield from [f"{prefix}{name.upper()}"] if inner is None else variable_names(inner, f"{prefix}{name.upper()}__")
+def leaves(values: Mapping[str, Any], prefix: Paths = ()) -> Iterator[Paths]:
+    """Yield the path of every value that is not a table, and of empty tables."""
+    for name, value in values.items():
+        if isinstance(value, Mapping) and value:
+            yield from leaves(value, (*prefix, name))
+        else:
+            yield (*prefix, name)
 
 
-def nested_model(field: FieldInfo) -> type[BaseModel] | None:
-    """Return the nested settings class of a field; None if it has none, as for a list of settings, which is a single
-    value written in the file."""
-    if get_origin(field.annotation) is tuple:
-        return None
-    kinds = get_args(field.annotation) or (field.annotation,)
-    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+def holds(values: Any, path: Sequence[str]) -> bool:
+    """Return whether nested values have something at the path."""
+    for name in path:
+        if not isinstance(values, Mapping) or name not in values:
+            return False
+        values = values[name]
+    return True
 
 
 def _read_profile(profile: Profile) -> dict[str, Any]:
     return tomllib.loads((resources.files("cluster") / "profiles" / f"{profile}.toml").read_text("utf-8"))
 
 
-def _read_file(environment: Mapping[str, str]) -> dict[str, Any]:
-    named = environment.get("ASSAYER_CONFIG")
-    path = Path(named or "assayer.toml")
-    if not path.is_file():
-        if named:
-            raise ConfigurationError(f"ASSAYER_CONFIG names {path}, which is not a file.")
-        return {}
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
-
-
-def _merge(weak: dict[str, Any], strong: dict[str, Any]) -> dict[str, Any]:
+def _merge(weak: Mapping[str, Any], strong: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(weak)
     for key, value in strong.items():
         both = isinstance(value, dict) and isinstance(merged.get(key), dict)

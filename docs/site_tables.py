@@ -7,7 +7,7 @@ import ast
 import inspect
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,7 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 from pydantic_core import PydanticUndefined
 
-from cluster.settings import Settings
-from cluster.settings_loading import nested_model
+from cluster.operator_settings import AUDIENCES, section_paths, setting_field, variable_name
 
 __all__ = ["on_page_markdown"]
 
@@ -40,29 +39,19 @@ def _routes() -> Iterator[str]:
 
 
 def _settings() -> Iterator[str]:
-    for name, field in Settings.model_fields.items():
-        if (model := nested_model(field)) is None:
-            continue
-        yield f"\n## ASSAYER_{name.upper()}\n"
+    for audience, sections in AUDIENCES.items():
+        yield f"\n## {audience}\n"
         yield "| variable | default | meaning |"
         yield "|---|---|---|"
-        yield from _rows(model, f"ASSAYER_{name.upper()}__")
-    yield "\n## Others\n"
-    yield "| variable | default | meaning |"
-    yield "|---|---|---|"
-    yield from _rows(Settings, "ASSAYER_", nested=False)
+        for path in section_paths(sections):
+            field = setting_field(path)[1]
+            default = _default(field.get_default(call_default_factory=False))
+            yield f"| `{variable_name(path)}` | {default} | {_cell(meaning(path))} |"
 
 
-def _rows(model: type[BaseModel], prefix: str, *, nested: bool = True) -> Iterator[str]:
-    docstrings = _field_docstrings(model)
-    for name, field in model.model_fields.items():
-        variable = prefix + name.upper()
-        inner = nested_model(field)
-        if inner is None:
-            meaning = docstrings.get(name) or field.description or ""
-            yield f"| `{variable}` | {_default(field.get_default(call_default_factory=False))} | {_cell(meaning)} |"
-        elif nested:
-            yield from _rows(inner, f"{variable}__")
+def meaning(path: Sequence[str]) -> str:
+    """Return the docstring of a setting."""
+    return _field_docstrings(setting_field(path)[0]).get(path[-1], "")
 
 
 def _default(value: object) -> str:

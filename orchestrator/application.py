@@ -80,6 +80,7 @@ from orchestrator.web.authentication import Authentication
 from orchestrator.web.backpressure import RequestLimit, StreamLimit, UploadLimit
 from orchestrator.web.body_limit import BodyLimit, UnreadBodyDrain
 from orchestrator.web.head_requests import HeadRequests
+from orchestrator.web.outage_limit import OutageLimit
 from orchestrator.web.readiness import Readiness
 from orchestrator.web.request_log import RequestLogging, database_unavailable, request_record
 from orchestrator.web.services import Services
@@ -198,6 +199,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(UnreadBodyDrain, settings=services.settings)
     app.add_middleware(RequestLogging, ids=services.new_id)
     app.add_middleware(RefusalPages, access=services.access)
+    app.add_middleware(OutageLimit)
     return app
 
 

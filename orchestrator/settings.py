@@ -250,6 +250,7 @@ class ApiSettings(Frozen):
     """Maximum number of event streams and waiting requests that this process holds open. They do not count towards
     `max_requests`."""
     max_streams_per_tenant: int = Field(default=128, ge=1)
+    """Maximum event streams and waiting requests of a tenant held open at once in this process."""
     max_wait_seconds: float = Field(default=60.0, gt=0)
     """Maximum seconds that `Prefer: wait=N` waits."""
     stream_seconds: float = Field(default=3_600.0, gt=0)

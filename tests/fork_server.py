@@ -1,9 +1,9 @@
 """Run `assayer` commands in processes forked from one that has already imported the program.
 
 A start with its imports takes 0.5 to 5 seconds of processor time, a fork 0.05 seconds. Each command still has its own
-process, working directory, environment, exit code and exit handlers. It differs from a real start in four ways: modules
-are already imported, the hash seed is the server's, the interpreter does not free its modules at the end, and variables
-that it reads at its start have no effect (`can_fork`).
+process, working directory, environment, exit code and exit handlers. It differs from a real start in five ways: modules
+are already imported, the hash seed is the server's, the interpreter does not free its modules at the end, variables
+that it reads at its start have no effect (`can_fork`), and variables may shorten constants (`tests.constants`).
 
 The clients are `run_forked` and `Piped`. The server is `python -m tests.fork_server SOCKET`, started by the first
 command of a process that runs tests. It is single-threaded, since a fork copies only the thread that calls it.
@@ -228,7 +228,9 @@ def _run(command: dict[str, Any]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(command["folder"])
     from cluster.cli.main import main
+    from tests.constants import accept_constants
 
+    accept_constants()
     code: object = 0
     try:
         main()
@@ -246,8 +248,11 @@ def _run(command: dict[str, Any]) -> NoReturn:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the tests, whose end ends this process
-    names = [str(listed.name).replace("-", "_") for listed in import_module("cluster.cli.main").COMMANDS]
-    for module in (*_LIBRARIES, *(f"cluster.cli.{name}" for name in names)):
+    for listed in import_module("cluster.cli.main").COMMANDS:
+        for command in getattr(listed.command(), "commands", {}).values():
+            if hasattr(command, "command"):
+                command.command()
+    for module in _LIBRARIES:
         import_module(module)
     gc.freeze()
     command = _next_command(socket.socket(fileno=int(sys.argv[1])))

@@ -7,6 +7,7 @@ from assayer.models import Frozen
 
 class OwnReferenceOptions(Frozen):
     check: bool = True
+    """Look up the proposal's own references."""
     most: int = Field(default=200, ge=1)
     """Maximum number of entries checked per idea."""
     seconds: float = Field(default=60.0, gt=0)

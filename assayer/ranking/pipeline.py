@@ -218,7 +218,7 @@ def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:
     if len(texts.distinct) < 2:
         raise InputError(
             f"The judge would be shown the same text for all {len(ideas)} ideas, so there is nothing to compare.",
-            "The ideas may differ only in masked words, or after the first ASSAYER_RANKING__IDEA_CHARS characters.",
+            "The ideas may differ only in masked words, or beyond the length that the judge is shown.",
         )
 
 

@@ -196,8 +196,7 @@ class RankingPage:
             yield Caution(
                 "Long ideas truncated",
                 f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of {ranking.size:,} "
-                f"ideas are longer: {unread.characters:,} characters at their ends were left out of every comparison. "
-                "To show more, increase ASSAYER_RANKING__IDEA_CHARS.",
+                f"ideas are longer: {unread.characters:,} characters at their ends were left out of every comparison.",
             )
         if ranking.judge.comparisons and self.per_idea < _FEW_PER_IDEA:
             text = f"Each idea had {self.per_idea:.1f} verdicts on average. Rely on the intervals, not on the ranks."

@@ -218,8 +218,8 @@ async def _listens(address: str) -> bool:
 async def _key(environment: Mapping[str, str]) -> str:
     """Create a key with all permissions on the command line, as an operator would in a pod."""
     scopes = [word for scope in ("submit", "read", "manage", "admin") for word in ("--scope", scope)]
-    await _assayer(environment, "tenants", "create", "default")
-    return (await _assayer(environment, "keys", "create", "chaos", "--tenant", "default", *scopes)).split()[-1]
+    await _assayer(environment, "admin", "tenants", "create", "default")
+    return (await _assayer(environment, "admin", "keys", "create", "chaos", "--tenant", "default", *scopes)).split()[-1]
 
 
 async def _assayer(environment: Mapping[str, str], *arguments: str) -> str:

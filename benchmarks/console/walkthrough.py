@@ -99,8 +99,10 @@ class Walk:
 async def play(walk: Walk, files: list[ProposalFile]) -> None:
     walk.environment |= {"ASSAYER_API_URL": walk.address}
     scopes = [word for scope in ("submit", "read", "manage") for word in ("--scope", scope)]
-    walk.environment |= {"ASSAYER_API_KEY": walk.run("keys", "create", "walk", "--tenant", "default", *scopes)}
-    owner_key = walk.run("members", "invite", "Olga Owner", "olga@example.org", "--role", "owner", "--key").split()[-1]
+    walk.environment |= {"ASSAYER_API_KEY": walk.run("admin", "keys", "create", "walk", "--tenant", "default", *scopes)}
+    owner_key = walk.run(
+        "admin", "members", "invite", "Olga Owner", "olga@example.org", "--role", "owner", "--key"
+    ).split()[-1]
     async with async_playwright() as running, AsyncClient(walk.address, owner_key) as client:
         browser = await running.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), chromium_sandbox=os.geteuid() != 0
@@ -292,8 +294,8 @@ def _size(path: Path) -> str:
 
 
 def _verify(walk: Walk, name: str) -> None:
-    tip = walk.run("audit-log", "export", name).split()[-1]
-    walk.tell(walk.run("audit-log", "verify", name, "--tip", tip).replace("\n", " "))
+    tip = walk.run("admin", "audit-log", "export", name).split()[-1]
+    walk.tell(walk.run("admin", "audit-log", "verify", name, "--tip", tip).replace("\n", " "))
 
 
 async def _erase(walk: Walk, page: Page) -> None:

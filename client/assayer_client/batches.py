@@ -203,9 +203,10 @@ class BatchSummary(Resource):
     erased: int
     """Number of rows that were deleted, by request or at the end of their retention period."""
     cost_usd: Dollars | None
-    """Cost of the evaluations that have ended; null if any of these costs is unknown."""
+    """Cost of the evaluations that have ended; null if any of these costs is unknown, or was deleted with its
+    evaluation."""
     known_cost_usd: Dollars
-    """Total cost of those ended evaluations whose cost is known."""
+    """Total cost of those stored evaluations whose cost is known."""
     ideas_per_hour: float | None
     """Number of evaluations that produced a report, per hour since the batch was accepted; null while the batch is
     running and fewer than five have."""

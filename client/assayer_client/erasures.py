@@ -84,7 +84,7 @@ class ErasureProof(Resource):
     words_erased: int
     """Number of related audit log entries whose content was erased as well; their hashes remain in the chain."""
     hash: str
-    """Hash of the entry. `assayer audit-log verify` checks it together with the whole chain."""
+    """Hash of the entry. `assayer admin audit-log verify` checks it together with the whole chain."""
     still_stored: tuple[str, ...]
     """Deleted ids that are still stored, and rankings that still contain erased data; empty if the erasure was
     complete."""

@@ -1,5 +1,6 @@
 """Retry rules: which failures are temporary, how long to wait, and when to stop."""
 
+import logging
 import random
 from typing import Any
 
@@ -10,6 +11,7 @@ from assayer_client.settings import RetryPolicy
 
 __all__ = ["may_retry", "next_poll", "options", "pause"]
 
+_LOG = logging.getLogger(__name__)
 _FIRST_POLL, _LAST_POLL = 0.2, 5.0
 
 
@@ -32,7 +34,12 @@ def options(retries: RetryPolicy) -> dict[str, Any]:
     def wait(state: RetryCallState) -> float:
         return pause(retries, state.attempt_number, state.outcome.exception() if state.outcome else None)
 
+    def tell(state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        _LOG.info("%s Trying again in %.1f s.", error, state.upcoming_sleep)
+
     return {
+        "before_sleep": tell,
         "retry": retry_if_exception(may_retry),
         "wait": wait,
         "stop": stop_any(stop_after_attempt(retries.attempts), stop_before_delay(retries.seconds)),

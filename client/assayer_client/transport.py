@@ -40,7 +40,7 @@ class RequestBuilder:
         secret = key or os.environ.get("ASSAYER_API_KEY") or ""
         if not secret:
             raise ConfigurationError(
-                "There is no API key.", "Set ASSAYER_API_KEY; create a key with `assayer keys create`."
+                "There is no API key.", "Set ASSAYER_API_KEY; create a key with `assayer admin keys create`."
             )
         if not (secret.isascii() and secret.isprintable() and " " not in secret):
             raise ConfigurationError("The API key contains invalid characters.", "Check that it was copied correctly.")

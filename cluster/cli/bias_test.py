@@ -17,9 +17,9 @@ from assayer.reports.bias_test_page import ATTRIBUTE_TITLES, BiasTestPage, as_bi
 from assayer.reports.json_and_csv import as_json
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.cli.idea_inputs import read_idea_inputs
-from cluster.cli.options import IdeaPaths, WithCutoff, WithFormats, WithProfile, day
+from cluster.cli.options import IdeaPaths, WithCutoff, WithFormats, WithJson, WithProfile, day
 from cluster.cli.output import PageFormat, make_folder, write_formats
-from cluster.cli.terminal import EvaluationProgress, print_error, run_resumable, say, show_table
+from cluster.cli.terminal import EvaluationProgress, print_error, print_json, run_resumable, say, show_table
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from cluster.side_by_side import side_by_side
@@ -78,6 +78,7 @@ def bias_test(
     out: Annotated[Path, typer.Option(help="Folder for the bias test.")] = Path("out"),
     formats: WithFormats = None,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Vary institution, seniority, names and English of the same ideas, and show how scores change."""
     settings = load_settings(profile)
@@ -98,7 +99,11 @@ def bias_test(
         print_error("Stopped before all variants were evaluated.", str(outcome.stopped))
     if outcome.bias_test is None:
         raise typer.Exit(2)
-    _show(outcome.bias_test, write_formats(out / "bias-test", outcome.bias_test, _RENDER, formats))
+    files = write_formats(out / "bias-test", outcome.bias_test, _RENDER, formats)
+    if as_json:
+        print_json({"bias_test": outcome.bias_test, "files": files})
+    else:
+        _show(outcome.bias_test, files)
     if outcome.problems or outcome.stopped:
         raise typer.Exit(1)
 

@@ -7,7 +7,9 @@ import typer
 from pydantic import ValidationError
 
 from assayer.errors import InputError
+from cluster.cli.options import WithJson
 from cluster.cli.output import distinct_names, make_folder, safe_name
+from cluster.cli.terminal import print_json
 from cluster.whole_files import read_whole, write_whole
 
 
@@ -18,12 +20,14 @@ def brief(
         list[Path] | None,
         typer.Option(help="Folder with additional fonts for scripts that this machine lacks; may be repeated."),
     ] = None,
+    as_json: WithJson = False,
 ) -> None:
     """Print reports on two pages of PDF each."""
     from assayer.models import Report
     from assayer.reports.pdf import brief_pdf
 
     make_folder(out, "PDFs")
+    written: list[Path] = []
     names = distinct_names(safe_name(path.name.removesuffix(".json")) or "report" for path in reports)
     for path, name in zip(reports, names, strict=True):
         try:
@@ -33,6 +37,9 @@ def brief(
             raise InputError(
                 f"{path} is not a report of assayer: {first['msg']}.", "Give the report as JSON."
             ) from None
-        target = out / f"{name}.pdf"
-        write_whole(target, brief_pdf(report, fonts or ()))
-        typer.echo(target)
+        written.append(out / f"{name}.pdf")
+        write_whole(written[-1], brief_pdf(report, fonts or ()))
+        if not as_json:
+            typer.echo(written[-1])
+    if as_json:
+        print_json({"files": written})

@@ -9,8 +9,8 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.board.decision import DecisionCalibration
-from cluster.cli.options import WithProfile, comma_separated
-from cluster.cli.terminal import say, show_table
+from cluster.cli.options import WithJson, WithProfile, comma_separated
+from cluster.cli.terminal import print_json, say, show_table
 from cluster.innoeval_calibrations import fit_calibration, read_labels, save_calibration
 from cluster.settings_loading import load_settings
 
@@ -34,6 +34,7 @@ def innoeval(
     label_field: Annotated[str, typer.Option(help="Field that holds the outcome.")] = "label",
     seed: Annotated[int, typer.Option(help="Random seed of folds and bootstrap samples.")] = 0,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Fit thresholds on final scores, and measure their quality on held-out ideas."""
     settings = load_settings(profile)
@@ -44,7 +45,10 @@ def innoeval(
     made_on = dt.datetime.now(dt.UTC).date()
     calibration = fit_calibration(name, made_on, labels, source, reports, outcomes, seed)
     path = save_calibration(settings.home, calibration)
-    _show(calibration, path)
+    if as_json:
+        print_json({"calibration": calibration, "file": path})
+    else:
+        _show(calibration, path)
 
 
 def _show(made: DecisionCalibration, path: Path) -> None:

@@ -4,7 +4,15 @@ from pathlib import Path
 
 from assayer.methods.check import METHOD
 from cluster.cli.evaluate import write_reports
-from cluster.cli.options import IdeaPaths, WithBlind, WithCutoff, WithProfile, WithReportFolder, WithReportFormats
+from cluster.cli.options import (
+    IdeaPaths,
+    WithBlind,
+    WithCutoff,
+    WithJson,
+    WithProfile,
+    WithReportFolder,
+    WithReportFormats,
+)
 from cluster.local_model import ChosenModel
 from cluster.settings_loading import load_settings
 
@@ -16,7 +24,8 @@ def check(
     out: WithReportFolder = Path("out"),
     profile: WithProfile = "laptop",
     blind: WithBlind = None,
+    as_json: WithJson = False,
 ) -> None:
     """Report evidence on ideas without any generated text: closest work, limitations, references."""
     settings = load_settings(profile).model_copy(update={"llm": None})
-    write_reports(paths, METHOD, cutoff, ChosenModel(settings), formats, out, blind)
+    write_reports(paths, METHOD, cutoff, ChosenModel(settings), formats, out, blind, as_json=as_json)

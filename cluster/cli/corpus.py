@@ -16,7 +16,8 @@ from cluster.cli.corpus_nightly import history, nightly
 from cluster.cli.corpus_plan import plan
 from cluster.cli.corpus_publish import publish, pull, show_publication, source_rows
 from cluster.cli.corpus_search import search
-from cluster.cli.terminal import StepProgress, readable_size, say
+from cluster.cli.options import WithJson
+from cluster.cli.terminal import StepProgress, readable_size, say, show_facts
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from index.versions.manifest import RejectionCount
 
 
-def info() -> None:
+def info(as_json: WithJson = False) -> None:
     """Show the current version and how it was built."""
     settings = load_settings()
     rows = source_rows(settings)
@@ -37,8 +38,7 @@ def info() -> None:
         if not rows:
             raise
         rows["Version"] = f"none yet in {settings.corpus_path}: assayer corpus pull"
-    for name, text in rows.items():
-        say(f"[bold]{name + ':':<17}[/]{escape(text)}")
+    show_facts(rows, as_json=as_json)
 
 
 def _version_rows(directory: Path) -> dict[str, str]:

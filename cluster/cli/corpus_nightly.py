@@ -13,7 +13,8 @@ from rich.markup import escape
 
 from assayer.errors import ConfigurationError
 from assayer.models import EvaluationId
-from cluster.cli.terminal import say, show_table
+from cluster.cli.options import WithJson
+from cluster.cli.terminal import print_json, say, show_table
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -35,12 +36,16 @@ def nightly(
         float | None,
         typer.Option(min=0, help="Let the language model read names and claims of new papers, up to this cost."),
     ] = None,
+    as_json: WithJson = False,
 ) -> None:
     """Fetch changes, update the corpus, check the new version, publish it, and record the outcome.
 
     If an update fails, the previous version stays in use; the reason is printed and the exit code is 2.
     """
     night = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour, max_usd))
+    if as_json:
+        print_json(night)
+        return
     say(_outcome_sentence(night))
     for item in night.set_aside:
         say(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}")
@@ -54,7 +59,7 @@ def nightly(
 
 def history(
     last: Annotated[int, typer.Option(min=1, help="Number of nightly updates to show.")] = 14,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object per line, with all figures.")] = False,
+    as_json: WithJson = False,
 ) -> None:
     """Show the outcomes of the nightly updates, most recent last."""
     from index.nightly import NightlyHistory
@@ -64,9 +69,8 @@ def history(
     nights = NightlyHistory(directory).runs(last)
     if not nights:
         VersionStore(directory).current_path()
-    if json:
-        for night in nights:
-            print(night.model_dump_json())
+    if as_json:
+        print_json(nights)
     elif not nights:
         say(f"No nightly update is recorded in {escape(str(directory))}.")
     else:

@@ -7,7 +7,8 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import InputError
-from cluster.cli.terminal import readable_size, say, show_table
+from cluster.cli.options import WithJson
+from cluster.cli.terminal import print_json, readable_size, say, show_table
 
 if TYPE_CHECKING:
     from index.capacity_planning import CapacityRequest, PlannedFigure, PlanningConstants
@@ -32,6 +33,7 @@ def plan(
     texts_per_second: Annotated[
         float | None, typer.Option(help="Embedding speed you measured, in abstracts per second.")
     ] = None,
+    as_json: WithJson = False,
 ) -> None:
     """Estimate the disk space, memory, hours and cost of a corpus before it is built, each with its formula."""
     from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
@@ -50,6 +52,9 @@ def plan(
     )
     have = planning_constants()
     capacity = plan_capacity(wanted, have)
+    if as_json:
+        print_json({part: [item._asdict() for item in items] for part, items in capacity._asdict().items()})
+        return
     for title, figures in zip(("Disk", "Memory", "Building", "Every night"), capacity, strict=True):
         show_table((title, "", "Formula"), [(item.name, _value(item), item.formula) for item in figures], figures=("",))
         say("")

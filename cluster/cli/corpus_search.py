@@ -10,8 +10,8 @@ from rich.markup import escape
 from assayer.errors import InputError
 from assayer.models import Filters, Hit, Paper, PaperId, Passage, Window
 from assayer.text.names import normalised_name
-from cluster.cli.options import day
-from cluster.cli.terminal import say
+from cluster.cli.options import WithJson, day
+from cluster.cli.terminal import print_json, say
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -34,6 +34,7 @@ def search(
     naming: Annotated[
         bool, typer.Option("--naming", help="Only papers that name the query as a method or concept, newest first.")
     ] = False,
+    as_json: WithJson = False,
 ) -> None:
     """Search titles and abstracts, by meaning and by words."""
     filters = Filters(
@@ -51,9 +52,16 @@ def search(
     if naming and not normalised_name(query):
         raise InputError(f"{query!r} is not a name: it has neither a letter nor a digit.")
     if naming:
-        _show_papers(asyncio.run(_naming(query, limit, filters, load_settings())))
+        named = asyncio.run(_naming(query, limit, filters, load_settings()))
+        if as_json:
+            print_json({"papers": named})
+        else:
+            _show_papers(named)
         return
     hits, passages = asyncio.run(_search(query, limit, filters, snippets, load_settings()))
+    if as_json:
+        print_json({"papers": hits, "passages": passages})
+        return
     _show_hits(hits)
     _show_passages(passages)
 

@@ -12,7 +12,8 @@ from assayer.models import Absent
 from assayer.models.curation import PAPER_KINDS
 from assayer_client.curation import CuratedPaper
 from cluster.cli.curation_output import curating, end_curation, write_lines
-from cluster.cli.options import WithProfile, with_section
+from cluster.cli.options import WithJson, WithProfile, with_section
+from cluster.cli.standard_input import from_standard_input
 from cluster.cli.terminal import run_resumable, say
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -28,7 +29,11 @@ class _Curated(NamedTuple):
 
 def curate(
     papers: Annotated[
-        Path, typer.Argument(help="A JSONL file: a paper a line, with `title`, `abstract` and, if it has one, `id`.")
+        Path,
+        typer.Argument(
+            help="JSON lines of papers with `title`, `abstract` and, if it has one, `id`; - for standard input.",
+            callback=from_standard_input,
+        ),
     ],
     out: Annotated[Path, typer.Option(help="JSONL file for the results, a line a paper.")] = Path("curated.jsonl"),
     kinds: Annotated[
@@ -38,6 +43,7 @@ def curate(
         ),
     ] = None,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Sort papers (new idea, survey, evaluation) and derive a research question from each."""
     unknown = [kind for kind in kinds or () if kind not in PAPER_KINDS]
@@ -46,9 +52,10 @@ def curate(
     chosen = tuple(kind for kind in PAPER_KINDS if kind in kinds) if kinds else None
     settings = with_section(load_settings(profile), "curation", {"question_kinds": chosen})
     work, rejected = run_resumable(_curate(papers, out, settings))
-    _show(work.results)
+    if not as_json:
+        _show(work.results)
     complete = not any(isinstance(result.kind, Absent) for result in work.results)
-    end_curation(work, out, "Not read:", rejected, complete=complete)
+    end_curation(work, out, "Not read:", rejected, complete=complete, as_json=as_json)
 
 
 async def _curate(papers: Path, out: Path, settings: Settings) -> _Curated:

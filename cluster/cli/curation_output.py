@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from assayer.models import Absent
 from cluster.cli.output import prepare_file, write_files
-from cluster.cli.terminal import StepProgress, print_error, say
+from cluster.cli.terminal import StepProgress, print_error, print_json, say
 from cluster.curator import CurationWork, Curator, open_curator
 from cluster.settings import Settings
 from cluster.telemetry import metrics_server
@@ -26,9 +26,17 @@ async def curating(settings: Settings, out: Path, steps: str) -> AsyncIterator[t
             yield curator, bar
 
 
-def end_curation(work: CurationWork[Any], path: Path, label: str, problems: Sequence[str], *, complete: bool) -> None:
+def end_curation(
+    work: CurationWork[Any], path: Path, label: str, problems: Sequence[str], *, complete: bool, as_json: bool
+) -> None:
     """Print the usage of the work and its problems. Raises Exit with code 1 if any item has no result."""
-    show_work(work, path)
+    if as_json:
+        usage = {"prompt": work.prompt_tokens, "completion": work.completion_tokens}
+        print_json(
+            {"results": work.results, "dropped": work.dropped, "tokens": usage, "cost_usd": work.cost_usd, "file": path}
+        )
+    else:
+        show_work(work, path)
     for message in problems:
         print_error(label, message)
     if problems or not complete:

@@ -2,30 +2,46 @@
 missing."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
 
-from cluster.cli.options import WithModel, WithProfile
-from cluster.cli.terminal import say
-from cluster.settings import Settings
+from assayer.errors import ConfigurationError
+from cluster.cli.options import WithJson, WithModel, WithProfile
+from cluster.cli.terminal import print_json, say
 from cluster.settings_loading import load_settings
+
+if TYPE_CHECKING:
+    from cluster.health_checks import Finding
 
 _MARKS = {"ok": "[green]ok[/]     ", "absent": "[yellow]absent[/] ", "broken": "[bold red]broken[/] "}
 
 
-def doctor(profile: WithProfile = "laptop", model: WithModel = None) -> None:
+def doctor(profile: WithProfile = "laptop", model: WithModel = None, as_json: WithJson = False) -> None:
     """Check the installation: what is configured, what responds and what is missing."""
-    if asyncio.run(_show(load_settings(profile, model))):
+    from cluster.health_checks import Finding, run_health_checks
+
+    try:
+        findings = run_health_checks(load_settings(profile, model))
+    except ConfigurationError as error:
+        findings = _only(Finding("settings", "broken", str(error)))
+    if asyncio.run(_show(findings, as_json=as_json)):
         raise typer.Exit(1)
 
 
-async def _show(settings: Settings) -> bool:
-    """Print every finding as it arrives; return whether anything is broken."""
-    from cluster.health_checks import run_health_checks
+async def _only(finding: "Finding") -> "AsyncIterator[Finding]":
+    yield finding
 
-    broken = False
-    async for finding in run_health_checks(settings):
-        broken |= finding.state == "broken"
-        say(f"{_MARKS[finding.state]} [bold]{finding.subject}[/]: {escape(finding.text)}")
-    return broken
+
+async def _show(findings: "AsyncIterator[Finding]", *, as_json: bool) -> bool:
+    """Print every finding as it arrives, or all as JSON at the end; return whether anything is broken."""
+    found = []
+    async for finding in findings:
+        found.append(finding)
+        if not as_json:
+            say(f"{_MARKS[finding.state]} [bold]{finding.subject}[/]: {escape(finding.text)}")
+    if as_json:
+        print_json([finding._asdict() for finding in found])
+    return any(finding.state == "broken" for finding in found)

@@ -21,6 +21,7 @@ from cluster.cli.options import (
     WithBoardModels,
     WithCriteria,
     WithCutoff,
+    WithJson,
     WithLocalModel,
     WithModel,
     WithProfile,
@@ -30,7 +31,7 @@ from cluster.cli.options import (
     day,
 )
 from cluster.cli.output import ReportFormat, distinct_names, make_folder, safe_name
-from cluster.cli.terminal import EvaluationProgress, print_error, remark, run_resumable
+from cluster.cli.terminal import EvaluationProgress, print_error, print_json, remark, run_resumable
 from cluster.cli.written_report import WrittenReport
 from cluster.local_model import ChosenModel, chosen_model
 from cluster.settings import Settings
@@ -76,11 +77,22 @@ def evaluate(
     blind: WithBlind = None,
     model: WithModel = None,
     local_model: WithLocalModel = None,
+    as_json: WithJson = False,
 ) -> None:
     """Evaluate research ideas and write cited reports."""
     with chosen_model(profile, model, local_model) as chosen:
         boarded = replace(chosen, settings=_with_board(chosen.settings, board, board_models, calibration))
-        write_reports(paths, method, cutoff, boarded, formats, out, blind, load_criteria(criteria) if criteria else ())
+        write_reports(
+            paths,
+            method,
+            cutoff,
+            boarded,
+            formats,
+            out,
+            blind,
+            load_criteria(criteria) if criteria else (),
+            as_json=as_json,
+        )
 
 
 def write_reports(
@@ -92,12 +104,17 @@ def write_reports(
     out: Path,
     blind: bool | None,
     criteria: tuple[Criterion, ...] = (),
+    *,
+    as_json: bool = False,
 ) -> None:
     """Evaluate ideas, write their reports and show a summary. Raises AssayerError, and Exit with code 1 or 2 if any
     idea is left without a report."""
     last_day = day(cutoff, "cutoff")
     outcome = run_resumable(_evaluate(paths, method, last_day, chosen, formats, out, blind, criteria))
-    _show(outcome)
+    if as_json:
+        print_json({"reports": [item.record for item in outcome.written], "failed": _failures(outcome)})
+    else:
+        _show(outcome)
     if outcome.stopped and not outcome.written:
         raise outcome.stopped
     if outcome.stopped:
@@ -115,6 +132,10 @@ def _with_board(settings: Settings, board: int | None, models: str | None, calib
     }
     chosen = settings.innoeval.board.model_copy(update={key: item for key, item in options.items() if item is not None})
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": chosen})})
+
+
+def _failures(outcome: EvaluationOutcome) -> list[dict[str, str]]:
+    return [failure._asdict() for failure in outcome.failures]
 
 
 def _show(outcome: EvaluationOutcome) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from rich.markup import escape
 
@@ -59,6 +59,30 @@ class SummaryRow(NamedTuple):
         if report.parts:
             figures.append(("Cited", str(len(report.references))))
         return cls(title=_short(report.idea.title, 60), figures=tuple(figures), file=str(files[0]))
+
+
+class ReportRecord(TypedDict):
+    """Values of a report that `--json` prints; the files hold the report itself."""
+
+    source: str
+    title: str
+    method: str
+    complete: bool | None
+    """Whether the report reaches the minima for a total; None if it has no total."""
+    scores: dict[str, float | None]
+    files: list[str]
+
+
+def report_record(report: Report, files: Sequence[Path]) -> ReportRecord:
+    """Return the values of a report that `--json` prints."""
+    return ReportRecord(
+        source=report.idea.source,
+        title=report.idea.title,
+        method=report.method,
+        complete=None if report.release is None else not report.release.failed,
+        scores={part.name: part.score.value if isinstance(part.score, Score) else None for part in report.parts},
+        files=[str(file) for file in files],
+    )
 
 
 def show_summary_table(lines: Sequence[SummaryRow]) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cluster.cli.options import WithProfile, comma_separated, day
+from cluster.cli.options import IdeaPaths, WithJson, WithProfile, comma_separated, day
 from cluster.cli.output import prepare_file
-from cluster.cli.terminal import StageProgress, print_error, say
+from cluster.cli.standard_input import with_standard_input
+from cluster.cli.terminal import StageProgress, print_error, print_json, say, show_facts
 from cluster.settings_loading import load_settings
 from cluster.whole_files import write_whole
 
@@ -30,7 +31,13 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Files = Annotated[list[Path], typer.Argument(help="Labelled ideas: .jsonl or .jsonl.gz, one JSON object a line.")]
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Labelled ideas: .jsonl or .jsonl.gz, one JSON object a line; - for standard input.",
+        callback=with_standard_input,
+    ),
+]
 Name = Annotated[str | None, typer.Option("--graph", help="Name of the graph; ASSAYER_GRAPHEVAL__GRAPH by default.")]
 LabelField = Annotated[str, typer.Option(help="Field that holds the outcome.")]
 DateField = Annotated[str, typer.Option(help="Field that holds the date; `publication_date` and `year` are tried too.")]
@@ -140,7 +147,7 @@ def train(
 
 @app.command()
 def check(
-    paths: Annotated[list[Path], typer.Argument(help="Ideas of one batch: files or folders, as for evaluate.")],
+    paths: IdeaPaths,
     graph: Name = None,
     cosine: Annotated[
         float | None,
@@ -158,6 +165,7 @@ def check(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write all findings to this JSON file.")] = None,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Find ideas that repeat other ideas of their batch or, if there is a graph, of the graph. A match is a reason to
     look, not proof."""
@@ -167,23 +175,23 @@ def check(
         prepare_file(out)
     with StageProgress() as report:
         checked = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, report))
-    _show_checked(checked)
+    content = {against: [item.model_dump() for item in found] for against, found in checked.found.items()}
+    if as_json:
+        print_json(content)
+    else:
+        _show_checked(checked)
     if out is not None:
-        content = {
-            against: [item.model_dump() for item in resemblances] for against, resemblances in checked.found.items()
-        }
         write_whole(out, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if checked.rejected:
         raise typer.Exit(1)
 
 
 @app.command()
-def info(graph: Name = None, profile: WithProfile = "laptop") -> None:
+def info(graph: Name = None, profile: WithProfile = "laptop", as_json: WithJson = False) -> None:
     """Show the contents of a graph and how it was made."""
     from cluster.graph_operations import describe_graph
 
-    for name, text in asyncio.run(describe_graph(load_settings(profile), graph)).items():
-        say(f"[bold]{name + ':':<17}[/]{escape(text)}")
+    show_facts(asyncio.run(describe_graph(load_settings(profile), graph)), as_json=as_json)
 
 
 def _show_checked(checked: "BatchCheck") -> None:

@@ -1,17 +1,16 @@
-"""Commands of the program, imported on demand. Errors are converted to messages and exit codes only here."""
+"""Commands of the program. Errors are converted to messages and exit codes only here."""
 
 import errno
 import os
 import signal
 import sys
-from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from assayer.errors import AssayerError, ConfigurationError, InputError
+from cluster.cli.commands import LazyCommand, lazy_app
 
 _LONGEST_NAME = 200
 _HINTS = {
@@ -27,28 +26,6 @@ _HINTS = {
     errno.ELOOP: "Check the path: its links lead to one another.",
     errno.EMFILE: "Raise the limit of open files (ulimit -n).",
 }
-
-
-class LazyCommand(TyperCommand):
-    """Command `assayer NAME`, defined in `cluster.cli.NAME` by its Typer `app` or otherwise by its function of the same
-    name."""
-
-    def __init__(self, name: str, help: str) -> None:
-        super().__init__(name, help=help)
-        self._name = name
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Return the context of the actual command, which then handles everything, including help and usage."""
-        return self.command().make_context(info_name, args, parent, **extra)
-
-    def command(self) -> Any:
-        function = self._name.replace("-", "_")
-        module = import_module(f"cluster.cli.{function}")
-        if hasattr(module, "app"):
-            return typer.main.get_group(module.app)
-        alone = typer.Typer(add_completion=False)
-        alone.command(self._name)(getattr(module, function))
-        return typer.main.get_command(alone)
 
 
 EXTRAS = {
@@ -102,85 +79,60 @@ def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
     )
 
 
+_IDEAS, _MATERIAL = "Judge ideas", "Prepare papers, ideas and models"
+_INSTALLATION, _SERVICE = "Set up and serve", "Use and run a service"
+
 COMMANDS = (
-    LazyCommand("evaluate", "Evaluate research ideas and write cited reports."),
-    LazyCommand("read", "Show what is extracted from documents, without evaluating them."),
-    LazyCommand("check", "Report evidence on ideas without any generated text: closest work, limitations, references."),
-    LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."),
-    LazyCommand("references", "List papers of the corpus that an idea does not name; no language model is needed."),
-    LazyCommand("paper", "Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."),
+    LazyCommand("evaluate", "Evaluate research ideas and write cited reports.", _IDEAS),
+    LazyCommand(
+        "check", "Report evidence on ideas without any generated text: closest work, limitations, references.", _IDEAS
+    ),
+    LazyCommand("read", "Show what is extracted from documents, without evaluating them.", _IDEAS),
+    LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals.", _IDEAS),
+    LazyCommand("score", "Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness.", _IDEAS),
     LazyCommand(
         "reward",
         "Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward.",
+        _IDEAS,
+    ),
+    LazyCommand(
+        "references", "List papers of the corpus that an idea does not name; no language model is needed.", _IDEAS
     ),
     LazyCommand(
         "bias-test",
         "Vary institution, seniority, names and English of the same ideas, and show how scores change.",
+        _IDEAS,
     ),
-    LazyCommand("curate", "Sort papers (new idea, survey, evaluation) and derive a research question from each."),
-    LazyCommand("propose", "Propose candidate ideas for a research question, and pick the best of them."),
-    LazyCommand("score", "Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness."),
-    LazyCommand("brief", "Print reports on two pages of PDF each."),
-    LazyCommand("serve", "Serve evaluations, comparisons and rankings over HTTP."),
-    LazyCommand("submit", "Submit ideas to the service; prints the id of each evaluation or batch."),
+    LazyCommand("brief", "Print reports on two pages of PDF each.", _IDEAS),
+    LazyCommand("paper", "Save the full text of papers as GROBID reads them: TEI, JSON or Markdown.", _MATERIAL),
+    LazyCommand("corpus", "Build and search the local paper corpus.", _MATERIAL),
     LazyCommand(
-        "watch",
-        "Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result.",
+        "curate", "Sort papers (new idea, survey, evaluation) and derive a research question from each.", _MATERIAL
     ),
+    LazyCommand("propose", "Propose candidate ideas for a research question, and pick the best of them.", _MATERIAL),
     LazyCommand(
-        "fetch",
-        "Save reports or results to files and print their paths; resumes. Exit code 1: there are none yet.",
+        "calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes.", _MATERIAL
     ),
+    LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, add, check, info.", _MATERIAL),
     LazyCommand(
-        "shortlist",
-        "Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking.",
-    ),
-    LazyCommand("list", "List your batches and evaluations, the newest first, with state, cost and what went wrong."),
-    LazyCommand(
-        "compare",
-        "Show finished evaluations side by side; with --judge, say which of two is better and why.",
-    ),
-    LazyCommand("usage", "Show jobs, calls, tokens and cost in a period, and the remaining monthly budget."),
-    LazyCommand("cancel", "Cancel evaluations and other jobs by id; finished jobs are unchanged."),
-    LazyCommand("retry", "Retry failed and cancelled evaluations under the same id."),
-    LazyCommand(
-        "erase",
-        "Delete everything stored about an idea or a batch, with its comparisons; rankings remain without it.",
+        "policy", "Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop.", _MATERIAL
     ),
     LazyCommand(
-        "contestation",
-        "Save the record for an applicant who contests: what was judged, masked and used, as PDF and JSON.",
+        "doctor", "Check the installation: what is configured, what responds and what is missing.", _INSTALLATION
     ),
-    LazyCommand("audit-log", "Save and check the log of who did what about decisions."),
-    LazyCommand("timeline", "Draw the timeline of an evaluation: queue time, stages, and language model calls."),
-    LazyCommand("doctor", "Check the installation: what is configured, what responds and what is missing."),
-    LazyCommand("calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes."),
-    LazyCommand("corpus", "Build and search the local paper corpus."),
-    LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, add, check, info."),
-    LazyCommand("mcp", "Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default."),
-    LazyCommand("policy", "Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop."),
-    LazyCommand("tenants", "Manage the tenants of the service and their limits."),
-    LazyCommand("members", "Manage the people who work in the console, and their roles."),
-    LazyCommand("keys", "Manage the API keys of the service's tenants."),
+    LazyCommand("config", "Show the settings, and where each value comes from.", _INSTALLATION),
+    LazyCommand("serve", "Serve evaluations, comparisons and rankings over HTTP.", _INSTALLATION),
+    LazyCommand(
+        "mcp",
+        "Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default.",
+        _INSTALLATION,
+    ),
+    LazyCommand("batch", "Submit many ideas to a service, follow them and fetch their reports.", _SERVICE),
+    LazyCommand("admin", "Manage the tenants, keys and members of a service, and check its audit log.", _SERVICE),
 )
 """Commands in the order in which the help shows them."""
 
-
-class _Commands(TyperGroup):
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        for command in COMMANDS:
-            self.add_command(command)
-
-
-app = typer.Typer(
-    name="assayer",
-    cls=_Commands,
-    help="Evaluates research ideas against the literature: cited, auditable, at scale.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = lazy_app("Evaluates research ideas against the literature: cited, auditable, at scale.", COMMANDS, name="assayer")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,12 +1,14 @@
 """`assayer mcp`: the service as tools for agents, over the Model Context Protocol."""
 
 import asyncio
+from socket import socket
 from typing import Annotated
 
 import typer
 
 from assayer.errors import ConfigurationError, InputError
 from cluster.cli.options import WithProfile
+from cluster.listening import listening_socket
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -36,7 +38,8 @@ def mcp(
         asyncio.run(_over_stdio(settings))
         return
     host, port = host_and_port(http)
-    asyncio.run(_over_http(settings, host, port, allowed_host or []))
+    with listening_socket(host, port) as listening:
+        asyncio.run(_over_http(settings, host, listening, allowed_host or []))
 
 
 def host_and_port(text: str) -> tuple[str, int]:
@@ -55,14 +58,14 @@ async def _over_stdio(settings: Settings) -> None:
     if settings.api_key is None:
         raise ConfigurationError(
             "There is no API key.",
-            "Set ASSAYER_API_KEY in the client's configuration; `assayer keys create` creates one.",
+            "Set ASSAYER_API_KEY in the client's configuration; `assayer admin keys create` creates one.",
         )
     service = with_own_key(settings.api_url, settings.api_key.get_secret_value())
     await mcp_server(service, ServerState()).run_stdio_async()
 
 
-async def _over_http(settings: Settings, host: str, port: int, names: list[str]) -> None:
-    from cluster.http_server import listening_socket, serve_http
+async def _over_http(settings: Settings, host: str, listening: socket, names: list[str]) -> None:
+    from cluster.http_server import serve_http
     from cluster.mcp.server import PATH, http_app
     from cluster.mcp.waiting import ServerState
 
@@ -72,9 +75,8 @@ async def _over_http(settings: Settings, host: str, port: int, names: list[str])
     async def stopping() -> None:
         state.stopping = True
 
-    with listening_socket(host, port) as listening:
-        address, taken, *_ = listening.getsockname()
-        async with app.router.lifespan_context(app):
-            shown = f"[{address}]" if ":" in address else address
-            typer.echo(f"assayer offers tools over MCP at http://{shown}:{taken}{PATH}")
-            await serve_http(app, listening, asyncio.Event().wait, stopping)
+    address, taken, *_ = listening.getsockname()
+    async with app.router.lifespan_context(app):
+        shown = f"[{address}]" if ":" in address else address
+        typer.echo(f"assayer offers tools over MCP at http://{shown}:{taken}{PATH}")
+        await serve_http(app, listening, asyncio.Event().wait, stopping)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from assayer.errors import InputError
 from cluster.cli.output import PageFormat, ReportFormat
+from cluster.cli.standard_input import with_standard_input
 from cluster.settings import Profile, Settings
 
 
@@ -53,9 +54,9 @@ def with_section(settings: Settings, section: str, options: Mapping[str, Any]) -
 
 IDEAS_HELP = (
     "Ideas: files (.txt .md .tex .html .rtf .pdf .docx .odt .json .jsonl .csv .xlsx), folders of them, the folder or "
-    ".zip of a TeX paper, or arXiv ids, DOIs and addresses of papers."
+    ".zip of a TeX paper, arXiv ids, DOIs and addresses of papers, or - for standard input."
 )
-IdeaPaths = Annotated[list[Path], typer.Argument(help=IDEAS_HELP)]
+IdeaPaths = Annotated[list[Path], typer.Argument(help=IDEAS_HELP, callback=with_standard_input)]
 JobIds = Annotated[list[str], typer.Argument(help="Ids: ev_…, bt_…, rk_…, cp_…, rw_…, cu_…, pr_… or sc_….")]
 
 WithCutoff = Annotated[
@@ -105,6 +106,10 @@ WithBlind = Annotated[
     ),
 ]
 
+
+WithJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else there.")
+]
 
 WithProfile = Annotated[Profile, typer.Option("--profile", help="Named set of settings.")]
 

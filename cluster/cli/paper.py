@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from assayer.errors import AssayerError, InputError
-from cluster.cli.options import WithProfile
+from cluster.cli.options import WithJson, WithProfile
 from cluster.cli.output import distinct_names, make_folder, safe_name, write_files
-from cluster.cli.terminal import print_error
+from cluster.cli.terminal import print_error, print_json
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from cluster.whole_files import read_whole
@@ -51,6 +51,7 @@ def paper(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("out"),
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."""
     # What GROBID has read once is taken from the store of documents.
@@ -58,12 +59,17 @@ def paper(
     make_folder(out, "Papers")
     exported = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))
     names = distinct_names(_name(item.source) for item in exported)
+    written: list[Path] = []
     for item, name in zip(exported, names, strict=True):
         files = {out / f"{name}.{_ENDINGS[form]}": text for form, text in item.texts.items()}
-        for file in write_files(files):
-            typer.echo(file)
+        written += write_files(files)
         if item.problem is not None:
             print_error("Not saved:", str(item.problem))
+    if as_json:
+        print_json({"files": written})
+    else:
+        for file in written:
+            typer.echo(file)
     failures = sum(item.problem is not None for item in exported)
     if failures:
         raise typer.Exit(1 if failures < len(exported) else 2)

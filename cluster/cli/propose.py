@@ -13,7 +13,8 @@ from assayer.models import Absent
 from assayer.models.curation import ResearchQuestion
 from assayer_client.curation import BestBy, Candidate
 from cluster.cli.curation_output import curating, end_curation, write_lines
-from cluster.cli.options import WithProfile, with_section
+from cluster.cli.options import WithJson, WithProfile, with_section
+from cluster.cli.standard_input import from_standard_input
 from cluster.cli.terminal import run_resumable, say
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -31,10 +32,21 @@ class _Proposed(NamedTuple):
     rejected: list[str]
 
 
+def _from_standard_input(ctx: typer.Context, question: str) -> str:
+    """Return the question or the name of the file; for `-`, those on standard input."""
+    if question != "-":
+        return question
+    file = from_standard_input(ctx, Path(question))
+    return str(file) if file.suffix in (".json", ".jsonl") else file.read_text("utf-8")
+
+
 def propose(
     question: Annotated[
         str,
-        typer.Argument(help="A research question, or a JSONL file of questions, such as `assayer curate` writes."),
+        typer.Argument(
+            help="A research question, a JSONL file of questions from `assayer curate`, or - for standard input.",
+            callback=_from_standard_input,
+        ),
     ],
     candidates: Annotated[int | None, typer.Option(min=1, max=100, help="Ideas per question; 10 by default.")] = None,
     best: Annotated[
@@ -49,13 +61,15 @@ def propose(
         Path, typer.Option(help="JSONL file for the candidates, which every command reads as ideas.")
     ] = Path("candidates.jsonl"),
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Propose candidate ideas for a research question, and pick the best of them."""
     options = {"candidates": candidates, "candidate_tier": tier, "temperature": temperature}
     settings = with_section(load_settings(profile), "curation", options)
     made = run_resumable(_propose(question, best, out, settings))
-    _show(made)
-    end_curation(made.work, out, "Missing:", [*_lost(made), *made.rejected], complete=True)
+    if not as_json:
+        _show(made)
+    end_curation(made.work, out, "Missing:", [*_lost(made), *made.rejected], complete=True, as_json=as_json)
 
 
 async def _propose(question: str, best: BestBy | None, out: Path, settings: Settings) -> _Proposed:

@@ -20,6 +20,7 @@ from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import (
     IdeaPaths,
     WithBlind,
+    WithJson,
     WithLocalModel,
     WithModel,
     WithProfile,
@@ -27,7 +28,7 @@ from cluster.cli.options import (
     with_section,
 )
 from cluster.cli.output import make_folder, write_files, write_formats
-from cluster.cli.terminal import StepProgress, print_error, run_resumable, say, show_table
+from cluster.cli.terminal import StepProgress, print_error, print_json, run_resumable, say, show_table
 from cluster.local_model import chosen_model
 from cluster.ranking_inputs import comparisons_between, read_comparisons, read_evidence, read_scores
 from cluster.settings import Settings
@@ -126,14 +127,19 @@ def rank(
     blind: WithBlind = None,
     model: WithModel = None,
     local_model: WithLocalModel = None,
+    as_json: WithJson = False,
 ) -> None:
     """Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."""
     options = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, cut, blind)
     with chosen_model(profile, model, local_model) as chosen:
         made = run_resumable(_rank(_with_options(chosen.settings, by, calls_per_idea), options, out))
-    for remark in made.remarks:
-        say(escape(remark))
-    _show(made.ranked.ranking, _write(made, out, formats))
+    files = _write(made, out, formats)
+    if as_json:
+        print_json({"ranking": made.ranked.ranking, "remarks": made.remarks, "files": files})
+    else:
+        for remark in made.remarks:
+            say(escape(remark))
+        _show(made.ranked.ranking, files)
     for message in made.rejected:
         print_error("Not ranked:", message)
     if made.rejected or not made.ranked.ranking.judge.comparisons:

@@ -1,32 +1,30 @@
 """`assayer read`: the content extracted from documents, without evaluating them."""
 
 import asyncio
-import datetime as dt
-import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from assayer.models import Idea
-from cluster.cli.terminal import print_error, say
+from cluster.cli.idea_inputs import read_idea_inputs
+from cluster.cli.options import IdeaPaths, WithJson, WithProfile
+from cluster.cli.terminal import print_error, print_json, say
+from cluster.settings_loading import load_settings
 
 
 def read(
-    paths: Annotated[list[Path], typer.Argument(help="Ideas, or folders of them.")],
+    paths: IdeaPaths,
     text: Annotated[bool, typer.Option("--text", help="Print the text that would be judged as well.")] = False,
-    as_lines: Annotated[bool, typer.Option("--json", help="Print one JSON line an idea.")] = False,
+    profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Show what is extracted from documents, without evaluating them."""
-    from workers.documents.idea_reader import read_ideas
-
-    found = asyncio.run(read_ideas(paths, latest_cutoff=dt.datetime.now(dt.UTC).date()))
-    for idea in found.ideas:
-        if as_lines:
-            typer.echo(json.dumps(_fields(idea), ensure_ascii=False))
-        else:
-            _show(idea, text=text)
+    found = asyncio.run(read_idea_inputs(paths, load_settings(profile)))
+    if as_json:
+        print_json([_fields(idea) for idea in found.ideas])
+    for idea in found.ideas if not as_json else ():
+        _show(idea, text=text)
     for item in found.rejected:
         print_error("Not read:", f"{item.source}: {item.message}")
     if found.rejected:

@@ -3,9 +3,8 @@ language model."""
 
 import asyncio
 import datetime as dt
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,11 +13,11 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import InputError
-from assayer.models import Idea, PaperId
+from assayer.models import Idea
 from assayer.reports.bibliographies import as_bibtex, as_ris, listed_work
 from cluster.cli.idea_inputs import read_idea_inputs
-from cluster.cli.options import IdeaPaths, WithProfile, day
-from cluster.cli.terminal import print_error, say
+from cluster.cli.options import IdeaPaths, WithJson, WithProfile, day
+from cluster.cli.terminal import print_error, print_json, say
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -37,11 +36,11 @@ def references(
     cutoff: Annotated[
         str | None, typer.Option(help="YYYY-MM-DD: ignore papers published later. An idea's own cutoff still applies.")
     ] = None,
-    as_lines: Annotated[bool, typer.Option("--json", help="Print one JSON line a reference.")] = False,
     bibliography: Annotated[
         BibliographyFormat | None, typer.Option("--format", help="Print one bibliography for a reference manager.")
     ] = None,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """List papers of the corpus that an idea does not name; no language model is needed."""
     last_day = day(cutoff, "cutoff")
@@ -49,12 +48,12 @@ def references(
     ideas, failures = asyncio.run(_read(paths, settings))
     if ideas:
         found = asyncio.run(_missed(ideas, limit, last_day, settings))
-        if bibliography is not None:
+        if as_json:
+            print_json([record for suggestion in found for record in _records(suggestion)])
+        elif bibliography is not None:
             _print_bibliography(found, bibliography)
-        for suggestion in found if bibliography is None else ():
-            if as_lines:
-                _print_lines(suggestion)
-            else:
+        else:
+            for suggestion in found:
                 _show(suggestion)
     for source, message in failures:
         print_error("Not read:", f"{source}: {message}")
@@ -117,21 +116,19 @@ def _how(ways: "Sequence[WayFound]") -> str:
     return "; ".join(filter(None, ["near the idea's words" if by_words else "", along]))
 
 
-def _print_lines(missed: "MissedReferences") -> None:
+def _records(missed: "MissedReferences") -> Iterator[dict[str, object]]:
+    """Yield the fields of each reference that `--json` prints."""
     for rank, reference in enumerate(missed.references, start=1):
-        sources: list[dict[str, PaperId | str | None]] = [
-            {"kind": why.kind, "from": why.from_paper.id if why.from_paper else None} for why in reference.found
-        ]
-        line = {
+        paper = reference.paper
+        yield {
             "idea": missed.idea.source,
             "rank": rank,
-            "id": reference.paper.id,
-            "title": reference.paper.title,
-            "url": reference.paper.url,
-            "publication_date": reference.paper.publication_date.isoformat()
-            if reference.paper.publication_date
-            else None,
-            "retraction": reference.paper.retraction.model_dump(mode="json") if reference.paper.retraction else None,
-            "found": sources,
+            "id": paper.id,
+            "title": paper.title,
+            "url": paper.url,
+            "publication_date": paper.publication_date,
+            "retraction": paper.retraction,
+            "found": [
+                {"kind": way.kind, "from": way.from_paper.id if way.from_paper else None} for way in reference.found
+            ],
         }
-        sys.stdout.write(f"{json.dumps(line, ensure_ascii=False)}\n")

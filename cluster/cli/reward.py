@@ -11,9 +11,10 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Absent
-from cluster.cli.options import WithLocalModel, WithModel, WithProfile
+from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile
 from cluster.cli.output import distinct_names, make_folder, prepare_file, safe_name, write_files
-from cluster.cli.terminal import StageProgress, run_resumable, say, show_table
+from cluster.cli.standard_input import from_standard_input
+from cluster.cli.terminal import StageProgress, print_json, run_resumable, say, show_table
 from cluster.local_model import chosen_model
 from cluster.settings import Settings
 from cluster.whole_files import read_whole
@@ -45,7 +46,11 @@ class _Rewarded(NamedTuple):
 
 def reward(
     file: Annotated[
-        Path, typer.Argument(help="JSON lines with question, idea and abstract, and optionally id and reference.")
+        Path,
+        typer.Argument(
+            help="JSON lines with question, idea and abstract, and optionally id and reference; - for standard input.",
+            callback=from_standard_input,
+        ),
     ],
     judge: Annotated[str | None, typer.Option(help="Judge; by default the configured one.")] = None,
     out: Annotated[Path, typer.Option(help="File for the rewards, one JSON line an item.")] = Path("rewards.jsonl"),
@@ -56,6 +61,7 @@ def reward(
     profile: WithProfile = "laptop",
     model: WithModel = None,
     local_model: WithLocalModel = None,
+    as_json: WithJson = False,
 ) -> None:
     """Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward."""
     items = read_reward_items(file)
@@ -67,7 +73,10 @@ def reward(
     if pages is not None:
         rewarded = rewarded._replace(pages=_write_pages(pages, rewarded))
     write_files({out: "".join(f"{line}\n" for line in rewarded.lines())})
-    _show(rewarded, out)
+    if as_json:
+        print_json({"result": rewarded.result, "items": rewarded.outcomes, "file": out, "pages": rewarded.pages})
+    else:
+        _show(rewarded, out)
     if rewarded.result.absent or rewarded.result.problem:
         raise typer.Exit(1)
 

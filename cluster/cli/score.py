@@ -12,7 +12,7 @@ from assayer.models import Absent, judged_blind
 from assayer_client.curation import IdeaScores
 from cluster.cli.curation_output import curating, end_curation, write_lines
 from cluster.cli.idea_inputs import read_idea_inputs
-from cluster.cli.options import IdeaPaths, WithBlind, WithProfile, with_section
+from cluster.cli.options import IdeaPaths, WithBlind, WithJson, WithProfile, with_section
 from cluster.cli.terminal import run_resumable, say, show_table
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -40,13 +40,15 @@ def score(
     out: Annotated[Path, typer.Option(help="JSONL file for the scores, a line an idea.")] = Path("scores.jsonl"),
     profile: WithProfile = "laptop",
     blind: WithBlind = None,
+    as_json: WithJson = False,
 ) -> None:
     """Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness."""
     settings = with_section(load_settings(profile), "curation", {"score_dimensions": dimensions})
     work, rejected = run_resumable(_score(paths, question, out, blind, settings))
-    _show(work.results)
+    if not as_json:
+        _show(work.results)
     complete = not any(isinstance(result.mean, Absent) for result in work.results)
-    end_curation(work, out, "Not scored:", rejected, complete=complete)
+    end_curation(work, out, "Not scored:", rejected, complete=complete, as_json=as_json)
 
 
 async def _score(paths: list[Path], asked: str | None, out: Path, blind: bool | None, settings: Settings) -> _Scored:

@@ -5,6 +5,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
+from socket import socket
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from assayer.errors import InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.serve_on_ray import RayPlace, serve_on_ray
 from cluster.cli.terminal import remark
+from cluster.listening import listening_socket
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -39,10 +41,11 @@ def serve(
     if ray or address is not None:
         serve_on_ray(settings, profile, RayPlace(host, port, address), partial(_show_key, settings.home), _show_address)
         return
-    try:
-        asyncio.run(_serve_alone(settings, host, port))
-    except asyncio.CancelledError:
-        raise typer.Exit(130) from None
+    with listening_socket(host, port) as listening:
+        try:
+            asyncio.run(_serve_alone(settings, listening))
+        except asyncio.CancelledError:
+            raise typer.Exit(130) from None
 
 
 def _show_key(home: Path, key: str | None) -> None:
@@ -63,14 +66,14 @@ def _show_address(host: str, port: int) -> None:
     typer.echo(f"assayer listens at http://{f'[{host}]' if ':' in host else host}:{port}")
 
 
-async def _serve_alone(settings: Settings, host: str, port: int) -> None:
-    from cluster.http_server import listening_socket, serve_http
+async def _serve_alone(settings: Settings, listening: socket) -> None:
+    from cluster.http_server import serve_http
     from cluster.log import configure_log
     from cluster.service import create_first_key, open_service
     from cluster.telemetry import metrics_server
 
     configure_log(settings.log)
-    with listening_socket(host, port) as listening, metrics_server(settings.metrics):
+    with metrics_server(settings.metrics):
         async with open_service(settings) as service:
             _show_key(settings.home, await create_first_key(service.database))
             address, taken, *_ = listening.getsockname()

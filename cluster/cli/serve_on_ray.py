@@ -10,6 +10,7 @@ import typer
 
 from assayer.errors import ConfigurationError
 from cluster.cli.terminal import remark
+from cluster.listening import listening_socket
 from cluster.settings import Profile, Settings
 
 
@@ -32,26 +33,24 @@ def serve_on_ray(
     """Run the service on Ray until it is stopped. Raises ConfigurationError."""
     if find_spec("ray") is None:
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
-    from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_figures
-
     # The database stays open here: it must not end with the process that happened to open it first.
     opened = AsyncExitStack()
     with asyncio.Runner() as runner, ExitStack() as stack:
+        port, own_api = place.port, place.address is None and not settings.serving.ingress.wanted
+        # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
+        with ExitStack() as trying:
+            if place.address is None or port == 0:
+                listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
+                port = listener.getsockname()[1]
+        from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_figures
+
         folder = stack.enter_context(private_environment()) if place.address is None else None
-        own_api = folder is not None and not settings.serving.ingress.wanted
         if folder is not None and own_api:
             stack.enter_context(shared_figures(folder))
         # Not before: what counts decides on import where it does.
         from cluster.database import open_database
-        from cluster.http_server import listening_socket
         from cluster.service import create_first_key
 
-        port = place.port
-        with ExitStack() as trying:
-            # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
-            if place.address is None or port == 0:
-                listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
-                port = listener.getsockname()[1]
         database = runner.run(opened.enter_async_context(open_database(settings)))
         stack.callback(lambda: runner.run(opened.aclose()))
         show_key(runner.run(create_first_key(database)))

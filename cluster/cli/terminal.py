@@ -1,8 +1,9 @@
 """Terminal output of commands: tables, sizes, remarks, progress bars."""
 
 import asyncio
+import json
 import sys
-from collections.abc import Collection, Coroutine, Iterable, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -45,9 +46,16 @@ def say(markup: str) -> None:
     SafeConsole(highlight=False).print(markup, soft_wrap=True)
 
 
+def print_json(value: object) -> None:
+    """Print a value, which may hold models, paths and dates, as one JSON document on standard output."""
+    from pydantic_core import to_jsonable_python
+
+    sys.stdout.write(json.dumps(to_jsonable_python(value), ensure_ascii=False, indent=2) + "\n")
+
+
 def status(text: str) -> Status:
     """Show a spinner with the text until the context ends."""
-    return SafeConsole(highlight=False).status(text)
+    return SafeConsole(stderr=True, highlight=False).status(text)
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: Collection[str] = ()) -> None:
@@ -60,6 +68,14 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: 
     for row in rows:
         table.add_row(*map(escape, row))
     SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDEST).print(table)
+
+
+def show_facts(facts: Mapping[str, str], *, as_json: bool) -> None:
+    """Print named facts, one per line, or as one JSON object."""
+    if as_json:
+        print_json(facts)
+    for name, text in facts.items() if not as_json else ():
+        say(f"[bold]{name + ':':<17}[/]{escape(text)}")
 
 
 def run_resumable(work: Coroutine[Any, Any, Out]) -> Out:
@@ -88,10 +104,10 @@ def _encodable(text: str) -> str:
 
 
 class _Bars:
-    """Progress bars, drawn only on a terminal. Use as a context manager."""
+    """Progress bars on standard error, drawn only on a terminal. Use as a context manager."""
 
-    def __init__(self, *columns: SpinnerColumn | TextColumn, stderr: bool = False) -> None:
-        console = SafeConsole(stderr=stderr, highlight=False)
+    def __init__(self, *columns: SpinnerColumn | TextColumn) -> None:
+        console = SafeConsole(stderr=True, highlight=False)
         self._progress = Progress(
             *columns,
             BarColumn(),
@@ -162,8 +178,8 @@ class EvaluationProgress(_Bars):
 class StepProgress(_Bars):
     """Progress bar that counts steps, either of one stage or of all stages. Implements the Progress port."""
 
-    def __init__(self, steps: str, total: int | None = None, stage: str | None = None, stderr: bool = False) -> None:
-        super().__init__(SpinnerColumn(), TextColumn(steps), stderr=stderr)
+    def __init__(self, steps: str, total: int | None = None, stage: str | None = None) -> None:
+        super().__init__(SpinnerColumn(), TextColumn(steps))
         self._stage = stage
         self._task = self._progress.add_task(steps, total=total)
 

@@ -12,7 +12,7 @@ from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
-from cluster.cli.evaluation_summary import SummaryRow
+from cluster.cli.evaluation_summary import ReportRecord, SummaryRow, report_record
 from cluster.cli.output import ReportFormat, write_files, write_formats
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _PAGES = (ReportFormat.html, ReportFormat.md, ReportFormat.json)
 
 class WrittenReport(NamedTuple):
     line: SummaryRow
+    record: ReportRecord
     report: Report | None
     """Report of the idea; None if there are too many to read in a terminal, because thousands of reports are not kept
     in memory."""
@@ -59,4 +60,4 @@ class WriteReport:
         files = write_formats(stem, report, _RENDER, self.formats or _PAGES)
         if report.graph is not None:  # of a method that builds one
             files += write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
-        return WrittenReport(SummaryRow.of(report, files), report if self.kept else None)
+        return WrittenReport(SummaryRow.of(report, files), report_record(report, files), report if self.kept else None)

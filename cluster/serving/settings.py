@@ -15,6 +15,7 @@ class PoolSettings(Frozen):
     cpus: float = Field(default=0.1, ge=0)
     """CPUs of each process, as counted by Ray."""
     gpus: float = Field(default=0.0, ge=0)
+    """GPUs of each process, as counted by Ray."""
     ongoing: int = Field(default=256, ge=1)
     """Maximum number of concurrent calls in one process."""
     queued: int = Field(default=4096, ge=1)

@@ -13,6 +13,7 @@ import fcntl
 import logging
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -124,11 +125,11 @@ class VersionStore:
             raise
 
     def _move(self, finished: Path, place: Path) -> None:
+        _allow_as_umask(finished)
         for path in [*finished.rglob("*"), finished]:
             _sync(path)
         if place.exists():
             shutil.rmtree(place)
-        finished.chmod(0o755)
         finished.rename(place)
         _sync(place.parent)
 
@@ -227,3 +228,17 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _allow_as_umask(folder: Path) -> None:
+    """Give a folder and its content the permissions that the umask allows: temporary folders, and some files of
+    tantivy, can be read by their owner only."""
+    probe = folder / ".umask"
+    probe.touch()
+    files = stat.S_IMODE(probe.stat().st_mode)
+    probe.unlink()
+    folders = files | (files & 0o444) >> 2
+    for path in [folder, *folder.rglob("*")]:
+        wanted = folders if path.is_dir() else files
+        if stat.S_IMODE(path.stat().st_mode) & wanted != wanted:
+            path.chmod(wanted)

@@ -17,6 +17,7 @@ from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, rep
 from orchestrator.api.openapi import ACCEPTED_RESPONSE
 from orchestrator.api.url_queries import CancelQuery, PageQuery
 from orchestrator.jobs.models import Job, JobId, JobKind
+from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import not_there, required
 from orchestrator.web.authentication import Reader, Submitter, require_scope
@@ -68,6 +69,8 @@ class Posting:
     async def accept(self, job: NewJob, path: str, accepted: BaseModel, by: ActBy | None = None) -> Response:
         """Store the job and respond 202 with `accepted`, or repeat the response to an identical earlier request. `path`
         ends in the job's id. `by` is the actor, if the act is recorded in the audit log."""
+        method = job.request.method if isinstance(job.request, EvaluationRequest) else None
+        self.services.options.check_limit(job.request.limits.max_usd, method)
         content = accepted.model_dump_json().encode()
         fingerprint = request_fingerprint(self.request, await self.request.body())
         record = idempotency_record(self.idempotency_key, fingerprint, 202, content, path)

@@ -3,6 +3,7 @@
 import datetime as dt
 import hashlib
 import io
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -36,6 +37,8 @@ _KINDS = (
     ".pdf, .docx, .odt, .txt, .md, .tex, .html, .rtf, .json, .jsonl, .csv, .tsv or .xlsx, a .zip of them, or a .zip "
     "of the files of a TeX document"
 )
+_UNREAD_NAMED = 20
+"""Maximum number of unread fields named in the notices of a batch."""
 _PDF_MARK = b"%PDF-"
 _PDF_HEAD_BYTES = 1_024
 """Number of leading bytes that must contain a PDF's signature."""
@@ -248,7 +251,18 @@ def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
                 intake.duplicates.append(_duplicate(read, first))
     if not intake.rows:
         raise InputError("The batch is empty.", "Send at least one row, or one file.")
+    intake.notices += _unread_fields(intake.accepted)
     return intake
+
+
+def _unread_fields(rows: Iterable[AcceptedRow]) -> list[str]:
+    """Return a notice for each field of JSON or table rows that is not read, which may be a misspelt one."""
+    readings = [row.idea.reading for row in rows if row.idea is not None and row.idea.reading is not None]
+    unread = Counter(item for reading in readings for item in reading.left_out if item.part.startswith("the field "))
+    return [
+        f"Not read: {item.part}, in {count:,} row{'s' * (count > 1)}: {item.why}."
+        for item, count in unread.most_common(_UNREAD_NAMED)
+    ]
 
 
 def _duplicate(row: AcceptedRow, first: AcceptedRow) -> Duplicate:

@@ -91,6 +91,7 @@ async def start(id: PathId, context: CallRunner, entered: Annotated[_Entered, Fo
     call = await context.find_batch(id)
     choice = _choice(entered)
     work, candidates = await _request(context, call, choice)
+    context.services.options.check_limit(choice.max_usd)
     job = JobId(context.services.new_id("rk"))
     subject = f"{call.name or call.id}: {len(work.ideas):,} proposals"
     new = NewJob(id=job, request=work, subject=subject, priority="batch", made_of=tuple(candidates.evaluations))

@@ -34,6 +34,10 @@ class EvaluationOptions:
     """Judging options that are the same for all rankings of this service."""
     walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
     """Options for the search for missed references, used if the request does not set them."""
+    unpriced: tuple[str, ...] = ()
+    """Language models without a known price, with which limits in US dollars cannot be kept."""
+    without_llm: frozenset[str] = frozenset()
+    """Methods that never ask a language model."""
     personas: int | None = None
     """Number of personas from which InnoEval's boards are drawn, which limits their size. None if only the workers know
     it."""
@@ -81,6 +85,13 @@ class EvaluationOptions:
 
     def judged_blind(self, asked: bool | None, *, several: bool) -> bool:
         return judged_blind(asked, self.blind, several=several)
+
+    def check_limit(self, max_usd: float | None, method: str | None = None) -> None:
+        """Raise HttpProblem for a limit in US dollars if the price of a model is unknown."""
+        if max_usd is not None and self.unpriced and method not in self.without_llm:
+            detail = f"The price of the model {self.unpriced[0]!r} is unknown, so a limit in US dollars cannot be kept."
+            advice = "Use limits.max_prompt_tokens, or the operator can set ASSAYER_LLM__PRICES."
+            raise HttpProblem("not-configured", f"{detail} {advice}")
 
     def check_priority(self, priority: Priority) -> None:
         """Raise HttpProblem for overnight priority if no batch API of a language model is set up."""

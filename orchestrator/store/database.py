@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar
 
@@ -24,6 +26,8 @@ _LOG = logging.getLogger(__name__)
 _LOGGED_CHARS = 400
 _MIGRATION_SECONDS = 7_200.0
 """Timeout in seconds for migrating the tables of an earlier version, at the first start of a new one."""
+_OUTAGE_SECONDS: ContextVar[float] = ContextVar("outage_seconds", default=math.inf)
+"""Seconds after which work gives up an unreachable server, if that is less than its patience."""
 T = TypeVar("T")
 P = ParamSpec("P")
 S = TypeVar("S", bound="Store")
@@ -49,6 +53,17 @@ class Outage(NamedTuple):
 
     seconds: float
     ended_at: float
+
+
+@contextmanager
+def at_most_in_an_outage(seconds: float) -> Iterator[None]:
+    """Let database work in this context give up an unreachable server after this many seconds: whoever waits for a
+    response learns of an outage soon. Slow statements keep their time."""
+    token = _OUTAGE_SECONDS.set(seconds)
+    try:
+        yield
+    finally:
+        _OUTAGE_SECONDS.reset(token)
 
 
 class _ConnectionLost(Exception):
@@ -167,11 +182,12 @@ class Database:
         therefore leave the same rows. `seconds` limits the total time, for work with many statements; by default it is
         `patience_seconds` in the settings."""
         patience = self._settings.patience_seconds if seconds is None else seconds
+        outage = min(patience, _OUTAGE_SECONDS.get())
         last: Exception = TimeoutError(f"no free connection for {patience:g} s")
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(_ConnectionLost),
-            wait=wait_random_exponential(multiplier=0.05, max=2.0),
-            stop=stop_after_delay(patience),
+            wait=wait_random_exponential(multiplier=0.05, max=min(2.0, outage / 4)),
+            stop=stop_after_delay(outage),
             reraise=True,
         )
         try:

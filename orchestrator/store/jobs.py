@@ -349,7 +349,7 @@ def _batch(row: Any) -> BatchStatus:
     return from_row(
         BatchStatus,
         row,
-        cost_usd=None if row["unpriced"] else row["known_cost_usd"],
+        cost_usd=None if row["unpriced"] or row["erased"] else row["known_cost_usd"],
         counts=dict(zip(row["states"] or (), row["jobs"] or (), strict=True)),
         finished_at=finished,
     )

@@ -24,6 +24,11 @@ _MESSAGES = {
     "dict_type": "It must be an object.",
     "tuple_type": "It must be a list.",
     "list_type": "It must be a list.",
+    **dict.fromkeys(("date_from_datetime_parsing", "date_parsing"), "It must be a date, such as 2026-01-31."),
+    **dict.fromkeys(
+        ("datetime_from_date_parsing", "datetime_parsing"),
+        "It must be a time, such as 2026-01-31T12:00:00Z, or a date.",
+    ),
     "string_type": "It must be text.",
     "string_unicode": "It contains an incomplete character (a lone surrogate).",
 }
@@ -62,13 +67,21 @@ def _malformed_json(document: str, position: int, message: str) -> HttpProblem:
 
 def _problem_error(error: Mapping[str, Any], body_model: type[BaseModel] | None) -> ProblemError:
     kind, place = error["type"], _without_shape(error["loc"])
-    detail = _MESSAGES.get(kind) or _sentence(str(error["msg"]))
+    detail = _MESSAGES.get(kind) or _length(error) or _sentence(str(error["msg"]))
     if kind == "extra_forbidden":
         known = _known_fields(body_model, place[1:-1]) if place[0] == "body" else ()
         detail += suggestion(str(place[-1]), known)
     if place[0] == "body":
         return ProblemError(detail=detail, pointer=json_pointer(place[1:]))
     return ProblemError(detail=detail, parameter=".".join(str(part) for part in place[1:])[:_SHOWN])
+
+
+def _length(error: Mapping[str, Any]) -> str:
+    """Return the sentence on a list of too many items; empty for other errors."""
+    if error["type"] != "too_long":
+        return ""
+    most, items = error["ctx"]["max_length"], error["ctx"]["actual_length"]
+    return f"It may have at most {most} items, not {'more' if items is None else items}."
 
 
 def _without_shape(place: Sequence[str | int]) -> Sequence[str | int]:

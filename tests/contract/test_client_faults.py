@@ -129,6 +129,14 @@ def test_unresponsive_server_raises_after_the_last_retry(asking: Asking) -> None
     assert type(pickle.loads(pickle.dumps(caught.value))) is ServiceUnreachable  # noqa: S301 - our own bytes
 
 
+def test_every_retry_is_logged_with_its_reason(asking: Asking, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "assayer_client")
+    with serving([problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
+        asking.ask(scripted.url, "evaluations.create", _BODY)
+    (told,) = [record.getMessage() for record in caplog.records if record.name == "assayer_client.retries"]
+    assert told.startswith("Not now (503): Wait. Trying again in 7.")
+
+
 def test_retry_after_beyond_the_time_limit_is_not_retried(asking: Asking) -> None:
     with serving([problem("rate-limited", 429, retry_after="3600")]) as scripted, pytest.raises(ApiProblem) as caught:
         asking.ask(scripted.url, "evaluations.get", "ev_1")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cluster import settings_loading
+from tests.constants import CONSTANTS
 from tests.contract.command_line import CommandLine, command_line, error_sentence
 from tests.contract.scripted_service import answer, problem, serving
 from tests.e2e.program import IDEAS
@@ -47,7 +49,7 @@ READERS: dict[str, tuple[str, ...]] = {
         *("--classes", "a,b", "--name", "n", "--source", "s"),
     ),
     "plan of a training": ("policy", "check", "@.toml"),
-    "audit log": ("audit-log", "verify", "@.jsonl"),
+    "audit log": ("admin", "audit-log", "verify", "@.jsonl"),
     "labelled ideas": ("graph", "build", "@.jsonl"),
 }
 
@@ -68,6 +70,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A database and a model that are out of reach: whatever comes so far has found nothing wrong with its files."""
+    monkeypatch.setattr(settings_loading, "SETTABLE", CONSTANTS)
     monkeypatch.setenv("ASSAYER_DATABASE__URL", "postgresql://nobody@127.0.0.1:9/none")
     monkeypatch.setenv("ASSAYER_DATABASE__CONNECT_SECONDS", "0.5")
     monkeypatch.setenv("ASSAYER_DATABASE__PATIENCE_SECONDS", "0.5")
@@ -99,11 +102,11 @@ def test_impossible_file_name_is_rejected_with_clear_message(command_line: Comma
 WRITERS: dict[str, tuple[str, ...]] = {
     "reports": ("evaluate", str(IDEA), "--out", AT),
     "briefs": ("brief", "report.json", "--out", AT),
-    "fetched reports": ("fetch", "ev_1", "--out", AT),
-    "contestation": ("contestation", "ev_1", "--out", AT),
+    "fetched reports": ("batch", "fetch", "ev_1", "--out", AT),
+    "contestation": ("batch", "contestation", "ev_1", "--out", AT),
     "rewards": ("reward", "rewards.jsonl", "--out", AT),
-    "proof": ("erase", "--source", "x", "--yes", "--proof", AT),
-    "audit log": ("audit-log", "export", AT),
+    "proof": ("batch", "erase", "--source", "x", "--yes", "--proof", AT),
+    "audit log": ("admin", "audit-log", "export", AT),
     "ingested": ("corpus", "ingest", "jsonl", "records.jsonl", "--to", AT),
     "copies": ("graph", "check", str(IDEA), str(IDEA), "--out", AT),
 }
@@ -122,18 +125,18 @@ def test_output_path_below_a_file_is_rejected_and_file_survives(command_line: Co
 
 
 ASKING: dict[str, tuple[str, ...]] = {
-    "list": ("list",),
-    "usage": ("usage",),
-    "watch": ("watch", "ev_1"),
-    "cancel": ("cancel", "ev_1"),
-    "retry": ("retry", "ev_1"),
-    "fetch": ("fetch", "ev_1"),
-    "compare": ("compare", "ev_1", "ev_2"),
-    "shortlist": ("shortlist", "bt_1"),
-    "timeline": ("timeline", "ev_1"),
-    "submit": ("submit", str(IDEA)),
-    "erase": ("erase", "--source", "x", "--yes"),
-    "tip": ("audit-log", "tip"),
+    "list": ("batch", "list"),
+    "usage": ("batch", "usage"),
+    "watch": ("batch", "watch", "ev_1"),
+    "cancel": ("batch", "cancel", "ev_1"),
+    "retry": ("batch", "retry", "ev_1"),
+    "fetch": ("batch", "fetch", "ev_1"),
+    "compare": ("batch", "compare", "ev_1", "ev_2"),
+    "shortlist": ("batch", "shortlist", "bt_1"),
+    "timeline": ("batch", "timeline", "ev_1"),
+    "submit": ("batch", "submit", str(IDEA)),
+    "erase": ("batch", "erase", "--source", "x", "--yes"),
+    "tip": ("admin", "audit-log", "tip"),
 }
 
 

@@ -13,12 +13,14 @@ import pytest
 from typer.testing import CliRunner
 
 from assayer.errors import Unreadable
+from cluster import settings_loading
 from cluster.cli.main import app
 from simulator.outside.library import Library
 from simulator.outside.pdfs import paper_pdf
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
 from simulator.outside.teis import ENTITY_BOMB, paper_tei
+from tests.constants import CONSTANTS
 from tests.e2e.program import Program, reading
 from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
 from workers.documents import PdfLimits
@@ -38,6 +40,7 @@ def configured_world(world: OutsideWorld, tmp_path: Path, monkeypatch: pytest.Mo
     settings = {**reading(world), "GROBID__URLS": world.url("grobid-1"), "HOME": str(tmp_path / "home")}
     for name, value in settings.items():
         monkeypatch.setenv(f"ASSAYER_{name}", value)
+    monkeypatch.setattr(settings_loading, "SETTABLE", CONSTANTS)
     monkeypatch.chdir(tmp_path)
     return world
 

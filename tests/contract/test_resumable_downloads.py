@@ -237,3 +237,21 @@ async def test_a_redirect_into_a_private_network_is_not_followed(serve: Serve) -
     async with _transfers(allow=("127.0.0.1/32",)) as transfers:
         with pytest.raises(AddressRefused):
             await transfers.read(f"{url}/")
+
+
+async def test_every_retry_of_a_dead_source_is_told(
+    serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def down(request: web.Request) -> web.StreamResponse:
+        return web.Response(status=503)
+
+    url = await serve(down)
+    async with _transfers() as transfers:
+        with pytest.raises(SourceUnavailable):
+            await transfers.read(f"{url}/list")
+    told = [record.getMessage() for record in caplog.records]
+    assert [text.partition("Trying again")[2] for text in told] == [
+        " in 0 s (attempt 2 of 3).",
+        " in 0 s (attempt 3 of 3).",
+    ]
+    assert "503" in told[0]

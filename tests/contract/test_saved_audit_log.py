@@ -45,7 +45,7 @@ def test_rejected_key_keeps_the_previously_saved_log(
     with serving([problem("forbidden", 403)]) as service:
         monkeypatch.setenv("ASSAYER_API_URL", service.url)
         monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-        said = error_sentence(command_line("audit-log", "export", saved))
+        said = error_sentence(command_line("admin", "audit-log", "export", saved))
     assert said.startswith("Error: ")
     assert saved.read_text() == LAST_WEEKS
     assert [path.name for path in saved.parent.iterdir()] == ["log.jsonl"]
@@ -57,7 +57,7 @@ def test_export_failing_midway_keeps_the_previously_saved_log(
     with serving([page("1"), problem("forbidden", 403)]) as service:
         monkeypatch.setenv("ASSAYER_API_URL", service.url)
         monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-        error_sentence(command_line("audit-log", "export", saved))
+        error_sentence(command_line("admin", "audit-log", "export", saved))
     assert saved.read_text() == LAST_WEEKS
 
 
@@ -67,7 +67,7 @@ def test_complete_export_replaces_the_previous_log(
     with serving([page(None), answer(TIP)]) as service:
         monkeypatch.setenv("ASSAYER_API_URL", service.url)
         monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-        ended = command_line("audit-log", "export", saved)
+        ended = command_line("admin", "audit-log", "export", saved)
     assert (ended.code, ended.out) == (0, f"1:{'0' * 64}\n")
     head, entry = map(json.loads, saved.read_text().splitlines())
     assert (head["reader"], entry["number"]) == ("owner", 1)
@@ -75,7 +75,7 @@ def test_complete_export_replaces_the_previous_log(
 
 def test_export_into_missing_folder_is_rejected(command_line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-    said = error_sentence(command_line("audit-log", "export", "none/log.jsonl"))
+    said = error_sentence(command_line("admin", "audit-log", "export", "none/log.jsonl"))
     assert said == "Error: none/log.jsonl cannot be written: No such file or directory."
 
 
@@ -93,9 +93,9 @@ def test_invalid_audit_log_file_is_rejected(
 ) -> None:
     if content is not None:
         (tmp_path / "log.jsonl").write_bytes(content)
-    said = error_sentence(command_line("audit-log", "verify", "log.jsonl"))
+    said = error_sentence(command_line("admin", "audit-log", "verify", "log.jsonl"))
     assert why in said
 
 
 def test_folder_instead_of_audit_log_is_rejected(command_line: CommandLine, tmp_path: Path) -> None:
-    assert "Is a directory" in error_sentence(command_line("audit-log", "verify", tmp_path))
+    assert "Is a directory" in error_sentence(command_line("admin", "audit-log", "verify", tmp_path))

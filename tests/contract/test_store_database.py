@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import Iterator
 
 import asyncpg
@@ -10,7 +11,7 @@ from pydantic import SecretStr
 
 from assayer.errors import ConfigurationError, StorageError
 from orchestrator.store import Database, DatabaseSettings
-from orchestrator.store.database import Connection
+from orchestrator.store.database import Connection, at_most_in_an_outage
 from orchestrator.store.database_errors import safe_address
 from orchestrator.store.migrator import MIGRATION_LOCK, latest_revision
 from tests.contract.postgres_proxy import PostgresProxy
@@ -252,3 +253,17 @@ async def test_excess_statements_wait_for_a_free_connection(empty_database_url: 
         rows = await asyncio.gather(*(database.fetch_one("SELECT $1::int AS n", n) for n in range(50)))
 
     assert [row["n"] for row in rows if row is not None] == list(range(50))
+
+
+async def test_request_learns_of_an_outage_within_seconds_while_a_job_waits(database_url: str) -> None:
+    async with PostgresProxy.before(database_url) as proxy, Database(settings(proxy.url, 5.0)) as database:
+        await database.fetch("SELECT 1")
+        await proxy.cut()
+        waiting = asyncio.create_task(database.fetch("SELECT 2"))
+        started = time.monotonic()
+        with at_most_in_an_outage(2.0), pytest.raises(StorageError):
+            await database.fetch("SELECT 3")
+        assert time.monotonic() - started < 4
+        assert not waiting.done()
+        await proxy.restore()
+        assert [row[0] for row in await waiting] == [2]

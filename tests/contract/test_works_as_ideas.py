@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from assayer.models import Idea
+from cluster import settings_loading
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.settings_loading import load_settings
 from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
+from tests.constants import CONSTANTS
 from tests.e2e.program import addresses, reading
 
 LIBRARY = Library(SAMPLE)
@@ -21,6 +23,7 @@ def records(world: OutsideWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Sources of records at their twins, without full texts."""
     for name, value in {**addresses(world), "HOME": str(tmp_path / "home")}.items():
         monkeypatch.setenv(f"ASSAYER_{name}", value)
+    monkeypatch.setattr(settings_loading, "SETTABLE", CONSTANTS)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.txt").write_text("We plant young corals on tiles in three bays and measure how they grow. " * 3)
     return world

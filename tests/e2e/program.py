@@ -20,6 +20,7 @@ import asyncpg
 from cluster.postgres import EmbeddedPostgres, postmaster
 from simulator.outside.process import OutsideWorld
 from simulator.process import Simulator
+from tests.constants import CONSTANT_VARIABLES, START
 from tests.fork_server import PROGRAM, Ended, Piped, can_fork, run_forked
 from tests.polling import LONGEST_SECONDS, wait_until
 
@@ -83,7 +84,7 @@ class Program:
 
     def run_for_real(self, *arguments: object) -> Ended:
         ended = subprocess.run(
-            [str(PROGRAM), *map(str, arguments)],
+            [*self._started_for_real(), *map(str, arguments)],
             cwd=self.home,
             env=self._environment(),
             stdin=subprocess.DEVNULL,
@@ -93,6 +94,12 @@ class Program:
             timeout=LONGEST_SECONDS,
         )
         return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+    def _started_for_real(self) -> list[str]:
+        """Return the program or, if variables shorten constants, a start of it that accepts them."""
+        if {*self.settings} & CONSTANT_VARIABLES:
+            return [sys.executable, "-c", START.format(root=str(ROOT))]
+        return [str(PROGRAM)]
 
     def _environment(self) -> dict[str, str]:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}

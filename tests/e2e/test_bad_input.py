@@ -137,7 +137,7 @@ def test_unreachable_database_error_names_its_address_without_password(program: 
 
 def test_endpoint_without_a_model_is_refused(program: Program) -> None:
     said = _refused(program.having(LLM__BASE_URL="http://127.0.0.1:9/v1"))
-    assert said.startswith("An LLM endpoint is set but no model: set ASSAYER_LLM__MODEL to one that it serves.")
+    assert said.startswith("ASSAYER_LLM__BASE_URL: set, but no model: set ASSAYER_LLM__MODEL.")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def nights(homes: Homes) -> Nights:
     bad = program.run("corpus", "nightly", program.home / "nowhere", "--no-fetch")
     listed = program.run("corpus", "history", "--json")
     return Nights(
-        good, bad, [json.loads(line) for line in listed.out.splitlines()], program.run("corpus", "history"), corpus,
+        good, bad, json.loads(listed.out), program.run("corpus", "history"), corpus,
         before,
     )  # fmt: skip
 

@@ -21,9 +21,9 @@ def test_missing_references_are_listed_with_search_method(program: Program) -> N
     assert "near the idea's words" in ended.out
 
 
-def test_json_lines_contain_only_ranked_papers_before_cutoff(program: Program) -> None:
+def test_json_contains_only_ranked_papers_before_cutoff(program: Program) -> None:
     ended = program.run("references", TWO_IDEAS[0], "--json", "--cutoff", "2022-06-30")
-    lines = [json.loads(line) for line in ended.out.splitlines()]
+    lines = json.loads(ended.out)
     assert [item["rank"] for item in lines] == list(range(1, len(lines) + 1))
     assert lines
     assert all(item["publication_date"] <= "2022-06-30" for item in lines)
@@ -32,7 +32,7 @@ def test_json_lines_contain_only_ranked_papers_before_cutoff(program: Program) -
 
 @pytest.mark.parametrize("kind", ["bibtex", "ris"])
 def test_bibliography_names_the_same_papers_as_the_lines(program: Program, kind: str) -> None:
-    lines = [json.loads(line) for line in program.run("references", TWO_IDEAS[0], "--json").out.splitlines()]
+    lines = json.loads(program.run("references", TWO_IDEAS[0], "--json").out)
     entries = read_bibliography(program.run("references", TWO_IDEAS[0], "--format", kind).out, kind).entries
     assert [entry.work.title for entry in entries] == [item["title"].rstrip(".") for item in lines]
     assert [str(entry.work.year) for entry in entries] == [item["publication_date"][:4] for item in lines]

@@ -160,3 +160,8 @@ def test_names_of_files_are_read_as_browsers_write_them() -> None:
         as_form({"O'Brien %22quoted%22 100%.txt": WORDS.encode(), "two%0D%0Alines.txt": WORDS.encode()}), "form"
     )
     assert [row.source for row in intake.accepted] == ['O\'Brien "quoted" 100%.txt', "two lines.txt"]
+
+
+def test_fields_that_are_not_read_are_named_once_for_all_rows() -> None:
+    rows = [{"tilte": "A", "text": WORDS}, {"tilte": "B", "text": f"{WORDS} again"}, {"title": "C", "text": words(40)}]
+    assert read_batch(as_jsonl(rows)).notices == ['Not read: the field "tilte", in 2 rows: too short to be prose.']

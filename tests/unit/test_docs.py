@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from cluster.cli.commands import LazyCommand
 from cluster.cli.main import COMMANDS
-from cluster.settings import Settings
-from cluster.settings_loading import variable_names
+from cluster.operator_settings import variable_names
 from tests.unit.metric_labels import metric_labels
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ def _pages() -> Iterator[tuple[str, Path, str]]:
 
 
 def test_pages_name_only_settings_that_exist() -> None:
-    known = {*variable_names(Settings, "ASSAYER_"), *_CLIENTS_OWN}
+    known = {*variable_names(), *_CLIENTS_OWN}
     faults = [
         (name, setting)
         for name, _, text in _pages()
@@ -91,7 +91,7 @@ def _unknown(words: Sequence[str]) -> list[str]:
     while (held := getattr(command, "commands", None)) and rest and re.fullmatch(r"[a-z][a-z0-9-]*", rest[0]):
         if rest[0] not in held:  # deeper down it may be the next word of a sentence
             return rest[:1] if command is first else []
-        command, rest = held[rest[0]], rest[1:]
+        command, rest = _actual(held[rest[0]]), rest[1:]
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     return [word for word in rest if word.startswith("--") and word.partition("=")[0] not in {*known, "--help"}]
 
@@ -99,6 +99,10 @@ def _unknown(words: Sequence[str]) -> list[str]:
 @cache
 def _command(name: str) -> Any:
     return next(command for command in COMMANDS if command.name == name).command()
+
+
+def _actual(command: Any) -> Any:
+    return command.command() if isinstance(command, LazyCommand) else command
 
 
 def test_pages_name_only_metrics_that_exist() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.cli.fetched_names import NamedProposal, report_names
+from cluster.cli.batch.fetched_names import NamedProposal, report_names
 
 
 def named(*sources: str, taken: tuple[str, ...] = ()) -> list[str]:

@@ -40,7 +40,7 @@ def test_concurrent_forked_commands_are_isolated(tmp_path: Path) -> None:
 def test_killed_or_late_command_is_reported_and_server_keeps_running(tmp_path: Path) -> None:
     silent = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-    waiting = ["watch", "ev_1"], tmp_path, _environment(tmp_path, ASSAYER_API_URL=url, ASSAYER_API_KEY="key")
+    waiting = ["batch", "watch", "ev_1"], tmp_path, _environment(tmp_path, ASSAYER_API_URL=url, ASSAYER_API_KEY="key")
 
     def kill_first_command() -> None:
         servers = [child for child in psutil.Process().children() if "tests.fork_server" in child.cmdline()]

@@ -1,5 +1,8 @@
 import asyncio
 import datetime as dt
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -208,3 +211,14 @@ def test_open_without_a_corpus_tells_how_to_build_one(directory: Path, content: 
     with pytest.raises(CorpusError, match="There is no corpus") as caught:
         Corpus.open(directory, EMBEDDER)
     assert "assayer corpus build PATH" in caught.value.hint
+
+
+def test_permissions_of_a_corpus_are_those_that_the_umask_allows(source: Path, directory: Path) -> None:
+    code = (
+        "import asyncio, os, sys; os.umask(0o022); from pathlib import Path; from index import build_corpus;"
+        "from workers.embedding.hashing_embedder import HashingEmbedder;"
+        "asyncio.run(build_corpus([Path(sys.argv[1])], Path(sys.argv[2]), HashingEmbedder()))"
+    )
+    subprocess.run([sys.executable, "-c", code, source, directory], check=True, timeout=120)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [directory, *directory.rglob("*")]}
+    assert [path for path, mode in modes.items() if mode != (0o755 if path.is_dir() else 0o644)] == []

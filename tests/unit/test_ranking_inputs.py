@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.models import Absent, ReleaseMinima, Report
@@ -13,7 +14,7 @@ from assayer.reports.scores import score_of
 from assayer_client.comparisons import Comparison, DimensionVerdict
 from cluster.cli.rank import rank as command
 from cluster.ranking_inputs import read_comparisons, read_scores
-from cluster.settings_loading import load_settings
+from cluster.settings import RankingSettings
 from tests.unit.judges import ideas_of_worth
 from tests.unit.reports_fixture import full_report
 
@@ -115,8 +116,6 @@ def test_missing_language_model_error_names_required_setting(monkeypatch: pytest
         command([tmp_path])
 
 
-def test_unknown_order_by_dimension_in_settings_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ASSAYER_RANKING__ORDER_BY", "charm")
-    with pytest.raises(ConfigurationError, match="no dimension 'charm'"):
-        load_settings()
+def test_unknown_order_by_dimension_is_reported() -> None:
+    with pytest.raises(ValidationError, match="no dimension 'charm'"):
+        RankingSettings(order_by="charm")

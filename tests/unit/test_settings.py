@@ -1,13 +1,18 @@
 """Where settings come from, and what is said of those that cannot be."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from assayer.errors import ConfigurationError
+from cluster.cli.main import app
+from cluster.operator_settings import setting_paths
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
+from docs.site_tables import meaning
 
 
 @pytest.fixture(autouse=True)
@@ -63,11 +68,11 @@ def test_openai_key_is_not_sent_to_other_hosts(monkeypatch: pytest.MonkeyPatch) 
 def test_environment_variable_overrides_file_and_file_overrides_profile(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "assayer.toml").write_text('[llm]\nmodel = "of the file"\nseed = 7\n')
+    (tmp_path / "assayer.toml").write_text('[llm]\nmodel = "of the file"\nmax_answer_tokens = 7\n')
     monkeypatch.setenv("ASSAYER_LLM__MODEL", "of the variable")
     llm = load_settings("simulate").llm
     assert llm is not None
-    assert (llm.model, llm.seed, llm.base_url) == ("of the variable", 7, "http://127.0.0.1:8399/v1")
+    assert (llm.model, llm.max_answer_tokens, llm.base_url) == ("of the variable", 7, "http://127.0.0.1:8399/v1")
 
 
 @pytest.mark.parametrize("written", ["10.1.0.0/16, ::1/128", '["10.1.0.0/16", "::1/128"]'])
@@ -117,7 +122,7 @@ def test_misspelt_variable_is_rejected_with_suggestion(
 def test_misspelt_setting_in_the_file_is_refused(tmp_path: Path, written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     (tmp_path / "assayer.toml").write_text(written)
-    with pytest.raises(ConfigurationError, match=r"MODLE|set ASSAYER_LLM__MODEL"):
+    with pytest.raises(ConfigurationError, match=r"line [23]: there is no setting llm.modle. Did you mean llm.model\?"):
         load_settings()
 
 
@@ -139,3 +144,57 @@ def test_invalid_value_is_rejected_with_variable_name(
 
 def test_invalid_secret_value_is_not_repeated_in_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "sesame" not in _refusal(monkeypatch, ASSAYER_LLM__PRICES="open sesame")
+
+
+def test_settings_are_few_and_each_is_documented() -> None:
+    paths = list(setting_paths())
+    assert len(paths) == len(set(paths)) <= 150
+    assert [path for path in paths if not meaning(path)] == []
+
+
+def test_misspelt_setting_in_the_file_is_told_with_line_and_nearest_name(tmp_path: Path) -> None:
+    (tmp_path / "assayer.toml").write_text("# ours\n[evaluation]\nmax_usd = 2\nconcurency = 3\n")
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings()
+    assert str(caught.value) == (
+        "assayer.toml, line 4: there is no setting evaluation.concurency. Did you mean evaluation.concurrency?"
+    )
+
+
+def test_invalid_value_in_the_file_is_told_with_line(tmp_path: Path) -> None:
+    (tmp_path / "assayer.toml").write_text('home = "/data"\n\n[innoeval.board]\nmodels = 3\n')
+    with pytest.raises(ConfigurationError, match=r"^assayer.toml, line 4: innoeval.board.models: "):
+        load_settings()
+
+
+@pytest.mark.parametrize("written", ["[scholareval]\nhits = 3\n", "scholareval = {hits = 3}\n"])
+def test_constant_is_refused_in_the_file(tmp_path: Path, written: str) -> None:
+    (tmp_path / "assayer.toml").write_text(written)
+    with pytest.raises(ConfigurationError, match=r"line [12]: there is no setting scholareval.hits"):
+        load_settings()
+
+
+def test_constant_is_refused_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "There is no setting ASSAYER_SCHOLAREVAL__HITS." in _refusal(monkeypatch, ASSAYER_SCHOLAREVAL__HITS="3")
+
+
+def test_mapping_in_the_file_may_have_any_keys(tmp_path: Path) -> None:
+    (tmp_path / "assayer.toml").write_text('[llm]\nmodel = "m"\nbase_url = "http://x/v1"\n[llm.prices]\nm = [1, 2]\n')
+    llm = load_settings().llm
+    assert llm is not None
+    assert llm.prices["m"] == (1, 2)
+
+
+def test_config_show_names_the_origin_of_each_value_and_masks_secrets(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "assayer.toml").write_text('[queue]\nmax_losses = 9\n[corpus]\nsource = "s3://me:sesame@host/corpus"\n')
+    monkeypatch.setenv("ASSAYER_DATABASE__URL", "postgresql://me:sesame@host/x")
+    ended = CliRunner().invoke(app, ["config", "show", "--origin", "--json", "--profile", "online"])
+    shown = {row["name"]: (row["value"], row["origin"]) for row in json.loads(ended.stdout)}
+    assert len(shown) == len(list(setting_paths()))
+    assert shown["ASSAYER_QUEUE__MAX_LOSSES"] == (9, "assayer.toml, line 2")
+    assert shown["ASSAYER_DATABASE__URL"] == ("••••", "environment, ASSAYER_DATABASE__URL")
+    assert shown["ASSAYER_S2__BASE_URL"] == ("https://api.semanticscholar.org", "profile online")
+    assert shown["ASSAYER_QUEUE__MAX_FAILURES"] == (3, "default")
+    assert "sesame" not in ended.stdout

@@ -1,8 +1,10 @@
 """Modules that commands load at start: listing commands needs no library of theirs, and a small command no large
 one."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,10 +46,10 @@ MODELS = frozenset(
     [
         ("cluster.cli.main", LARGE | {"asyncpg", "httpx2", "psutil", "pydantic_settings"}),
         ("cluster.settings_loading", LARGE | {"asyncpg", "httpx2", "psutil"}),
-        ("cluster.cli.tenants, cluster.cli.keys, cluster.database", LARGE | {"httpx2"}),
+        ("cluster.cli.admin.tenants, cluster.cli.admin.keys, cluster.database", LARGE | {"httpx2"}),
         (
-            "cluster.cli.submit, cluster.cli.watch, cluster.cli.fetch, cluster.cli.cancel, cluster.cli.timeline, "
-            "assayer_client",
+            "cluster.cli.batch.submit, cluster.cli.batch.watch, cluster.cli.batch.fetch, cluster.cli.batch.cancel, "
+            "cluster.cli.batch.timeline, assayer_client",
             LARGE | {"asyncpg", "psutil"},
         ),
         ("cluster.cli.serve, cluster.cli.doctor, cluster.cli.corpus", LARGE | {"asyncpg", "httpx2"}),
@@ -73,6 +75,7 @@ def test_help_of_the_installed_program_names_every_command() -> None:
 def test_command_with_missing_dependency_names_required_extra() -> None:
     program = """
 import sys
+from pathlib import Path
 sys.modules["fastapi"] = None
 sys.argv = ["assayer", "serve", "--port", "0"]
 from cluster.cli.main import main
@@ -83,3 +86,28 @@ main()
     assert ended.stderr == (
         "Error: This command needs fastapi, which is not installed. Install it with: pip install 'assayer[service]'.\n"
     )
+
+
+@pytest.mark.parametrize("command", [["serve"], ["serve", "--ray"], ["mcp", "--http"]], ids=" ".join)
+def test_taken_port_is_refused_before_anything_is_loaded(command: list[str], tmp_path: Path) -> None:
+    program = """
+import socket, sys
+taken = socket.create_server(("127.0.0.1", 0))
+port = str(taken.getsockname()[1])
+sys.argv = ["assayer", *sys.argv[1:], *(["--port"] if sys.argv[1] == "serve" else []), port]
+from cluster.cli.main import main
+try:
+    main()
+finally:
+    print(*{"fastapi", "mcp", "ray", "torch", "uvicorn"} & sys.modules.keys())
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *command],
+        env=os.environ | {"ASSAYER_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (ended.returncode, ended.stdout.strip()) == (2, "")
+    assert "Address already in use" in ended.stderr

@@ -1,4 +1,4 @@
-"""Which files `assayer submit` sends, how many at once; and how `assayer timeline` draws."""
+"""Which files `assayer batch submit` sends, how many at once; and how `assayer batch timeline` draws."""
 
 import datetime as dt
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 from assayer.errors import InputError
 from assayer.reports.timeline_chart import chart_of, steps
 from assayer_client.reports import Span, Timeline
+from cluster.cli.batch.submit import files_to_upload, upload_batches
+from cluster.cli.batch.timeline import draw_chart, peak_concurrency
 from cluster.cli.output import write_files
-from cluster.cli.submit import files_to_upload, upload_batches
-from cluster.cli.timeline import draw_chart, peak_concurrency
 
 
 def _written(folder: Path, **sizes: int) -> None:
@@ -91,3 +91,12 @@ def test_chart_column_shows_peak_concurrency_of_its_interval() -> None:
     chart = chart_of(_timeline())
     assert peak_concurrency(steps(chart.asked), 10, 4) == [0, 0, 1, 2]
     assert peak_concurrency((), 10, 3) == [0, 0, 0]
+
+
+def test_timeline_of_an_evaluation_answered_from_the_cache_is_drawn() -> None:
+    start = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+    cached = Span(name="judge", kind="call", start=start, end=start, outcome="cached")
+    timeline = Timeline(id="ev_1", title="An idea", state="succeeded", start=start, end=start, spans=(cached,))
+    lines = [line.plain for line in draw_chart(chart_of(timeline), 72)]
+    assert "1 calls, 1 from the cache" in lines[1]
+    assert lines[2].startswith("judge")

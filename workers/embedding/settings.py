@@ -26,6 +26,7 @@ class EmbedderSettings(Frozen):
     query_prefix: str | None = None
     """Text prepended to queries, for models trained with such a prefix."""
     passage_prefix: str | None = None
+    """Text prepended to passages, for models trained with such a prefix."""
     pooling: Pooling | None = None
     max_tokens: int | None = Field(default=None, ge=16)
     """Maximum tokens of a text including its prefix; the rest is ignored. The model's own maximum also applies."""

@@ -6,6 +6,7 @@ can be gigabytes in size; requests are retried with backoff, or when a busy serv
 import asyncio
 import datetime as dt
 import errno
+import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
@@ -26,6 +27,7 @@ from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolv
 from workers.outbound.http import retry_after
 from workers.outbound.source_pace import Pacer
 
+_LOG = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 _CHUNK = 1_048_576
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -101,6 +103,7 @@ class ResumableDownloader(GuardedClient):
             wait=self._wait,
             stop=stop_after_attempt(self._settings.attempts),
             sleep=self._sleep,
+            before_sleep=partial(self._log_retry, url),
             reraise=True,
         )
         try:
@@ -110,6 +113,19 @@ class ResumableDownloader(GuardedClient):
                 f"{loggable_url(url)} {failure.problem}, {self._settings.attempts} times in a row.",
                 "Run the command again later; the download continues where it stopped.",
             ) from None
+
+    def _log_retry(self, url: str, state: RetryCallState) -> None:
+        """Log why a request is repeated: all attempts together can take minutes."""
+        failure = state.outcome.exception() if state.outcome else None
+        problem = failure.problem if isinstance(failure, _TransientFailure) else failure
+        _LOG.warning(
+            "%s %s. Trying again in %.0f s (attempt %d of %d).",
+            loggable_url(url),
+            problem,
+            state.upcoming_sleep,
+            state.attempt_number + 1,
+            self._settings.attempts,
+        )
 
     def _wait(self, state: RetryCallState) -> float:
         """Return the wait before the next attempt: twice the previous wait, or as long as the service asks for."""

@@ -32,6 +32,7 @@ class ConcurrencySettings(Frozen):
 
     start: int = Field(default=32, ge=1)
     max: int = Field(default=512, ge=1)
+    """Maximum calls in flight."""
 
 
 class LlmBatchSettings(Frozen):
@@ -71,6 +72,7 @@ class LlmSettings(Frozen):
     api_key: SecretStr = SecretStr("")
     """API key; empty for servers that require none."""
     model: str = Field(min_length=1)
+    """Model: `PROVIDER/NAME`, or a name that the endpoint serves."""
     endpoint_name: str = ""
     """Name under which the endpoint's answers are cached; if empty, its address. With a name, the cached answers stay
     valid when the address changes."""
@@ -101,6 +103,7 @@ class LlmSettings(Frozen):
     """Maximum number of times a malformed answer is sent back with its errors. A truncated answer is requested once
     more."""
     request_timeout_seconds: Seconds = 180.0
+    """Maximum seconds for one answer."""
     connect_timeout_seconds: Seconds = 10.0
     backoff_initial_seconds: Seconds = 0.5
     backoff_max_seconds: Seconds = 30.0

@@ -22,7 +22,9 @@ class MailServerSettings(Frozen):
     ca_file: Path | None = None
     """CA certificates for verifying the server, in addition to those of this machine."""
     user: str = Field(default="", max_length=500)
+    """User of the mail server; empty for a server without sign-in."""
     password: SecretStr | None = None
+    """Password of the user."""
     sender: str = Field(default="", max_length=254)
     """Sender address of mails, such as `assayer@example.org`."""
     sender_name: str = Field(default="assayer", max_length=100)

@@ -39,7 +39,9 @@ class SourceSettings(Frozen):
     base_url: str | None = None
     """Base URL; None disables the source."""
     api_key: SecretStr = SecretStr("")
+    """API key; without it, sources allow less, and some nothing."""
     email: str = ""
+    """Contact address sent with every request, for which some sources allow more; Unpaywall requires it."""
     spacing_seconds: float = Field(default=0.1, ge=0)
     """Minimum seconds between the starts of two requests; with one connection, between the end of a response and the
     next request."""

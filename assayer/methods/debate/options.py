@@ -29,6 +29,7 @@ class ViewpointJudge(Frozen):
 
 class DebateOptions(Frozen):
     composition: str = DEFAULT_COMPOSITION
+    """Name of the composition that judges rewards."""
     compositions: Path | None = None
     """File of additional compositions; an entry with the name of a built-in composition replaces it."""
     rounds: int | None = Field(default=None, ge=1, le=5)

@@ -70,6 +70,7 @@ class BatchBody:
         if wrong_method := services.options.method_problem(query.method):
             raise HttpProblem.parameter("method", wrong_method)
         services.options.check_priority(query.priority)
+        services.options.check_limit(query.max_usd, query.method)
         if lies_ahead(query.cutoff, services):
             raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
         if wrong := services.options.board_problem(query.board, tags_in(query.board_models), query.method):

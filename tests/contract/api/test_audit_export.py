@@ -18,17 +18,17 @@ async def test_blanked_text_in_an_owner_export_is_reported_as_a_fault(service: S
     assert (await owner.get("/v1/audit-log")).json()["reader"] == "owner"
     async with served(service.app) as url:
         program = Program(url, owner.key, tmp_path)
-        saved = await program.run("audit-log", "export", file)
+        saved = await program.run("admin", "audit-log", "export", file)
     head, *entries = [json.loads(line) for line in (await asyncio.to_thread(file.read_text)).splitlines()]
     assert head["reader"] == "owner"
     entries[-1] |= {"content": None, "salt": None, "withheld": True}
     await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries)))
-    found = await program.run("audit-log", "verify", file, "--tip", saved.out.strip())
+    found = await program.run("admin", "audit-log", "verify", file, "--tip", saved.out.strip())
     assert found.code == 1
     assert f"entry {len(entries)}: states that its content is withheld" in found.out
     assert "1 fault in " in found.err
     await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries, head)))
-    twice = await program.run("audit-log", "verify", file)
+    twice = await program.run("admin", "audit-log", "verify", file)
     assert twice.code == 2
     assert "has two headers" in twice.err
 

@@ -173,17 +173,17 @@ async def test_command_exports_the_log_and_detects_damage(service: Service, tmp_
     await _write(service, 4)
     async with served(service.app) as url:
         program = Program(url, (await person(service, "auditor")).key, tmp_path)
-        saved = await program.run("audit-log", "export", log_file)
-        tip = (await program.run("audit-log", "tip")).out.strip()
+        saved = await program.run("admin", "audit-log", "export", log_file)
+        tip = (await program.run("admin", "audit-log", "tip")).out.strip()
     assert saved.code == 0, saved.err
     assert saved.out.strip() == tip
-    good = await program.run("audit-log", "verify", log_file, "--tip", tip)
+    good = await program.run("admin", "audit-log", "verify", log_file, "--tip", tip)
     assert good.code == 0, good.out
     assert "6 entries, nothing changed, nothing missing" in good.err
     lines = await asyncio.to_thread(_lines, log_file)
     for damage in _DAMAGES.values():
         await asyncio.to_thread(log_file.write_text, "".join(damage(lines)))
-        found = await program.run("audit-log", "verify", log_file, "--tip", tip)
+        found = await program.run("admin", "audit-log", "verify", log_file, "--tip", tip)
         assert found.code == 1
         assert found.out.startswith("entry ")
 
@@ -215,8 +215,8 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     assert all(entry["content"] for entry in entries if not entry["withheld"])
     async with served(service.app) as url:
         program = Program(url, await service.key("manage"), tmp_path)
-        saved = await program.run("audit-log", "export", log_file)
-    good = await program.run("audit-log", "verify", log_file, "--tip", saved.out.strip())
+        saved = await program.run("admin", "audit-log", "export", log_file)
+    good = await program.run("admin", "audit-log", "verify", log_file, "--tip", saved.out.strip())
     assert good.code == 0, good.out
     assert "The text of 5 entries is withheld" in good.err
     assert "Nothing proves the header" in good.err
@@ -224,8 +224,8 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     assert '"reader":"machine"' in lines[0]
     for other in ([lines[0].replace("machine", "owner"), *lines[1:]], lines[1:]):
         await asyncio.to_thread(log_file.write_text, "".join(other))
-        believed = await program.run("audit-log", "verify", log_file, "--tip", saved.out.strip())
+        believed = await program.run("admin", "audit-log", "verify", log_file, "--tip", saved.out.strip())
         assert believed.code == 1
         assert "withheld" in believed.out
     await asyncio.to_thread(log_file.write_text, "".join(lines[:-2] + lines[-1:]))
-    assert (await program.run("audit-log", "verify", log_file, "--tip", saved.out.strip())).code == 1
+    assert (await program.run("admin", "audit-log", "verify", log_file, "--tip", saved.out.strip())).code == 1

@@ -109,7 +109,7 @@ async def test_estimate_without_a_valid_idea_is_rejected_like_a_submission(clien
 
 async def test_command_prints_the_estimate_and_submits_nothing(program: Program, service: Service) -> None:
     await evaluated(service, 12, 0.25)
-    ended = await program.run("submit", "ideas", "--estimate")
+    ended = await program.run("batch", "submit", "ideas", "--estimate")
     assert ended.code == 0, ended.err
     assert "bad.pdf" in ended.err
     said = dict(line.split(":", 1) for line in ended.out.splitlines() if ":" in line)
@@ -162,7 +162,7 @@ async def test_estimate_reports_corpus_fit_or_why_it_is_absent(
         assert some.checked == 40
         graph = await asked(caller, as_jsonl(rows), method="grapheval")
         assert (graph.corpus_fit, graph.corpus_fit_absent) == (None, "This method reads no literature.")
-    said = await program.run("submit", "ideas", "--estimate")
+    said = await program.run("batch", "submit", "ideas", "--estimate")
     assert "Corpus:  not checked. This service has no corpus to search." in said.out
 
 

@@ -8,6 +8,7 @@ import json
 import re
 import signal
 from pathlib import Path
+from typing import Any
 
 from orchestrator.jobs.models import Problem, TenantPlan
 from orchestrator.jobs.requests import RankingRequest
@@ -18,19 +19,19 @@ from tests.contract.office_files import word
 
 
 async def test_idea_is_submitted_watched_and_fetched_and_its_timeline_drawn(program: Program, service: Service) -> None:
-    submitted = await program.run("submit", "ideas/risk.txt", "--method", "grapheval")
+    submitted = await program.run("batch", "submit", "ideas/risk.txt", "--method", "grapheval")
     assert submitted.code == 0, submitted.err
     job = submitted.out.strip()
     assert job.startswith("ev_")
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(program.run("watch", job))
+        watching = group.create_task(program.run("batch", "watch", job))
         await service.finish()
     assert watching.result().code == 0
     assert "has succeeded" in watching.result().err
-    fetched = await program.run("fetch", job, "--format", "md", "--format", "json")
+    fetched = await program.run("batch", "fetch", job, "--format", "md", "--format", "json")
     assert fetched.out.split() == [f"out/{job}.md", f"out/{job}.json"]
     assert (program.home / "out" / f"{job}.md").read_text().startswith("# ")
-    drawn = await program.run("timeline", job)
+    drawn = await program.run("batch", "timeline", job)
     assert drawn.code == 0, drawn.err
     assert "in the queue" in drawn.out
     assert "━" in drawn.out
@@ -41,7 +42,7 @@ async def test_watch_reports_a_failed_ranking(program: Program, service: Service
         ideas = [{"title": f"Plan {number}", "text": f"{TEXT} {number}"} for number in range(2)]
         job = (await client.post("/v1/rankings", json={"ideas": ideas})).json()["id"]
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(program.run("watch", job))
+        watching = group.create_task(program.run("batch", "watch", job))
         await service.finish(Problem(type="x", title="It failed", detail="Because."))
     assert watching.result().code == 1
     told = watching.result().err.splitlines()
@@ -51,8 +52,8 @@ async def test_watch_reports_a_failed_ranking(program: Program, service: Service
 
 async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, service: Service) -> None:
     (program.home / "call.jsonl").write_text("".join(json.dumps({"text": f"{TEXT} {n}"}) + "\n" for n in range(4)))
-    batch = (await program.run("submit", "call.jsonl")).out.strip()
-    early = await program.run("shortlist", batch, "--cut", "1")
+    batch = (await program.run("batch", "submit", "call.jsonl")).out.strip()
+    early = await program.run("batch", "shortlist", batch, "--cut", "1")
     assert (early.code, early.out) == (2, "")
     assert "has not finished" in early.err
     await service.finish(Problem(type="x", title="It failed", detail="Because."))
@@ -63,7 +64,7 @@ async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, se
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', to_jsonb(evaluations.id)) "
         "WHERE id IN (SELECT run_id FROM jobs)"
     )
-    asked = await program.run("shortlist", batch, "--cut", "1", "--calls-per-idea", "2")
+    asked = await program.run("batch", "shortlist", batch, "--cut", "1", "--calls-per-idea", "2")
     assert asked.code == 0, asked.err
     assert re.search(r"^Left out: call.jsonl:\d \(row \d\): It failed$", asked.err, re.MULTILINE)
     assert "3 ideas will be compared" in asked.err
@@ -80,7 +81,7 @@ async def test_oversized_folder_is_uploaded_in_parts_as_a_single_batch(program: 
         (folder / f"{name}.pdf").write_bytes(b"\0" * 25_000_000)  # no PDF: refused, and not stored
     for name in ("b", "d"):
         (folder / f"{name}.txt").write_text(f"{TEXT} {name}")
-    ended = await program.run("submit", folder, "--name", "Call")
+    ended = await program.run("batch", "submit", folder, "--name", "Call")
     assert ended.code == 0, ended.err
     (batch,) = await service.services.jobs.batches(ACME)
     assert (ended.out.strip(), batch.name, batch.rows, batch.counts) == (batch.id, "Call", 4, {"queued": 2})
@@ -93,7 +94,7 @@ async def test_oversized_folder_is_uploaded_in_parts_as_a_single_batch(program: 
 
 async def test_folder_becomes_a_batch_and_unusable_file_is_named(program: Program, service: Service) -> None:
     async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
-        submitting = group.create_task(program.run("submit", "ideas", "--name", "Call", "--wait"))
+        submitting = group.create_task(program.run("batch", "submit", "ideas", "--name", "Call", "--wait"))
         while not await service.database.fetch("SELECT 1 FROM jobs"):
             await notifications.next(5)
         await service.finish(Problem(type="x", title="It failed", detail="Because."))
@@ -103,24 +104,24 @@ async def test_folder_becomes_a_batch_and_unusable_file_is_named(program: Progra
     assert "bad.pdf" in ended.err
     assert "1 failed, 1 refused" in ended.err
     assert ended.code == 1
-    fetched = await program.run("fetch", batch, "--format", "csv")
+    fetched = await program.run("batch", "fetch", batch, "--format", "csv")
     assert (program.home / "out" / f"{batch}.csv").is_file(), fetched.err
 
 
 async def test_rewards_job_is_cancelled_and_watch_reports_it(program: Program, service: Service) -> None:
     item = {"question": "Why?", "idea": "We ask.", "abstract": "We asked."}
     job = (await service.machine.post("/v1/rewards", json={"items": [item]})).json()["id"]
-    cancelled = await program.run("cancel", job)
+    cancelled = await program.run("batch", "cancel", job)
     assert (cancelled.code, cancelled.err.strip()) == (0, f"{job}: cancelled.")
-    watched = await program.run("watch", job)
+    watched = await program.run("batch", "watch", job)
     assert (watched.code, "(1 item) was cancelled" in watched.err) == (1, True)
 
 
 async def test_fetch_of_a_cancelled_evaluation_explains_the_missing_report(program: Program) -> None:
-    job = (await program.run("submit", "ideas/risk.txt")).out.strip()
-    cancelled = await program.run("cancel", job)
+    job = (await program.run("batch", "submit", "ideas/risk.txt")).out.strip()
+    cancelled = await program.run("batch", "cancel", job)
     assert (cancelled.code, cancelled.err.strip()) == (0, f"{job}: cancelled.")
-    fetched = await program.run("fetch", job)
+    fetched = await program.run("batch", "fetch", job)
     assert fetched.code == 2
     assert "cancelled" in fetched.err
     assert len(fetched.err.strip().splitlines()) == 1
@@ -128,12 +129,12 @@ async def test_fetch_of_a_cancelled_evaluation_explains_the_missing_report(progr
 
 async def test_command_errors_are_a_single_line_with_exit_code_2(program: Program) -> None:
     cases: list[tuple[tuple[str, ...], dict[str, str], str]] = [
-        (("submit", "ideas/none.txt"), {}, "not a file or folder"),
-        (("submit", "ideas/bad.pdf"), {}, "not a PDF"),
-        (("watch", "ev_00000000000000000000000000"), {}, "404"),
-        (("cancel", "ev_1"), {"ASSAYER_API_KEY": ""}, "no API key"),
-        (("cancel", "zz_1"), {}, "not an id"),
-        (("cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not a valid address of a service"),
+        (("batch", "submit", "ideas/none.txt"), {}, "not a file or folder"),
+        (("batch", "submit", "ideas/bad.pdf"), {}, "not a PDF"),
+        (("batch", "watch", "ev_00000000000000000000000000"), {}, "404"),
+        (("batch", "cancel", "ev_1"), {"ASSAYER_API_KEY": ""}, "no API key"),
+        (("batch", "cancel", "zz_1"), {}, "not an id"),
+        (("batch", "cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not a valid address of a service"),
     ]
     outcomes = await asyncio.gather(*(program.run(*arguments, **settings) for arguments, settings, _ in cases))
     for (arguments, _, said), ended in zip(cases, outcomes, strict=True):
@@ -144,32 +145,32 @@ async def test_command_errors_are_a_single_line_with_exit_code_2(program: Progra
 
 async def test_tenant_and_key_commands_use_the_configured_database(program: Program, database_url: str) -> None:
     on = {"ASSAYER_DATABASE__URL": database_url}
-    assert (await program.run("tenants", "create", "lab", "--monthly-usd", "20", **on)).code == 0
+    assert (await program.run("admin", "tenants", "create", "lab", "--monthly-usd", "20", **on)).code == 0
     drawn, tenants, nobody = await asyncio.gather(
-        program.run("keys", "create", "ci", "--tenant", "lab", **on),
-        program.run("tenants", "set", "lab", "--weight", "2", **on),
-        program.run("keys", "create", "ci", "--tenant", "nobody", **on),
+        program.run("admin", "keys", "create", "ci", "--tenant", "lab", **on),
+        program.run("admin", "tenants", "set", "lab", "--weight", "2", **on),
+        program.run("admin", "keys", "create", "ci", "--tenant", "nobody", **on),
     )
     secret = drawn.out.strip()
     assert secret not in drawn.err
     assert "$20.00" in tenants.out
     assert (nobody.code, "no tenant nobody" in nobody.err) == (2, True)
     submitted, listed = await asyncio.gather(
-        program.run("submit", "ideas/risk.txt", ASSAYER_API_KEY=secret),
-        program.run("keys", "list", "--tenant", "lab", **on),
+        program.run("batch", "submit", "ideas/risk.txt", ASSAYER_API_KEY=secret),
+        program.run("admin", "keys", "list", "--tenant", "lab", **on),
     )
     assert submitted.code == 0, submitted.err
     assert "read, submit" in listed.out
     assert secret not in listed.out
-    assert (await program.run("keys", "revoke", secret, "--tenant", "lab", **on)).code == 0
-    assert "401" in (await program.run("cancel", submitted.out.strip(), ASSAYER_API_KEY=secret)).err
+    assert (await program.run("admin", "keys", "revoke", secret, "--tenant", "lab", **on)).code == 0
+    assert "401" in (await program.run("batch", "cancel", submitted.out.strip(), ASSAYER_API_KEY=secret)).err
 
 
 async def test_watch_reports_changes_and_names_failed_rows(program: Program, service: Service) -> None:
     (program.home / "ideas" / "second.txt").write_text(f"A second idea. {TEXT}")
-    batch = (await program.run("submit", "ideas")).out.strip()
+    batch = (await program.run("batch", "submit", "ideas")).out.strip()
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(program.run("watch", batch))
+        watching = group.create_task(program.run("batch", "watch", batch))
         await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Raise max_usd."))
         await service.finish()
     ended = watching.result()
@@ -182,10 +183,10 @@ async def test_watch_reports_changes_and_names_failed_rows(program: Program, ser
 async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, service: Service) -> None:
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
     (program.home / "ideas" / "second.txt").write_text(TEXT)
-    submitted = await program.run("submit", "ideas/risk.txt", "ideas/second.txt", "--max-usd", "2")
+    submitted = await program.run("batch", "submit", "ideas/risk.txt", "ideas/second.txt", "--max-usd", "2")
     assert "second.txt has the same text as risk.txt" in submitted.err
     batch = submitted.out.strip()
-    watching = await program.start("watch", batch)
+    watching = await program.start("batch", "watch", batch)
     assert watching.stderr is not None
     told = (await watching.stderr.readline()).decode()
     found = (await service.machine.get(f"/v1/batches/{batch}")).json()
@@ -198,14 +199,14 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
 
 
 async def test_interrupted_submit_explains_how_to_continue_watching(program: Program) -> None:
-    process = await program.start("submit", "ideas/risk.txt", "--wait", PYTHONUNBUFFERED="1")
+    process = await program.start("batch", "submit", "ideas/risk.txt", "--wait", PYTHONUNBUFFERED="1")
     assert process.stdout is not None
     assert process.stderr is not None
     job = (await process.stdout.readline()).decode().strip()
     assert "is queued" in (await process.stderr.readline()).decode()
     process.send_signal(signal.SIGINT)
     _, told = await process.communicate()
-    assert f"`assayer watch {job}`" in " ".join(told.decode().split())
+    assert f"`assayer batch watch {job}`" in " ".join(told.decode().split())
     assert process.returncode == 130
 
 
@@ -214,7 +215,7 @@ async def test_submit_interrupted_between_parts_names_the_incomplete_batch(progr
     for name in ("a.jsonl", "b.jsonl"):
         (program.home / "many" / name).write_bytes(b'{"title": "Corals", "text": "short"}\n' + b" " * 30_000_000)
     (program.home / "many" / "a.txt").write_text(TEXT)
-    process = await program.start("submit", "many", "--wait")
+    process = await program.start("batch", "submit", "many", "--wait")
     assert process.stderr is not None
     assert "Refused" in (await process.stderr.readline()).decode()
     process.send_signal(signal.SIGINT)
@@ -222,46 +223,46 @@ async def test_submit_interrupted_between_parts_names_the_incomplete_batch(progr
     (batch,) = await service.services.jobs.batches(ACME, after=None, limit=9)
     words = " ".join(told.decode().split())
     assert f"The batch {batch.id} has 1 idea; the files from b.jsonl on are missing." in words
-    assert f"`assayer watch {batch.id}`" in words
+    assert f"`assayer batch watch {batch.id}`" in words
     assert process.returncode == 130
 
 
 async def test_list_shows_batches_and_evaluations_with_their_failures(program: Program, service: Service) -> None:
-    batch = (await program.run("submit", "ideas")).out.strip()
-    single = (await program.run("submit", "ideas/risk.txt", "--method", "grapheval")).out.strip()
+    batch = (await program.run("batch", "submit", "ideas")).out.strip()
+    single = (await program.run("batch", "submit", "ideas/risk.txt", "--method", "grapheval")).out.strip()
     await service.finish(Problem(type="x", title="It failed", detail="Because."))
     await service.finish()
-    listed = await program.run("list", COLUMNS="200")
+    listed = await program.run("batch", "list", COLUMNS="200")
     assert listed.code == 0, listed.err
     assert batch in listed.out
     assert single in listed.out
     assert "1 refused" in listed.out
-    assert "failed: It failed" in listed.out + (await program.run("list", batch, COLUMNS="200")).out
-    assert single not in (await program.run("list", batch, COLUMNS="200")).out
-    only_failed = await program.run("list", "--state", "failed", COLUMNS="200")
+    assert "failed: It failed" in listed.out + (await program.run("batch", "list", batch, COLUMNS="200")).out
+    assert single not in (await program.run("batch", "list", batch, COLUMNS="200")).out
+    only_failed = await program.run("batch", "list", "--state", "failed", COLUMNS="200")
     assert only_failed.out.count("ev_") == 1
-    wrong = await program.run("list", "--state", "lost")
+    wrong = await program.run("batch", "list", "--state", "lost")
     assert wrong.code != 0
     assert "There is no state 'lost'." in wrong.err
     assert "queued, running, succeeded, failed, cancelled" in wrong.err
 
 
 async def test_usage_command_reports_a_date_range(program: Program, service: Service) -> None:
-    await program.run("submit", "ideas/risk.txt", "--method", "grapheval")
+    await program.run("batch", "submit", "ideas/risk.txt", "--method", "grapheval")
     await service.finish()
-    told = await program.run("usage", COLUMNS="200")
+    told = await program.run("batch", "usage", COLUMNS="200")
     assert told.code == 0, told.err
     assert "evaluation" in told.out
     assert "no limit" in told.out
-    later = await program.run("usage", "--since", "2000-01-01", "--until", "2000-02-01", COLUMNS="200")
+    later = await program.run("batch", "usage", "--since", "2000-01-01", "--until", "2000-02-01", COLUMNS="200")
     assert "evaluation" not in later.out
-    assert "not a date" in (await program.run("usage", "--since", "yesterday")).err
+    assert "not a date" in (await program.run("batch", "usage", "--since", "yesterday")).err
 
 
 async def test_failed_evaluation_is_retried_under_its_id(program: Program, service: Service) -> None:
-    batch = (await program.run("submit", "ideas")).out.strip()
+    batch = (await program.run("batch", "submit", "ideas")).out.strip()
     await service.finish(Problem(type="x", title="It failed", detail="Because."))
-    told = await program.run("retry", batch)
+    told = await program.run("batch", "retry", batch)
     assert told.code == 0, told.err
     assert "1 of" in told.err
     await service.finish()
@@ -270,33 +271,33 @@ async def test_failed_evaluation_is_retried_under_its_id(program: Program, servi
         assert one["state"] == "succeeded"
         refused = await client.post(f"/v1/evaluations/{one['id']}/retry")
         assert (refused.status_code, "The evaluation has succeeded" in refused.text) == (409, True)
-    ended = await program.run("retry", one["id"])
+    ended = await program.run("batch", "retry", one["id"])
     assert ended.code != 0
     assert "submit it again" in ended.err
 
 
 async def test_documents_are_retried_until_their_retention_ends(program: Program, service: Service) -> None:
     (program.home / "ideas" / "plan.docx").write_bytes(word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>"))
-    batch = (await program.run("submit", "ideas")).out.strip()
+    batch = (await program.run("batch", "submit", "ideas")).out.strip()
     (call,) = await service.services.jobs.batches(ACME)
     accepted = call.counts["queued"]
-    await program.run("cancel", batch)
-    again = await program.run("retry", batch)
+    await program.run("batch", "cancel", batch)
+    again = await program.run("batch", "retry", batch)
     assert f"{accepted} of {call.rows} rows are queued again." in again.err
-    await program.run("cancel", batch)
+    await program.run("batch", "cancel", batch)
     await service.services.jobs.forget_documents(dt.datetime.now(dt.UTC) + dt.timedelta(days=31))
-    later = await program.run("retry", batch)
+    later = await program.run("batch", "retry", batch)
     left = "1 is unchanged because its document is no longer stored."
     assert f"{accepted - 1} of {call.rows} rows are queued again; {left}" in later.err
 
 
 async def test_compare_shows_evaluations_side_by_side_and_judges_them(program: Program, service: Service) -> None:
-    batch = (await program.run("submit", "ideas", "--tag", "spring", "--tag", "energy")).out.strip()
-    one = (await program.run("submit", "ideas/risk.txt")).out.strip()
-    tagged = await program.run("list", "--tag", "energy", COLUMNS="200")
+    batch = (await program.run("batch", "submit", "ideas", "--tag", "spring", "--tag", "energy")).out.strip()
+    one = (await program.run("batch", "submit", "ideas/risk.txt")).out.strip()
+    tagged = await program.run("batch", "list", "--tag", "energy", COLUMNS="200")
     assert batch in tagged.out
     assert "#spring #energy" in tagged.out
-    assert "No batch carries the tag 'water'" in (await program.run("list", "--tag", "water")).err
+    assert "No batch carries the tag 'water'" in (await program.run("batch", "list", "--tag", "water")).err
     for _ in range(2):
         await service.finish()
     async with service.client(program.key, program.url) as client:
@@ -304,11 +305,11 @@ async def test_compare_shows_evaluations_side_by_side_and_judges_them(program: P
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', to_jsonb(evaluations.id))"
     )
-    told = await program.run("compare", one, other["id"], COLUMNS="200")
+    told = await program.run("batch", "compare", one, other["id"], COLUMNS="200")
     assert told.code == 0, told.err
     assert "Corpus fit" in told.out
     async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
-        judging = group.create_task(program.run("compare", one, other["id"], "--judge", COLUMNS="200"))
+        judging = group.create_task(program.run("batch", "compare", one, other["id"], "--judge", COLUMNS="200"))
         while not await service.database.fetch("SELECT 1 FROM jobs WHERE kind = 'comparison'"):
             await notifications.next(5)
         await finish_comparison(service)
@@ -316,23 +317,23 @@ async def test_compare_shows_evaluations_side_by_side_and_judges_them(program: P
     assert "asked in one order only" in judging.result().out
     assert "overall: clearer" in judging.result().out
     for wrong in ([one], [one, one], [one, "bt_1"], [one, other["id"], "ev_3", "--judge"]):
-        assert (await program.run("compare", *wrong)).code == 2, wrong
+        assert (await program.run("batch", "compare", *wrong)).code == 2, wrong
 
 
 async def test_fetched_folder_has_an_index_page_and_table_of_all_reports(program: Program, service: Service) -> None:
     (program.home / "call.csv").write_text(
         f'id,title,text\nA-2026-0007,One,"{TEXT} 1"\nA-2026-0008,Two,"{TEXT} 2"\nA-2026-0007,Three,"{TEXT} 3"\n'
     )
-    batch = (await program.run("submit", "call.csv", "ideas/risk.txt")).out.strip()
+    batch = (await program.run("batch", "submit", "call.csv", "ideas/risk.txt")).out.strip()
     out = program.home / "out"
     for _ in range(2):
         await service.finish()
-    first = await program.run("fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
+    first = await program.run("batch", "fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
     assert first.code == 0, first.err
     kept = {file.name for file in out.iterdir() if not file.name.startswith(".")}
     for _ in range(2):
         await service.finish()
-    fetched = await program.run("fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
+    fetched = await program.run("batch", "fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
     assert fetched.code == 0, fetched.err
     page = (out / "index.html").read_text("utf-8")
     table = list(csv.DictReader(io.StringIO((out / f"{batch}.csv").read_bytes().decode("utf-8-sig"), newline="")))
@@ -349,3 +350,23 @@ async def test_fetched_folder_has_an_index_page_and_table_of_all_reports(program
     assert len(twice) == 2
     assert twice <= set(reports)
     assert "risk.txt" in page
+
+
+async def test_commands_of_a_service_print_one_json_document(program: Program, service: Service) -> None:
+    async def printed(*words: str) -> Any:
+        return json.loads((await program.run("batch", *words, "--json")).out)
+
+    (batch,) = (await printed("submit", "ideas"))["ids"]
+    (shown,) = (await printed("list"))["batches"]
+    assert shown["id"] == batch
+    jobs = [item["id"] for item in (await printed("list", batch))["evaluations"]]
+    await service.finish()
+    assert set(await printed("cancel", batch)) == {batch}
+    (ended,) = await printed("watch", batch)
+    assert ended["finished_at"]
+    assert "rows are queued again" in (await printed("retry", batch))[batch]
+    assert (await printed("usage"))["tenant"] == ACME
+    assert (await printed("timeline", jobs[0]))["id"] == jobs[0]
+    assert (await printed("fetch", batch, "--format", "csv"))["files"] == [f"out/{batch}.csv"]
+    members = await program.run("admin", "members", "list", "--json")
+    assert isinstance(json.loads(members.out), list)

@@ -39,7 +39,7 @@ async def test_contestation_is_available_as_json_and_pdf(service: Service) -> No
 async def test_command_saves_the_contestation(service: Service, tmp_path: Path) -> None:
     job = await evaluation_with_full_report(service)
     async with served(service.app) as url:
-        saved = await Program(url, await service.key("read"), tmp_path).run("contestation", job)
+        saved = await Program(url, await service.key("read"), tmp_path).run("batch", "contestation", job)
     assert saved.code == 0, saved.err
     pdf, told = [tmp_path / line for line in saved.out.split()]
     assert pdf.read_bytes().startswith(b"%PDF-")

@@ -59,13 +59,13 @@ async def test_command_previews_the_erasure_and_deletes_only_when_confirmed(
     program: Program, client: httpx2.AsyncClient
 ) -> None:
     await submit_rows_to_erase(client)
-    refused = await program.run("erase", "--source", "A-1")
+    refused = await program.run("batch", "erase", "--source", "A-1")
     assert refused.code != 0
     assert "Reeds" in refused.out
     assert len((await client.get("/v1/evaluations")).json()["items"]) == 2
-    done = await program.run("erase", "--source", "A-1", "--yes", "--proof", "proof.json")
+    done = await program.run("batch", "erase", "--source", "A-1", "--yes", "--proof", "proof.json")
     assert done.code == 0, done.err
     assert '"still_stored": []' in (program.home / "proof.json").read_text("utf-8")
     assert "Deleted: 1 evaluation." in done.err
-    nothing = await program.run("erase", "--source", "A-1", "--yes")
+    nothing = await program.run("batch", "erase", "--source", "A-1", "--yes")
     assert (nothing.code, "Nothing is stored about A-1" in nothing.err) == (2, True)

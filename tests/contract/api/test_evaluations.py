@@ -345,3 +345,17 @@ async def test_wait_timeout_returns_the_acceptance(service: Service) -> None:
     assert answer.status_code == 202
     assert answer.headers["preference-applied"] == "wait=0.05"
     assert Accepted.model_validate_json(answer.content).state == "queued"
+
+
+async def test_limit_in_dollars_is_refused_when_sent_if_a_price_is_unknown(service: Service) -> None:
+    unpriced = service.with_services(unpriced=("local",), without_llm=frozenset({"check"}))
+    limits = {"limits": {"max_usd": 0.5}}
+    item = {"question": TEXT, "idea": TEXT, "abstract": TEXT}
+    async with unpriced.caller() as client:
+        for path, body in (("/v1/evaluations", BODY), ("/v1/rewards", {"items": [item]})):
+            refused = check_problem(await client.post(path, json=body | limits), 501, "not-configured")
+            assert "ASSAYER_LLM__PRICES" in refused.detail, path
+            assert (await client.post(path, json=body)).status_code == 202, path
+        rows = (f'{{"text": "{TEXT}"}}'.encode(), {"Content-Type": "application/jsonl"})
+        answer = await client.post("/v1/batches?max_usd=1", content=rows[0], headers=rows[1])
+        check_problem(answer, 501, "not-configured")

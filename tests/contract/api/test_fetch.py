@@ -1,4 +1,4 @@
-"""`assayer fetch` of a batch: cut and gone on with, reports that were deleted, and tables that lead to reports."""
+"""`assayer batch fetch`: cut and continued, reports that were deleted, and tables that lead to reports."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from assayer_client import Client, RetryPolicy, ServiceUnreachable
-from cluster.cli import fetch as command
-from cluster.cli.fetch_record import FetchRecord
+from cluster.cli.batch import fetch as command
+from cluster.cli.batch.fetch_record import FetchRecord
 from tests.contract.api.commands import Program
 from tests.contract.api.service import TEXT, Service, served
 
@@ -91,7 +91,7 @@ async def test_deleted_report_does_not_stop_fetching_the_others(service: Service
     )
     assert len(gone) == 1
     async with served(service.app) as url:
-        ended = await Program(url, await service.key(), tmp_path).run("fetch", batch, "--format", "md")
+        ended = await Program(url, await service.key(), tmp_path).run("batch", "fetch", batch, "--format", "md")
     assert ended.code == 0, ended.err
     assert "Row 2 (Plan 2, " in ended.err
     assert "its report has been deleted" in ended.err

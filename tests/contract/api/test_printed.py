@@ -48,7 +48,7 @@ async def test_fetch_command_saves_briefs_and_dossier(service: Service, tmp_path
     call = await call_with_reports(service)
     key = await service.key("read")
     async with served(service.app) as url:
-        fetched = await Program(url, key, tmp_path).run("fetch", call, "--format", "pdf")
+        fetched = await Program(url, key, tmp_path).run("batch", "fetch", call, "--format", "pdf")
     assert fetched.code == 0, fetched.err
     *briefs, dossier, index = [tmp_path / line for line in fetched.out.split()]
     assert (dossier.name, index.name) == (f"{call}.pdf", "index.html")

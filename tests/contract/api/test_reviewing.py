@@ -381,12 +381,12 @@ async def test_an_invitation_sent_again_makes_no_second_member(service: Service)
 async def test_members_command_invites_changes_lists_and_removes(service: Service, tmp_path: Path) -> None:
     async with served(service.app) as url:
         program = Program(url, await service.key("read", "manage"), tmp_path)
-        invited = await program.run("members", "invite", "Ada Byron", "ada@example.org", "--key")
+        invited = await program.run("admin", "members", "invite", "Ada Byron", "ada@example.org", "--key")
         assert invited.code == 0, invited.err
         async with service.client(invited.out.strip()) as reviewer:
             assert (await reviewer.get("/v1/assignments")).status_code == 200
-        assert (await program.run("members", "change", "ADA@example.org", "--role", "auditor")).code == 0
-        listed = await program.run("members", "list", COLUMNS="200")
+        assert (await program.run("admin", "members", "change", "ADA@example.org", "--role", "auditor")).code == 0
+        listed = await program.run("admin", "members", "list", COLUMNS="200")
         assert re.search(r"mb_\w+ +Ada Byron +ada@example\.org +auditor +can sign in", listed.out)
-        assert (await program.run("members", "remove", "ada@example.org")).code == 0
-        assert (await program.run("members", "key", "ada@example.org")).code != 0
+        assert (await program.run("admin", "members", "remove", "ada@example.org")).code == 0
+        assert (await program.run("admin", "members", "key", "ada@example.org")).code != 0

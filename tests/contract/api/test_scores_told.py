@@ -65,9 +65,9 @@ async def test_commands_report_scores_or_why_absent(service: Service, tmp_path: 
     batch = await call_with_reports(service)
     async with served(service.app) as url:
         program = Program(url, await service.key(), tmp_path)
-        watched = await program.run("watch", batch)
-        listed = await program.run("list", batch)
-        waiting = await program.run("list", "--state", "queued")
+        watched = await program.run("batch", "watch", batch)
+        listed = await program.run("batch", "list", batch)
+        waiting = await program.run("batch", "list", "--state", "queued")
     assert watched.code == 1
     assert f"{batch}: 2 scored in full, 1 evaluated without a score, which is not a low score." in watched.err
     assert "The corpus does not cover the field of 1 proposal." in watched.err

@@ -197,8 +197,20 @@ async def test_client_and_commands_explain_that_the_evaluation_was_erased(progra
         assert first in (await client.erasures.get_proof(told.proof)).things
     again = pickle.loads(pickle.dumps(told))  # noqa: S301 - our own bytes
     assert (str(again), again.proof, again.deleted_at) == (str(told), proof, told.deleted_at)
-    for command in (("fetch", first), ("watch", first), ("timeline", first), ("cancel", first)):
-        ended = await program.run(*command)
+    for command in ("fetch", "watch", "timeline", "cancel"):
+        ended = await program.run("batch", command, first)
         assert ended.code != 0, command
         assert f"The evaluation '{first}' was erased on " in " ".join(ended.err.split()), (command, ended.err)
         assert "Traceback" not in ended.err
+
+
+async def test_cost_of_a_batch_is_unknown_once_retention_has_deleted_some_of_it(service: Service) -> None:
+    batch, (first, _) = await call_of(service, "# One", "# Two")
+    await service.finish()
+    await service.finish()
+    async with service.caller() as owner:
+        before = (await owner.get(f"/v1/batches/{batch}")).json()
+        assert before["cost_usd"] is not None
+        await erased(owner, f"/v1/evaluations/{first}")
+        after = (await owner.get(f"/v1/batches/{batch}")).json()
+    assert (after["cost_usd"], after["erased"]) == (None, 1)

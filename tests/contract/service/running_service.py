@@ -7,7 +7,8 @@ from uuid import uuid4
 
 from assayer.ideas.parsing import parse_idea
 from cluster.engine_parts import SharedParts
-from cluster.http_server import listening_socket, serve_http
+from cluster.http_server import serve_http
+from cluster.listening import listening_socket
 from cluster.service import Service, create_first_key, open_service
 from cluster.settings import Settings
 from cluster.submitted_documents import open_documents

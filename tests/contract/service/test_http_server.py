@@ -4,7 +4,8 @@ import signal
 
 from starlette.applications import Starlette
 
-from cluster.http_server import listening_socket, serve_http
+from cluster.http_server import serve_http
+from cluster.listening import listening_socket
 
 
 async def test_previous_signal_handlers_are_restored() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from assayer.ideas.parsing import parse_idea
 from assayer_client.comparisons import ComparisonResult
-from cluster.http_server import listening_socket
+from cluster.listening import listening_socket
 from cluster.settings import Settings
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, Limits, RankingRequest

@@ -1,4 +1,4 @@
-"""`assayer fetch`: download of reports and results from the service to files."""
+"""`assayer batch fetch`: download of reports and results from the service to files."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.fetch_record import FetchRecord
-from cluster.cli.fetched_index import FetchedReport, index_page
-from cluster.cli.fetched_names import NamedProposal, report_names
-from cluster.cli.job_wording import score_in_words
-from cluster.cli.options import WithProfile
+from cluster.cli.batch.fetch_record import FetchRecord
+from cluster.cli.batch.fetched_index import FetchedReport, index_page
+from cluster.cli.batch.fetched_names import NamedProposal, report_names
+from cluster.cli.batch.job_wording import score_in_words
+from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.options import WithJson, WithProfile
 from cluster.cli.output import make_folder, write_files
-from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import StepProgress, remark
+from cluster.cli.terminal import StepProgress, print_json, remark
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -62,6 +62,7 @@ def fetch(
         bool, typer.Option("--again", help="Fetch reports of a batch again even if they are in the folder already.")
     ] = False,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Save reports or results to files and print their paths; resumes. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
@@ -75,7 +76,9 @@ def fetch(
                 files = list(_of_ranking(client, identifier, out, wanted))
             case _:
                 files = list(_reports(client, identifier, out / identifier, wanted))
-    for file in files:
+    if as_json:
+        print_json({"files": files})
+    for file in files if not as_json else ():
         typer.echo(file)
     if not files:
         remark(f"{identifier} has no report yet.")
@@ -127,7 +130,7 @@ def reports_of_batch(
     fetched: list[FetchedReport] = []
     there = 0
     try:
-        with StepProgress("Reports", len(done), stderr=True) as progress:
+        with StepProgress("Reports", len(done)) as progress:
             for job in done:
                 wanted = {format: out / f"{names[job.id]}.{format}" for format in formats}
                 missing = [format for format, file in wanted.items() if not record.has(job.id, file)]

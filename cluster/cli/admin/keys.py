@@ -1,4 +1,4 @@
-"""`assayer keys`: create, list and revoke API keys directly in the database, without a running service."""
+"""`assayer admin keys`: create, list and revoke API keys directly in the database, without a running service."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithProfile, day, validated
-from cluster.cli.terminal import remark, say, show_table
+from cluster.cli.options import WithJson, WithProfile, day, validated
+from cluster.cli.terminal import print_json, remark, say, show_table
 from cluster.database import with_database
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def create_key(
     requests_per_minute: Annotated[int | None, typer.Option(help="Rate limit; by default as in the settings.")] = None,
     expires: Annotated[str | None, typer.Option(help="YYYY-MM-DD: not valid from that day on (UTC).")] = None,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Create a key and print it; it is shown only once."""
     from orchestrator.access.api_keys import KeyPlan, generate_key
@@ -48,18 +49,25 @@ def create_key(
     drawn, by = generate_key(), _operator()
     made = with_database(profile, lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn, actor=by))
     if made is None:
-        raise InputError(f"There is no tenant {tenant}.", f"Make it with: assayer tenants create {tenant}")
+        raise InputError(f"There is no tenant {tenant}.", f"Make it with: assayer admin tenants create {tenant}")
+    if as_json:
+        print_json({"id": drawn.id, "tenant": tenant, "key": drawn.secret})
+        return
     remark(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
     typer.echo(drawn.secret)
 
 
 @app.command("list")
-def list_keys(tenant: OfTenant, profile: WithProfile = "laptop") -> None:
+def list_keys(tenant: OfTenant, profile: WithProfile = "laptop", as_json: WithJson = False) -> None:
     """List a tenant's keys, newest first, including revoked ones."""
     from orchestrator.jobs.models import TenantId
     from orchestrator.store import PgKeys
 
-    _show_keys(with_database(profile, lambda database: PgKeys(database).list(TenantId(tenant))))
+    keys = with_database(profile, lambda database: PgKeys(database).list(TenantId(tenant)))
+    if as_json:
+        print_json(keys)
+    else:
+        _show_keys(keys)
 
 
 @app.command("revoke")
@@ -77,7 +85,7 @@ def revoke_key(
     # Whoever pastes the whole key means its id.
     known = KeyId("_".join(key.split("_")[:2]))
     if with_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, by)) is None:
-        raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer keys list --tenant {tenant}")
+        raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer admin keys list --tenant {tenant}")
     say(f"The key {known} is revoked.")
 
 

@@ -1,13 +1,13 @@
-"""`assayer members`: the members of a tenant."""
+"""`assayer admin members`: the members of a tenant."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithProfile
-from cluster.cli.service_client import service
-from cluster.cli.terminal import remark, show_table
+from cluster.cli.batch.service_client import service
+from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.terminal import print_json, remark, show_table
 
 if TYPE_CHECKING:
     from assayer_client.people import Member
@@ -31,6 +31,7 @@ def invite(
     affiliation: Affiliation = "",
     key: Annotated[bool, typer.Option("--key", help="Also create a key for the member, and print it.")] = False,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Add a member and print their id or, with --key, their key, which is shown only once."""
     from assayer_client.people import MemberBody
@@ -40,15 +41,21 @@ def invite(
     with service(profile) as client:
         member = client.members.invite(MemberBody(**body))
         secret = client.members.create_key(member.id).secret if key else None
+    if as_json:
+        print_json({"member": member, "key": secret})
+        return
     remark(f"{member.name} is a member, as {member.role}: {member.id}.")
     typer.echo(secret or member.id)
 
 
 @app.command("list")
-def list_members(profile: WithProfile = "laptop") -> None:
+def list_members(profile: WithProfile = "laptop", as_json: WithJson = False) -> None:
     """List members by name, including removed members."""
     with service(profile) as client:
         members = client.members.list().items
+    if as_json:
+        print_json(members)
+        return
     rows = [(item.id, item.name, item.email, item.role, item.affiliation, _state(item)) for item in members]
     show_table(("id", "name", "e-mail", "role", "affiliation", "state"), rows)
 
@@ -89,7 +96,7 @@ def _id_of(who: str, members: "tuple[Member, ...]") -> str:
         if member.removed_at is None and who.lower() in (member.id, member.email.lower())
     ]
     if not known:
-        raise InputError(f"There is no member {who}.", "List them: assayer members list")
+        raise InputError(f"There is no member {who}.", "List them: assayer admin members list")
     return known[0]
 
 

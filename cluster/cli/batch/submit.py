@@ -1,4 +1,4 @@
-"""`assayer submit`: submission of ideas to a running service."""
+"""`assayer batch submit`: submission of ideas to a running service."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,11 +9,21 @@ import typer
 from assayer.errors import InputError
 from assayer.methods.criteria_file import criteria_of
 from assayer.methods.toml_files import read_text_file
-from cluster.cli.estimate import duplicate_in_words, estimated, show_estimate
-from cluster.cli.options import WithBlind, WithBoard, WithBoardModels, WithCriteria, WithProfile, comma_separated, day
-from cluster.cli.service_client import service
-from cluster.cli.terminal import remark
-from cluster.cli.watch import watch_all
+from cluster.cli.batch.estimate import duplicate_in_words, estimated, show_estimate
+from cluster.cli.batch.service_client import service
+from cluster.cli.batch.watch import watch_all
+from cluster.cli.options import (
+    WithBlind,
+    WithBoard,
+    WithBoardModels,
+    WithCriteria,
+    WithJson,
+    WithProfile,
+    comma_separated,
+    day,
+)
+from cluster.cli.standard_input import with_standard_input
+from cluster.cli.terminal import print_json, remark
 from workers.documents.idea_reader import IDEA_FILE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -82,14 +92,17 @@ _NAMED = 20
 def submit(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Ideas (.txt .md .json .jsonl .csv .xlsx .pdf .docx .odt .zip), or folders of them."),
+        typer.Argument(
+            help="Ideas (.txt .md .json .jsonl .csv .xlsx .pdf .docx .odt .zip), folders, or - for standard input.",
+            callback=with_standard_input,
+        ),
     ],
     method: Annotated[str | None, typer.Option(help="Evaluation method; by default the service's.")] = None,
     cutoff: Annotated[str | None, typer.Option(help="YYYY-MM-DD: literature published later is not used.")] = None,
     name: Annotated[str, typer.Option(help="Name of the batch.")] = "",
     tag: Annotated[
         list[str] | None,
-        typer.Option(help="Label by which the batch is found (`assayer list --tag`). May be repeated."),
+        typer.Option(help="Label by which the batch is found (`assayer batch list --tag`). May be repeated."),
     ] = None,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until all have finished, showing progress.")
@@ -110,6 +123,7 @@ def submit(
     board: WithBoard = None,
     board_models: WithBoardModels = None,
     criteria: WithCriteria = None,
+    as_json: WithJson = False,
 ) -> None:
     """Submit ideas to the service; prints the id of each evaluation or batch."""
     last_day = day(cutoff, "cutoff")
@@ -126,13 +140,20 @@ def submit(
     }
     with service(profile) as client:
         if estimate:
-            show_estimate(estimated(client, upload_batches(files), options))
+            parts = estimated(client, upload_batches(files), options)
+            if as_json:
+                print_json(parts)
+            else:
+                show_estimate(parts)
             return
         ids = []
         labels = {"name": name, "tags": ",".join(tag or ())}
         for identifier in _submit_files(client, files, options, labels, from_folder=files != paths):
-            typer.echo(identifier)
             ids.append(identifier)
+            if not as_json:
+                typer.echo(identifier)
+        if as_json:
+            print_json({"ids": ids})
         if wait and not _watch_to_the_end(client, ids):
             raise typer.Exit(1)
 
@@ -151,7 +172,7 @@ def _watch_to_the_end(client: "Client", ids: Sequence[str]) -> bool:
         return watch_all(client, ids)
     except (ClientError, KeyboardInterrupt):
         remark(
-            f"The ideas were submitted and the service continues. To follow progress: `assayer watch {' '.join(ids)}`."
+            f"The ideas were submitted, and the service continues. Follow them: `assayer batch watch {' '.join(ids)}`."
         )
         raise
 
@@ -214,7 +235,7 @@ def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object
         if others:
             has = _ideas(sum(part.accepted for part in arrived))
             remark(f"The batch {accepted.id} has {has}; the files from {others[0][0].name} on are missing.")
-        remark(f"To follow progress: `assayer watch {accepted.id}`.")
+        remark(f"To follow progress: `assayer batch watch {accepted.id}`.")
         raise
     taken, rows = sum(part.accepted for part in arrived), sum(part.rows for part in arrived)
     remark(f"{taken:,} of {rows:,} rows were accepted into batch {accepted.id}.")

@@ -1,4 +1,4 @@
-"""`assayer tenants`: the tenants of the service and their limits. Works on the database; no running service is
+"""`assayer admin tenants`: the tenants of the service and their limits. Works on the database; no running service is
 needed."""
 
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithProfile, validated
-from cluster.cli.terminal import say, show_table
+from cluster.cli.options import WithJson, WithProfile, validated
+from cluster.cli.terminal import print_json, say, show_table
 from cluster.database import with_database
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def create_tenant(
     retention_days: Days = None,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Create a tenant; create its keys with `assayer keys create`."""
+    """Create a tenant; create its keys with `assayer admin keys create`."""
     from orchestrator.jobs.models import TenantId, TenantPlan
     from orchestrator.store import PgTenants
 
@@ -45,8 +45,10 @@ def create_tenant(
     _check_id(tenant)
     made = with_database(profile, lambda database: PgTenants(database).create(TenantId(tenant), plan))
     if made is None:
-        raise InputError(f"There is already a tenant {tenant}.", f"Change it with: assayer tenants set {tenant} …")
-    say(f"Created the tenant {tenant}. Create a key with: assayer keys create NAME --tenant {tenant}")
+        raise InputError(
+            f"There is already a tenant {tenant}.", f"Change it with: assayer admin tenants set {tenant} …"
+        )
+    say(f"Created the tenant {tenant}. Create a key with: assayer admin keys create NAME --tenant {tenant}")
 
 
 @app.command("set")
@@ -76,14 +78,18 @@ def set_tenant(
 
     changed = with_database(profile, change)
     if changed is None:
-        raise InputError(f"There is no tenant {tenant}.", "See: assayer tenants list")
+        raise InputError(f"There is no tenant {tenant}.", "See: assayer admin tenants list")
     _show_tenants([changed])
 
 
 @app.command("list")
-def list_tenants(profile: WithProfile = "laptop") -> None:
+def list_tenants(profile: WithProfile = "laptop", as_json: WithJson = False) -> None:
     """List all tenants, ordered by id."""
-    _show_tenants(with_database(profile, _all_tenants))
+    tenants = with_database(profile, _all_tenants)
+    if as_json:
+        print_json(tenants)
+    else:
+        _show_tenants(tenants)
 
 
 async def _all_tenants(database: "Database") -> "list[TenantResource]":

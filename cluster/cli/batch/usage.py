@@ -1,13 +1,13 @@
-"""`assayer usage`: jobs, calls and cost of a tenant in a period."""
+"""`assayer batch usage`: jobs, calls and cost of a tenant in a period."""
 
 import datetime as dt
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.options import WithProfile, day
-from cluster.cli.service_client import service
-from cluster.cli.terminal import say, show_table
+from cluster.cli.batch.service_client import service
+from cluster.cli.options import WithJson, WithProfile, day
+from cluster.cli.terminal import print_json, say, show_table
 
 if TYPE_CHECKING:
     from assayer_client.accounts import Usage
@@ -18,11 +18,16 @@ def usage(
     until: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC), not included; by default now.")] = None,
     tenant: Annotated[str | None, typer.Option(help="Another tenant; needs a key with the scope admin.")] = None,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Show jobs, calls, tokens and cost in a period, and the remaining monthly budget."""
     span = {"since": _midnight(since), "until": _midnight(until)}
     with service(profile) as client:
-        _show(client.usage.get(**span, tenant=tenant))
+        found = client.usage.get(**span, tenant=tenant)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
 
 
 def _midnight(text: str | None) -> dt.datetime | None:

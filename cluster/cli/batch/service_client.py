@@ -1,10 +1,12 @@
 """Shared code of the commands that use a running service: its client, and the resource kind of an id."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from assayer.errors import AssayerError, InputError
+from cluster.cli.terminal import remark
 from cluster.settings import Profile
 from cluster.settings_loading import load_settings
 
@@ -58,6 +60,7 @@ def service(profile: Profile = "laptop") -> "Iterator[Client]":
 
     from assayer_client import Client, ClientError, InvalidRequest
 
+    _tell_retries()
     settings = load_settings(profile)
     key = settings.api_key.get_secret_value() if settings.api_key else None
     try:
@@ -67,6 +70,20 @@ def service(profile: Profile = "laptop") -> "Iterator[Client]":
         raise InputError(str(InvalidRequest.of(error)), "See --help.") from error
     except ClientError as error:
         raise AssayerError(error.message, error.hint) from error
+
+
+class _Remarks(logging.Handler):
+    """Handler that shows what the client logs, such as that it tries again."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        remark(record.getMessage())
+
+
+def _tell_retries() -> None:
+    log = logging.getLogger("assayer_client")
+    if not log.handlers:
+        log.addHandler(_Remarks())
+        log.setLevel(logging.INFO)
 
 
 def kind_of(identifier: str, *accepted: Kind) -> Kind:

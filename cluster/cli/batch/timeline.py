@@ -1,4 +1,4 @@
-"""`assayer timeline`: timeline of an evaluation, drawn in the terminal."""
+"""`assayer batch timeline`: timeline of an evaluation, drawn in the terminal."""
 
 import sys
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from cluster.cli.options import WithProfile
-from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import SafeConsole
+from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.terminal import SafeConsole, print_json
 
 if TYPE_CHECKING:
     from assayer.reports.timeline_chart import ConcurrencyStep, TimelineChart, TimelineRow
@@ -24,6 +24,7 @@ _LOOKS = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
 def timeline(
     job: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation.")],
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Draw the timeline of an evaluation: queue time, stages, and language model calls."""
     from assayer.reports.timeline_chart import chart_of
@@ -31,6 +32,9 @@ def timeline(
     kind_of(job, "evaluation")
     with service(profile) as client:
         timeline_data = client.evaluations.timeline(job)
+    if as_json:
+        print_json(timeline_data)
+        return
     console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     for line in draw_chart(chart_of(timeline_data), console.width):
         console.print(line, no_wrap=True, crop=False)
@@ -42,7 +46,7 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     from assayer.reports.timeline_chart import most_at_once
 
     columns = max(10, width - _LABEL - _FIGURES)
-    most = max((row.most for row in chart.rows if row.kind == "call"), default=1)
+    most = max([1, *(row.most for row in chart.rows if row.kind == "call")])
     found = chart.timeline
     yield Text(found.title, style="bold")
     yield Text(

@@ -1,11 +1,11 @@
-"""`assayer cancel`: stop unfinished jobs, so that they cause no further cost."""
+"""`assayer batch cancel`: stop unfinished jobs, so that they cause no further cost."""
 
 from typing import TYPE_CHECKING
 
-from cluster.cli.job_wording import counts_in_words
-from cluster.cli.options import JobIds, WithProfile
-from cluster.cli.service_client import KINDS, job_resource, kind_of, service
-from cluster.cli.terminal import remark
+from cluster.cli.batch.job_wording import counts_in_words
+from cluster.cli.batch.service_client import KINDS, job_resource, kind_of, service
+from cluster.cli.options import JobIds, WithJson, WithProfile
+from cluster.cli.terminal import print_json, remark
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 def cancel(
     ids: JobIds,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Cancel evaluations and other jobs by id; finished jobs are unchanged."""
     for item in ids:
         kind_of(item, *KINDS)
     with service(profile) as client:
-        for item in ids:
-            remark(f"{item}: {_cancelled(client, item)}.")
+        outcomes = {item: _cancelled(client, item) for item in ids}
+    if as_json:
+        print_json(outcomes)
+    for item, outcome in outcomes.items() if not as_json else ():
+        remark(f"{item}: {outcome}.")
 
 
 def _cancelled(client: "Client", text: str) -> str:

@@ -1,14 +1,14 @@
-"""`assayer shortlist`: ranking of the ideas of a finished batch by the service."""
+"""`assayer batch shortlist`: ranking of the ideas of a finished batch by the service."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.options import WithBlind, WithProfile
-from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import remark
-from cluster.cli.watch import watch_all
+from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.batch.watch import watch_all
+from cluster.cli.options import WithBlind, WithJson, WithProfile
+from cluster.cli.terminal import print_json, remark
 
 if TYPE_CHECKING:
     from assayer_client.rankings import AcceptedRanking, Band, Ranking
@@ -37,6 +37,7 @@ def shortlist(
     ] = False,
     profile: WithProfile = "laptop",
     blind: WithBlind = None,
+    as_json: WithJson = False,
 ) -> None:
     """Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking."""
     from assayer_client import RankingBody
@@ -48,7 +49,10 @@ def shortlist(
         asked = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
         accepted = client.rankings.create(asked)
         _report_accepted(accepted)
-        typer.echo(accepted.id)
+        if as_json:
+            print_json(accepted)
+        else:
+            typer.echo(accepted.id)
         if not wait:
             return
         if not watch_all(client, [accepted.id]):
@@ -71,4 +75,4 @@ def _report_bands(job: str, ranking: "Ranking") -> None:
     counts = Counter(idea.band for idea in ranking.ideas if idea.band is not None)
     bands = ", ".join(f"{counts[band]:,} {words}" for band, words in _BANDS.items())
     if counts:
-        remark(f"Of {len(ranking.ideas):,}: {bands}. The whole ranking: `assayer fetch {job}`.")
+        remark(f"Of {len(ranking.ideas):,}: {bands}. The whole ranking: `assayer batch fetch {job}`.")

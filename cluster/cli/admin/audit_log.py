@@ -1,4 +1,4 @@
-"""`assayer audit-log`: export and verification of the log of people's acts."""
+"""`assayer admin audit-log`: export and verification of the log of people's acts."""
 
 import datetime as dt
 import re
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from cluster.cli.batch.service_client import service
 from cluster.cli.options import WithProfile
-from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
 from cluster.whole_files import whole_file
 
@@ -65,7 +65,7 @@ def tip(profile: WithProfile = "laptop") -> None:
 
 @app.command("verify")
 def verify(
-    file: Annotated[Path, typer.Argument(help="File saved by `assayer audit-log export`.")],
+    file: Annotated[Path, typer.Argument(help="File saved by `assayer admin audit-log export`.")],
     tip: TipOption = None,
 ) -> None:
     """Check a saved log for changes, gaps and removed text, and, with --tip, for missing entries at the end. Needs no
@@ -77,7 +77,7 @@ def verify(
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise InputError(
-            f"{file} cannot be read: {reason}.", "Give a file saved by `assayer audit-log export`."
+            f"{file} cannot be read: {reason}.", "Give a file saved by `assayer admin audit-log export`."
         ) from None
     if not entries and tip is None:
         raise InputError(f"{file} holds no entries.", "Pass --tip to detect lost entries.")
@@ -150,5 +150,7 @@ def _tip_of(text: str | None, tenant: str) -> "AuditTip | None":
         return None
     match = _TIP.fullmatch(text.strip())
     if match is None:
-        raise InputError(f"{text!r} is not a tip.", "Write NUMBER:HASH, as `assayer audit-log export` printed it.")
+        raise InputError(
+            f"{text!r} is not a tip.", "Write NUMBER:HASH, as `assayer admin audit-log export` printed it."
+        )
     return AuditTip(tenant=TenantId(tenant), number=int(match[1]), hash=match[2])

@@ -1,4 +1,4 @@
-"""`assayer erase`: deletion of everything that the service has stored about one applicant or one batch."""
+"""`assayer batch erase`: deletion of everything that the service has stored about one applicant or one batch."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithProfile
+from cluster.cli.batch.service_client import service
+from cluster.cli.options import WithJson, WithProfile
 from cluster.cli.output import prepare_file, write_files
-from cluster.cli.service_client import service
-from cluster.cli.terminal import remark
+from cluster.cli.terminal import print_json, remark
 
 if TYPE_CHECKING:
     from assayer_client.erasures import Erasure
@@ -24,6 +24,7 @@ def erase(
     proof: Annotated[Path | None, typer.Option(help="File for the proof, as JSON.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")] = False,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Delete everything stored about an idea or a batch, with its comparisons; rankings remain without it."""
     if (source is None) == (batch is None):
@@ -36,10 +37,13 @@ def erase(
         erasure = client.erasures.create(ErasureBody(source=source, batch=batch, dry_run=True))
         if not (erasure.jobs or erasure.taken_out_of or erasure.refused_rows) and erasure.batch is None:
             raise InputError(f"Nothing is stored about {source or batch}.", "Names must match exactly.")
-        _show(erasure)
+        if not as_json:
+            _show(erasure)
         if not yes:
             typer.confirm("Delete all of this? This cannot be undone.", abort=True, err=True)
         gone = client.erasures.create(ErasureBody(source=source, batch=batch))
+        if as_json:
+            print_json(gone)
         remark(f"Deleted: {_counted(gone)}.")
         for ranking in gone.taken_out_of:
             remark(f"Taken out of the ranking {ranking.id}.")
@@ -48,7 +52,8 @@ def erase(
         remark(f"Proof: entry {gone.proof} of the audit log, GET /v1/erasures/{gone.proof}.")
         if proof is not None:
             write_files({proof: client.erasures.get_proof(gone.proof).model_dump_json(indent=2) + "\n"})
-            typer.echo(proof)
+            if not as_json:
+                typer.echo(proof)
 
 
 def _show(erasure: "Erasure") -> None:

@@ -1,4 +1,4 @@
-"""`assayer watch`: live progress of evaluations, batches, rankings and rewards until they end."""
+"""`assayer batch watch`: live progress of evaluations, batches, rankings and rewards until they end."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
@@ -8,10 +8,10 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from cluster.cli.job_wording import counts_in_words, score_in_words, standing_in_words
-from cluster.cli.options import JobIds, WithProfile
-from cluster.cli.service_client import KINDS, WatchedJob, job_resource, kind_of, service
-from cluster.cli.terminal import SafeConsole, remark
+from cluster.cli.batch.job_wording import counts_in_words, score_in_words, standing_in_words
+from cluster.cli.batch.service_client import KINDS, WatchedJob, job_resource, kind_of, service
+from cluster.cli.options import JobIds, WithJson, WithProfile
+from cluster.cli.terminal import SafeConsole, print_json, remark
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 
 if TYPE_CHECKING:
@@ -29,11 +29,20 @@ _LONGEST_TITLE = 60
 def watch(
     ids: JobIds,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result."""
     with service(profile) as client:
-        if not watch_all(client, ids):
-            raise typer.Exit(1)
+        complete = watch_all(client, ids)
+        if as_json:
+            print_json([_ended_job(client, item) for item in ids])
+    if not complete:
+        raise typer.Exit(1)
+
+
+def _ended_job(client: "Client", item: str) -> "BatchResource | WatchedJob":
+    kind = kind_of(item, *KINDS)
+    return client.batches.get(item) if kind == "batch" else job_resource(client, kind).get(item)
 
 
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
@@ -119,7 +128,7 @@ def _tell_outcomes(batch: "BatchResource") -> None:
         remark(f"{batch.id}: {', '.join(phrases)}.")
     if batch.poorly_covered:
         lacking = not_covered_in_words(batch.poorly_covered)
-        remark(f"{lacking}. `assayer list {batch.id}` shows every score, and why there is none.")
+        remark(f"{lacking}. `assayer batch list {batch.id}` shows every score, and why there is none.")
 
 
 def _name_those_without_result(client: "Client", batch: "BatchResource") -> None:
@@ -131,7 +140,7 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
             remark(f"Row {job.row} ({_short(job.title)}, {job.id}) {standing_in_words(state)}{why}")
         if count > _NAMED:
             more = f"{count - _NAMED:,} more are {state}"
-            remark(f"{more}: `assayer fetch {batch.id} --format csv` lists all.")
+            remark(f"{more}: `assayer batch fetch {batch.id} --format csv` lists all.")
 
 
 def _short(title: str) -> str:

@@ -1,12 +1,12 @@
-"""`assayer retry`: jobs that ended without a result are queued again."""
+"""`assayer batch retry`: jobs that ended without a result are queued again."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.options import WithProfile
-from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import remark
+from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.terminal import print_json, remark
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 def retry(
     ids: Annotated[list[str], typer.Argument(help="Ids: ev_… or bt_… (all of its rows without a result).")],
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Retry failed and cancelled evaluations under the same id."""
     for item in ids:
         kind_of(item, "evaluation", "batch")
     with service(profile) as client:
-        for item in ids:
-            remark(f"{item}: {_retried(client, item)}.")
+        outcomes = {item: _retried(client, item) for item in ids}
+    if as_json:
+        print_json(outcomes)
+    for item, outcome in outcomes.items() if not as_json else ():
+        remark(f"{item}: {outcome}.")
 
 
 def _retried(client: "Client", text: str) -> str:

@@ -1,4 +1,4 @@
-"""`assayer compare`: finished evaluations side by side, and a judgement on which of two ideas is better."""
+"""`assayer batch compare`: finished evaluations side by side, and a judgement on which of two ideas is better."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithProfile
-from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import remark, show_table
+from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.terminal import print_json, remark, show_table
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -25,6 +25,7 @@ def compare(
         bool, typer.Option("--judge", help="Also ask the language model which of two is better, in both orders.")
     ] = False,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Show finished evaluations side by side; with --judge, say which of two is better and why."""
     chosen = list(dict.fromkeys(evaluations))
@@ -37,9 +38,16 @@ def compare(
     with service(profile) as client:
         reports = [client.evaluations.report(item) for item in chosen]
         titles = [_short(report.idea.title) for report in reports]
-        show_table(("", *titles), _rows(reports))
-        if judge:
-            _show_verdict(client, chosen, titles)
+        rows = _rows(reports)
+        result = _judged(client, chosen) if judge else None
+    if as_json:
+        print_json(
+            {"rows": {heading: dict(zip(chosen, cells, strict=True)) for heading, *cells in rows}, "result": result}
+        )
+        return
+    show_table(("", *titles), rows)
+    if result is not None:
+        _show_verdict(result, titles)
 
 
 def _rows(reports: "Sequence[Report]") -> list[tuple[str, ...]]:
@@ -69,7 +77,8 @@ def _fit(report: "Report") -> str:
     return "not known" if isinstance(fit, Absent) else fit.level
 
 
-def _show_verdict(client: "Client", chosen: Sequence[str], titles: Sequence[str]) -> None:
+def _judged(client: "Client", chosen: Sequence[str]) -> "ComparisonResult":
+    """Ask which of two ideas is better. Raises Exit if there is no verdict."""
     from assayer_client import ComparisonBody
 
     asked = client.comparisons.create(ComparisonBody(first_evaluation=chosen[0], second_evaluation=chosen[1]))
@@ -79,8 +88,12 @@ def _show_verdict(client: "Client", chosen: Sequence[str], titles: Sequence[str]
         why = f"{problem.title}. {problem.detail}" if problem else f"It is {state}."
         remark(f"{asked.id} has no verdict: {why}")
         raise typer.Exit(1)
-    show_table(("Dimension", "Better", "In both orders"), _verdicts(ended.result, titles))
-    for answer in ended.result.answers:
+    return ended.result
+
+
+def _show_verdict(result: "ComparisonResult", titles: Sequence[str]) -> None:
+    show_table(("Dimension", "Better", "In both orders"), _verdicts(result, titles))
+    for answer in result.answers:
         for verdict in answer.verdicts:
             typer.echo(f"{verdict.dimension}: {verdict.reason}")
 

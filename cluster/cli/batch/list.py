@@ -1,4 +1,4 @@
-"""`assayer list`: the user's own batches and evaluations, newest first."""
+"""`assayer batch list`: the user's own batches and evaluations, newest first."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.job_wording import counts_in_words, score_in_words
-from cluster.cli.options import WithProfile
-from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import remark, say, show_table
+from cluster.cli.batch.job_wording import counts_in_words, score_in_words
+from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.terminal import print_json, remark, say, show_table
 
 if TYPE_CHECKING:
     from assayer_client.batches import BatchSummary
@@ -38,6 +38,7 @@ def list(
     tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of each kind, at most.")] = 20,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """List your batches and evaluations, the newest first, with state, cost and what went wrong."""
     wanted = _state(state)
@@ -45,15 +46,19 @@ def list(
         kind_of(batch, "batch")
     if tag is not None and (batch, wanted, source, reference) != (None, None, None, None):
         raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
+    chosen = any((batch, wanted, source, reference))
     with service(profile) as client:
-        if (batch, wanted, source, reference) == (None, None, None, None):
-            _show_batches(islice(client.each(client.batches.list, tag=tag), limit), tag)
-        if tag is not None:
-            return
+        batches = [] if chosen else [*islice(client.each(client.batches.list, tag=tag), limit)]
         evaluations = client.each(
             client.evaluations.list, state=wanted, batch=batch, source=source, reference=reference, limit=_PAGE
         )
-        _show_evaluations(evaluations, batch, limit, chosen=any((batch, wanted, source, reference)))
+        shown = [] if tag is not None else _first(evaluations, batch, limit, chosen=chosen)
+    if as_json:
+        print_json({"batches": batches, "evaluations": shown})
+        return
+    _show_batches(batches, tag)
+    if tag is None:
+        _show_evaluations(shown, chosen=chosen)
 
 
 def _state(text: str | None) -> "JobState | None":
@@ -83,14 +88,19 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
         say("")
 
 
-def _show_evaluations(evaluations: "Iterable[Evaluation]", batch: str | None, limit: int, *, chosen: bool) -> None:
+def _first(
+    evaluations: "Iterable[Evaluation]", batch: str | None, limit: int, *, chosen: bool
+) -> "Sequence[Evaluation]":
+    """Return at most `limit` evaluations: of a batch in the order of its rows, otherwise the newest first."""
     if batch is None:
-        shown = [*islice((item for item in evaluations if chosen or item.batch is None), limit)]
-    else:  # as in the table that was sent
-        listed = sorted(evaluations, key=lambda item: item.row or 0)
-        shown = listed[:limit]
-        if len(listed) > limit:
-            remark(f"The first {limit:,} of {len(listed):,}; --limit {len(listed)} shows all.")
+        return [*islice((item for item in evaluations if chosen or item.batch is None), limit)]
+    listed = sorted(evaluations, key=lambda item: item.row or 0)
+    if len(listed) > limit:
+        remark(f"The first {limit:,} of {len(listed):,}; --limit {len(listed)} shows all.")
+    return listed[:limit]
+
+
+def _show_evaluations(shown: "Sequence[Evaluation]", *, chosen: bool) -> None:
     if not shown:
         remark("There are no evaluations of that kind." if chosen else "There are no evaluations outside batches.")
         return

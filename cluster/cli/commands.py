@@ -1,0 +1,60 @@
+"""Commands that are imported when they are called: listing them loads none of their libraries."""
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+_PACKAGE = "cluster.cli"
+
+
+class LazyCommand(TyperCommand):
+    """Command `assayer PATH`, defined in the module of that path by its Typer `app` or otherwise by its function of the
+    same name: `batch submit` is `submit` in `cluster.cli.batch.submit`."""
+
+    def __init__(self, path: str, help: str, panel: str | None = None) -> None:
+        *self._groups, name = path.split()
+        super().__init__(name, help=help, rich_help_panel=panel)
+        self.path = path
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Return the context of the actual command, which then handles everything, including help and usage."""
+        return self.command().make_context(info_name, args, parent, **extra)
+
+    def command(self) -> Any:
+        """Import and return the actual command, with an example in its help."""
+        function = str(self.name).replace("-", "_")
+        module = import_module(".".join((_PACKAGE, *self._groups, function)))
+        if hasattr(module, "app"):
+            command: Any = typer.main.get_group(module.app)
+        else:
+            alone = typer.Typer(add_completion=False)
+            alone.command(self.name)(getattr(module, function))
+            command = typer.main.get_command(alone)
+        _add_examples(command, self.path)
+        return command
+
+
+def lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> typer.Typer:
+    """Return an app of the commands, in their order."""
+
+    class Commands(TyperGroup):
+        def __init__(self, **given: Any) -> None:
+            super().__init__(**given)
+            for command in commands:
+                self.add_command(command)
+
+    return typer.Typer(cls=Commands, help=help, no_args_is_help=True, pretty_exceptions_enable=False, **options)
+
+
+def _add_examples(command: Any, path: str) -> None:
+    """End the help of a command, or of each command of a group, with its example."""
+    from cluster.cli.examples import EXAMPLES
+
+    if path in EXAMPLES:
+        command.epilog = f"Example: assayer {EXAMPLES[path]}"
+    for name, inner in getattr(command, "commands", {}).items():
+        if not isinstance(inner, LazyCommand):  # it adds its own example when it is called
+            _add_examples(inner, f"{path} {name}")

@@ -1,0 +1,98 @@
+"""`assayer config`: the settings in force, and where each value comes from."""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from pydantic import SecretStr
+
+from assayer.errors import InputError
+from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.terminal import print_json, show_table
+from cluster.operator_settings import AUDIENCES, section_paths, setting_field, variable_name
+from cluster.settings import Profile, Settings
+from cluster.settings_loading import SettingsSources, load_settings, open_sources
+
+app = typer.Typer(help="Show the settings, and where each value comes from.", no_args_is_help=True)
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_HIDDEN = "••••"
+
+
+class _Row(NamedTuple):
+    audience: str
+    name: str
+    value: Any
+    origin: str
+
+
+@app.callback()
+def commands() -> None:
+    """Keep the name of the subcommand required while there is only one."""
+
+
+@app.command("show")
+def show(
+    name: Annotated[
+        str, typer.Argument(help="Only settings whose name contains this, such as LLM or MAX_USD.", show_default=False)
+    ] = "",
+    origin: Annotated[
+        bool,
+        typer.Option("--origin", help="Also say where each value comes from: default, profile, file or environment."),
+    ] = False,
+    profile: WithProfile = "laptop",
+    as_json: WithJson = False,
+) -> None:
+    """Show every setting with its value, grouped by audience; secrets are masked."""
+    rows = [row for row in _rows(profile) if name.upper() in row.name]
+    if not rows:
+        raise InputError(f"No setting has {name!r} in its name.", "`assayer config show` lists all settings.")
+    if as_json:
+        shown = [row._asdict() for row in rows]
+        print_json(shown if origin else [{key: item[key] for key in item if key != "origin"} for item in shown])
+        return
+    for audience in dict.fromkeys(row.audience for row in rows):
+        cells = [(row.name, _text(row.value), row.origin)[: 2 + origin] for row in rows if row.audience == audience]
+        show_table((audience, "Value", "From")[: 2 + origin], cells)
+
+
+def _rows(profile: Profile) -> Iterator[_Row]:
+    settings, sources = load_settings(profile), open_sources(profile)
+    for audience, sections in AUDIENCES.items():
+        for path in section_paths(sections):
+            value = _value(settings, path)
+            yield _Row(audience, variable_name(path), _masked(value), _origin(sources, path, value))
+
+
+def _value(settings: Settings, path: tuple[str, ...]) -> Any:
+    """Return the value of a setting; None if its section is not configured."""
+    value: Any = settings
+    for part in path:
+        value = getattr(value, part, None)
+    return value
+
+
+def _origin(sources: SettingsSources, path: tuple[str, ...], value: Any) -> str:
+    origin = sources.origin(path)
+    if origin is None and path[0] == "llm" and value is not None:
+        default = setting_field(path)[1].get_default(call_default_factory=True)
+        return "default" if value == default else "the model's provider"
+    return origin or "default"
+
+
+def _masked(value: Any) -> Any:
+    """Return a value without secrets: neither keys nor the credentials of addresses."""
+    if isinstance(value, SecretStr):
+        return _HIDDEN if value.get_secret_value() else ""
+    if isinstance(value, dict):
+        return {key: _masked(item) for key, item in value.items()}
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return [_masked(item) for item in value]
+    if hasattr(value, "model_dump"):
+        return {key: _masked(getattr(value, key)) for key in type(value).model_fields}
+    return _CREDENTIALS.sub(_HIDDEN, value) if isinstance(value, str) else value
+
+
+def _text(value: Any) -> str:
+    return "none" if value is None or value in ("", [], {}) else str(value)

@@ -1,0 +1,47 @@
+"""Standard input in place of a file, named `-`."""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import typer
+
+from assayer.errors import InputError
+
+
+def with_standard_input(ctx: typer.Context, paths: list[Path] | None) -> list[Path] | None:
+    """Return the paths with `-` replaced by a temporary file of what is on standard input."""
+    return paths and [from_standard_input(ctx, path) for path in paths]
+
+
+def from_standard_input(ctx: typer.Context, path: Path) -> Path:
+    """Return the path or, if it is `-`, a file of what is on standard input, deleted when the command ends. Its ending
+    tells what it holds: a PDF, JSON, JSON Lines, or text. Raises InputError if there is nothing to read."""
+    if str(path) != "-" or ctx.resilient_parsing:
+        return path
+    content = sys.stdin.buffer.read()
+    if not content.strip():
+        raise InputError("Standard input is empty.", "Pipe an idea into the command, or name a file.")
+    folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="assayer-"))
+    file = Path(folder) / f"stdin{_ending(content)}"
+    file.write_bytes(content)
+    return file
+
+
+def _ending(content: bytes) -> str:
+    if content.startswith(b"%PDF-"):
+        return ".pdf"
+    first = content.lstrip().split(b"\n", 1)[0]
+    for text, ending in ((first, ".jsonl"), (content, ".json")):
+        if _is_json(text):
+            return ending
+    return ".md"
+
+
+def _is_json(text: bytes) -> bool:
+    """Return whether the text is a JSON object or array."""
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,36 @@
+"""The socket on which a service listens, opened before anything else is loaded."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from assayer.errors import ConfigurationError
+
+_BACKLOG = 2_048
+
+
+@contextmanager
+def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
+    """Open a listening socket; port 0 selects a free port. Raises ConfigurationError."""
+    try:
+        listening = _listen(host, port)
+    except (OSError, OverflowError) as error:
+        raise ConfigurationError(
+            f"Nothing can be served at {host} port {port}: {getattr(error, 'strerror', None) or error}.",
+            "Choose another --port (0 chooses a free one) or another --host.",
+        ) from None
+    with listening:
+        yield listening
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)  # who connects from now on waits, instead of being refused
+    except BaseException:
+        listening.close()
+        raise
+    return listening

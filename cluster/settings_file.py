@@ -1,0 +1,54 @@
+"""The settings file, with the line of every value."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assayer.errors import ConfigurationError
+
+_TABLE = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
+_KEY = re.compile(r"""\s*([\w"'. -]+?)\s*=""")
+
+
+class SettingsFile(NamedTuple):
+    """Contents of a settings file; without a file, no values."""
+
+    path: Path
+    values: Mapping[str, Any]
+    text: str
+
+    def place(self, path: Sequence[str]) -> str:
+        """Return the file and the line that sets a value, or the table or inline table that holds it."""
+        known = [(len(key), -line) for line, key in _keys(self.text) if key == tuple(path[: len(key)])]
+        return f"{self.path}, line {-max(known)[1]}" if known else str(self.path)
+
+
+def read_settings_file(named: str | None) -> SettingsFile:
+    """Read the named file, or `assayer.toml` if it is in the working directory. Raises ConfigurationError."""
+    path = Path(named or "assayer.toml")
+    if not path.is_file():
+        if named:
+            raise ConfigurationError(f"ASSAYER_CONFIG names {path}, which is not a file.")
+        return SettingsFile(path, {}, "")
+    try:
+        text = path.read_text("utf-8")
+        return SettingsFile(path, tomllib.loads(text), text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
+
+
+def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the number of every line that begins a table or a value, and the path that it begins."""
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if heading := _TABLE.match(line):
+            table = _parts(heading[1])
+            yield number, table
+        elif key := _KEY.match(line):
+            yield number, (*table, *_parts(key[1]))
+
+
+def _parts(key: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in key.split("."))

@@ -1,0 +1,19 @@
+"""Requests while the database is down: they end soon instead of waiting for it."""
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from orchestrator.store.database import at_most_in_an_outage
+
+_SECONDS = 2.0
+
+
+class OutageLimit:
+    """Middleware with which a request gives up an unreachable database after two seconds; the response is then a 503.
+    Jobs wait for the database much longer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with at_most_in_an_outage(_SECONDS):
+            await self._app(scope, receive, send)

@@ -1,0 +1,119 @@
+"""Properties of every command: an example in its help that it accepts, and the options that all share."""
+
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cluster.cli.commands import LazyCommand
+from cluster.cli.examples import EXAMPLES
+from cluster.cli.main import COMMANDS, app
+from cluster.cli.standard_input import from_standard_input
+from tests.fork_server import PROGRAM
+
+
+def _commands(listed: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the path of every command that is not a group, and the command."""
+    command = listed.command() if isinstance(listed, LazyCommand) else listed
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield path, command
+    for name, item in (inner or {}).items():
+        yield from _commands(item, f"{path} {name}")
+
+
+ALL = dict(pair for listed in COMMANDS for pair in _commands(listed, str(listed.name)))
+
+
+def test_every_command_has_an_example_and_no_example_lacks_its_command() -> None:
+    assert set(EXAMPLES) == set(ALL)
+    assert [path for path, command in ALL.items() if command.epilog != f"Example: assayer {EXAMPLES[path]}"] == []
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_example_is_accepted_by_its_command(path: str) -> None:
+    words = shlex.split(EXAMPLES[path])
+    depth = len(path.split())
+    assert words[:depth] == path.split()
+    with ALL[path].make_context(path, words[depth:]):
+        pass
+
+
+def test_help_lists_every_command_in_a_group() -> None:
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"}).stdout
+    panels = [line.split("─ ")[1].split(" ─")[0] for line in shown.splitlines() if line.startswith("╭─ ")]
+    assert panels == [
+        "Options",
+        "Judge ideas",
+        "Prepare papers, ideas and models",
+        "Set up and serve",
+        "Use and run a service",
+    ]
+
+
+@pytest.mark.parametrize("name", ["submit", "watch", "fetch", "list", "keys", "tenants", "audit-log", "review"])
+def test_commands_of_a_service_are_not_at_the_top(name: str) -> None:
+    assert CliRunner().invoke(app, [name, "--help"]).exit_code == 2
+
+
+def test_commands_that_print_data_print_it_as_json_too() -> None:
+    without = {path for path, command in ALL.items() if "--json" not in {o for p in command.params for o in p.opts}}
+    assert without == {
+        *("corpus build", "corpus update", "corpus build-on-ray", "corpus publish", "corpus pull"),
+        *(f"corpus ingest {source}" for source in ("s2", "arxiv", "openalex", "jsonl", "bibliography", "tei")),
+        *("graph build", "graph add", "graph train", "policy train", "policy check"),
+        *("serve", "mcp"),
+        *("admin tenants create", "admin tenants set", "admin keys revoke"),
+        *("admin members change", "admin members key", "admin members remove"),
+        *("admin audit-log export", "admin audit-log tip", "admin audit-log verify"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "ending"),
+    [
+        (b"# An idea\n\nWords.", ".md"),
+        (b'{"title": "a", "text": "b"}', ".jsonl"),
+        (b'{"title": "a"}\n{"title": "b"}\n', ".jsonl"),
+        (b'[\n {"title": "a"}\n]\n', ".json"),
+        (b"%PDF-1.7\n", ".pdf"),
+    ],
+)
+def test_standard_input_becomes_a_file_of_its_kind(
+    content: bytes, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    with ALL["evaluate"].make_context("evaluate", ["idea.md"]) as context:
+        file = from_standard_input(context, Path("-"))
+        assert (file.suffix, file.read_bytes()) == (ending, content)
+    assert not file.exists()
+
+
+def test_read_takes_an_idea_from_standard_input_and_prints_one_document() -> None:
+    text = b"# Rehearsal\n\n" + b"We rehearse stored examples that a network will forget next. " * 5
+    ended = subprocess.run([PROGRAM, "read", "-", "--json"], input=text, capture_output=True, check=True, timeout=60)
+    (idea,) = json.loads(ended.stdout)
+    assert (Path(idea["source"]).name, "We rehearse" in idea["text"]) == ("stdin.md", True)
+
+
+def test_shell_completes_commands_and_options() -> None:
+    def completed(words: str) -> list[str]:
+        environment = os.environ | {
+            "_ASSAYER_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")),
+        }
+        ended = subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, check=True, timeout=60)
+        return ended.stdout.split()
+
+    assert completed("assayer bat") == ["batch"]
+    assert completed("assayer batch su") == ["submit"]
+    assert "--criteria" in completed("assayer batch submit --cri")

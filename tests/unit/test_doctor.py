@@ -1,0 +1,62 @@
+"""`assayer doctor` and whatever a check does not expect: a finding, and the other checks go on."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cluster import health_checks
+from cluster.cli.main import app
+from cluster.health_checks import Finding
+from cluster.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def without_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async def database(_: Settings) -> Finding:
+        return Finding("database", "ok", "")
+
+    monkeypatch.setattr(health_checks, "_database", database)
+    monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+def _findings() -> dict[str, tuple[str, str]]:
+    ended = CliRunner().invoke(app, ["doctor", "--json"])
+    return {item["subject"]: (item["state"], item["text"]) for item in json.loads(ended.stdout)}
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (PermissionError(13, "Permission denied", "/corpus/meta.json"), "/corpus/meta.json: Permission denied."),
+        (ModuleNotFoundError("No module", name="tantivy"), "tantivy is not installed."),
+        (ZeroDivisionError("division by zero"), "ZeroDivisionError('division by zero')"),
+    ],
+)
+def test_check_that_fails_unexpectedly_is_broken_and_the_others_go_on(
+    error: Exception, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def corpus(_: Settings) -> Finding:
+        raise error
+
+    monkeypatch.setattr(health_checks, "_corpus", corpus)
+    found = _findings()
+    assert found["corpus"] == ("broken", text)
+    assert list(found)[-1] == "GROBID"
+
+
+def test_corpus_folder_left_by_a_failed_build_is_absent(tmp_path: Path) -> None:
+    (tmp_path / "corpus" / "versions").mkdir(parents=True)
+    assert _findings()["corpus"][0] == "absent"
+
+
+def test_settings_that_cannot_be_used_are_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "assayer.toml").write_text("[evaluation]\nconcurency = 3\n")
+    assert _findings() == {
+        "settings": (
+            "broken",
+            "assayer.toml, line 2: there is no setting evaluation.concurency. Did you mean evaluation.concurrency?",
+        )
+    }
