@@ -18,6 +18,9 @@ class DatabaseSettings(Frozen):
     direct_url: SecretStr | None = None
     """Direct URL for the connection that listens for notifications, bypassing a transaction pooler, in which
     notifications are lost; None: same URL as all others."""
+    migrate: bool = True
+    """Migrate the tables at startup. False if the role in the URL may not change tables: `assayer admin migrate` then
+    does it, with the URL of the role that owns them."""
     max_connections: int = Field(default=8, ge=1, le=500)
     """Pool size of this process. A process that runs jobs has two more connections: a listener, and a connection
     that holds locks."""
