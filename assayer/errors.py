@@ -3,10 +3,10 @@
     AssayerError
     ├── InputError               the input cannot be used: an empty file, a bad date
     ├── ConfigurationError       a setting is missing, wrong or contradicts another
-    ├── BudgetExhausted          the next call would pass the evaluation's budget
+    ├── BudgetExhausted          the next call would exceed the evaluation's budget
     ├── LlmError                 the language model's boundary
     │   ├── LlmRejected          the endpoint will never accept this: wrong key, unknown model
-    │   ├── LlmUnavailable       the endpoint is down, or kept failing after every retry
+    │   ├── LlmUnavailable       the endpoint is down, or failed on every retry
     │   ├── MalformedAnswer      no valid answer came, even after asking again with the error
     │   ├── AnswerRefused        the model declined to answer
     │   ├── RequestRefused       the endpoint refused this one request: too long, filtered, not understood
@@ -14,7 +14,7 @@
     ├── LiteratureError          a source of papers failed
     │   ├── CorpusError          the local corpus is missing, damaged, or made with another model
     │   └── SourceError          a remote source
-    │       ├── SourceUnavailable    it is down, or kept failing after every retry
+    │       ├── SourceUnavailable    it is down, or failed on every retry
     │       ├── SourceBusy           no request slot came free in time, or today's budget is spent
     │       ├── SourceRefused        it will never accept this request: wrong key, bad query
     │       └── SourceMalformed      its answer cannot be read
@@ -23,14 +23,14 @@
     │   ├── DownloadFailed       the server did not deliver it
     │   ├── DownloadRefused      it broke a limit: size, time, type, redirects
     │   ├── Unreadable           it arrived, and no parser could read it within its limits
-    │   ├── StoredCopyLost       it was stored, and is missing there or damaged: to be fetched anew
-    │   └── ParserUnavailable    every server that could have parsed it was out of reach
+    │   ├── StoredCopyLost       the stored copy is missing or damaged and must be fetched again
+    │   └── ParserUnavailable    every server that could have parsed it was unreachable
     ├── MailError                a mail could not be handed to the mail server
-    │   ├── MailServerUnavailable    nothing can be handed over: out of reach, no TLS, sign-in or sender refused
-    │   ├── MailPostponed            it does not take this mail for now
-    │   └── MailRefused              it will never take this mail: no such mailbox
-    ├── StorageError             the database is out of reach
-    ├── PartUnavailable          a pool of the service is out of reach
+    │   ├── MailServerUnavailable    no mail can be sent: unreachable, no TLS, sign-in or sender refused
+    │   ├── MailPostponed            it temporarily does not accept this mail
+    │   └── MailRefused              it will never accept this mail: no such mailbox
+    ├── StorageError             the database is unreachable
+    ├── PartUnavailable          a pool of the service is unreachable
     └── Defect                   assayer itself failed on one evaluation; the others go on
 
 A failure belongs to one boundary. Inside a method a failed step is data: it is recorded in the run's
@@ -40,7 +40,7 @@ they keep their type across processes.
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the program tells of an error without loading the models
+if TYPE_CHECKING:  # errors can be reported without loading the models
     from assayer.models import Fault
     from assayer.models.coverage import UnreadableCause
 
@@ -195,15 +195,15 @@ class StoredCopyLost(FullTextError):
 
 
 class ParserUnavailable(FullTextError):
-    reason = "no parser was in reach"
+    reason = "no parser was reachable"
 
 
 class MailError(AssayerError):
-    reason = "a mail was not taken"
+    reason = "a mail was not accepted"
 
 
 class MailServerUnavailable(MailError):
-    reason = "the mail server was out of reach"
+    reason = "the mail server was unreachable"
 
 
 class MailPostponed(MailError):
@@ -215,11 +215,11 @@ class MailRefused(MailError):
 
 
 class StorageError(AssayerError):
-    reason = "the database was out of reach"
+    reason = "the database was unreachable"
 
 
 class PartUnavailable(AssayerError):
-    reason = "a part of the service was out of reach"
+    reason = "a part of the service was unreachable"
 
 
 class Defect(AssayerError):

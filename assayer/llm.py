@@ -146,8 +146,8 @@ class NoLlm:
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         """Raise NoFallback."""
         raise NoFallback(
-            f"Task {task.name} needs a language model; there is no honest substitute for it.",
-            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__API_KEY if it asks for a key.",
+            f"Task {task.name} needs a language model, and none is configured.",
+            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__API_KEY if the endpoint needs a key.",
         )
 
 

@@ -54,7 +54,7 @@ class Prompts:
     def _referenced(self, name: str, text: str) -> Iterator[str]:
         for item in find_referenced_templates(self._environment.parse(text)):
             if item is None:
-                raise ValueError(f"Prompt file {name} includes a file whose name is not written out.")
+                raise ValueError(f"Prompt file {name} includes a file whose name is computed; write it as a literal.")
             yield item
 
     def render(self, file: str, data: BaseModel) -> tuple[Message, ...]:

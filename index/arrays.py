@@ -1,4 +1,4 @@
-"""Reading NumPy arrays from files, safely from several threads."""
+"""Read NumPy arrays from files, safely from several threads."""
 
 import threading
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Resource requirements of a corpus of a certain size: disk, memory, hours and price, each figure with its formula.
+"""Estimate the resources that a corpus of a given size needs: disk, memory, hours and price, each with its formula.
 
-The constants are in `capacity_planning.toml`, each with the place of its measurement or with its publisher."""
+The constants are in `capacity_planning.toml`, each with its publisher or where it was measured."""
 
 import math
 import tomllib
@@ -75,7 +75,7 @@ class CapacityRequest(Frozen):
     daily: float = Field(default=0.001, ge=0, le=1)
     """Share of the papers that are new or changed each night."""
     machines: int = Field(default=1, ge=1)
-    """Number of machines that share the work of building."""
+    """Number of machines that build in parallel."""
     keep: int = Field(default=3, ge=1)
     """Number of versions kept."""
     shards: int | None = Field(default=None, ge=1)
@@ -184,17 +184,17 @@ def _disk(size: _Size, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
 
 
 def _totals(disk: Sequence[PlannedFigure], size: _Size, wanted: CapacityRequest) -> tuple[PlannedFigure, ...]:
-    """Sum the disk space. Versions share what an update does not rewrite; a build needs a second, sorted copy of
-    all records."""
+    """Sum the disk space. Versions share all files that an update does not rewrite; a build needs a second, sorted copy
+    of all records."""
     version = sum(item.value for item in disk)
     again = min(1.0, wanted.daily * _WRITTEN_AGAIN)
     kept = version * (1 + (wanted.keep - 1) * again)
     return (
-        PlannedFigure("One version", version, "bytes", "all of these"),
+        PlannedFigure("One version", version, "bytes", "sum of the above"),
         PlannedFigure(
-            f"{wanted.keep} versions", kept, "bytes", f"one version × (1 + {wanted.keep - 1} × {again:g} written again)"
+            f"{wanted.keep} versions", kept, "bytes", f"one version × (1 + {wanted.keep - 1} × {again:g} rewritten)"
         ),
-        PlannedFigure("While it is built", version + disk[0].value, "bytes", "one version + records, sorted"),
+        PlannedFigure("During a build", version + disk[0].value, "bytes", "one version + sorted records"),
     )
 
 
@@ -204,11 +204,11 @@ def _memory(
     _, tables, _, _, index, words = disk
     return (
         PlannedFigure(
-            "To answer quickly", tables.value + index.value + words.value, "bytes", "ids + index + words, mapped"
+            "For fast searches", tables.value + index.value + words.value, "bytes", "ids + index + words, mapped"
         ),
-        PlannedFigure("To read no disk", sum(item.value for item in disk), "bytes", "one version, mapped"),
+        PlannedFigure("To avoid disk reads", sum(item.value for item in disk), "bytes", "one version, mapped"),
         _sum(
-            "On GPUs, if searched there",
+            "On GPUs, if used for search",
             "bytes",
             (size.texts, "texts", 2 * size.dimensions),
         ),
@@ -226,12 +226,12 @@ def _memory_to_build(size: _Size, wanted: CapacityRequest, have: PlanningConstan
         (1, "process", have["process_bytes"]),
         (size.papers / shards, "papers", have["build_record_bytes"]),
         (size.texts / shards, "texts", have["known_bytes"]),
-        (min(size.rows, size.lists * _TRAINED_ON), "vectors to train on", 4 * size.dimensions),
+        (min(size.rows, size.lists * _TRAINED_ON), "training vectors", 4 * size.dimensions),
     )
     if wanted.shards is None:
         return (built,)
-    dealt = (1, "process", have["deal_bytes"]), (size.papers, "papers", have["seen_bytes"])
-    return (_sum("To deal out to shards", "bytes", *dealt), built)
+    distributed = (1, "process", have["deal_bytes"]), (size.papers, "papers", have["seen_bytes"])
+    return (_sum("To distribute papers to shards", "bytes", *distributed), built)
 
 
 def _building(
@@ -250,20 +250,20 @@ def _building(
 def _nightly(
     size: _Size, wanted: CapacityRequest, have: PlanningConstants, rate: float, usd: float, version: float
 ) -> tuple[PlannedFigure, ...]:
-    """Plan a nightly update on a single machine, which suffices for so little work."""
-    coming = size.texts * wanted.daily
-    again = (coming * _WRITTEN_AGAIN, "texts written again")
+    """Plan a nightly update, for which a single machine suffices."""
+    incoming = size.texts * wanted.daily
+    again = (incoming * _WRITTEN_AGAIN, "texts rewritten")
     written = have["record_seconds"] + have["index_seconds"] + have["word_seconds"]
     hours = (
-        _hours("Embedding", 1, (coming, "texts that are new or changed", 1 / rate)),
+        _hours("Embedding", 1, (incoming, "new or changed texts", 1 / rate)),
         _hours("Writing", 1, (*again, written)),
-        _hours("Checking what is there", 1, (version / 1e9, "GB", 1e9 / have["checked_bytes"])),
+        _hours("Verifying existing files", 1, (version / 1e9, "GB", 1e9 / have["checked_bytes"])),
     )
     return _priced(hours, 1, usd)
 
 
 def _priced(hours: tuple[PlannedFigure, ...], machines: int, usd_per_hour: float) -> tuple[PlannedFigure, ...]:
-    total = PlannedFigure("In all", sum(hour.value for hour in hours), "hours", "one after the other")
+    total = PlannedFigure("Total", sum(hour.value for hour in hours), "hours", "one step after another")
     usd = total.value * machines * usd_per_hour
     formula = f"{total.value:,.2f} h × {machines} × {usd_per_hour:g} USD"
     return (*hours, total, PlannedFigure("Price", usd, "USD", formula))
@@ -283,5 +283,5 @@ def _hours(name: str, machines: int, term: CostTerm) -> PlannedFigure:
 
 def _lookup(noun: str, name: str, table: Mapping[str, Entry]) -> Entry:
     if name not in table:
-        raise InputError(f"{name!r} is no {noun} that the planner knows.", f"Known are: {', '.join(table)}.")
+        raise InputError(f"The planner has no {noun} {name!r}.", f"Use one of: {', '.join(table)}.")
     return table[name]

@@ -1,4 +1,5 @@
-"""Names and claims of new papers, extracted nightly by a language model within a budget and stored as soon as known."""
+"""Extract names and claims from new papers with a language model each night, within a budget, and store each result
+immediately."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,14 +19,14 @@ from index.segments.content_readings import ContentReading, ContentReadings, app
 
 _AT_ONCE = 64
 _READ_CHARS = 6_000
-"""Maximum characters of an abstract that is read. Longer abstracts are whole papers included by mistake, and are left
-to pattern matching."""
+"""Maximum characters of an abstract that the model reads. Longer abstracts are whole papers entered by mistake, and are
+left to pattern matching."""
 
 
 @dataclass
 class ContentReader:
-    """Content reader of a nightly run. A paper whose model response is already on disk is not sent again, but its cost
-    counts toward the budget."""
+    """Reads the contents of papers during a nightly run. A paper whose model response is already on disk is not sent
+    again, but its cost counts toward the budget."""
 
     llm: Llm
     run: Run

@@ -1,4 +1,4 @@
-"""Local corpus as seen by the evaluation methods: papers, search, full texts and corpus fit of a single version."""
+"""Provide the local corpus to the evaluation methods: papers, search, full texts and corpus fit of a single version."""
 
 import bisect
 import datetime as dt
@@ -178,8 +178,8 @@ class Corpus:
         return await self._queries.full_texts(papers)
 
     def close(self) -> None:
-        """Cancel pending calls; afterwards the version can be removed. Optional: the corpus closes itself when no
-        references to the object remain."""
+        """Cancel pending calls; afterwards the version can be removed. Optional: the corpus closes itself once nothing
+        refers to it."""
         if self._finish is not None:
             self._finish()
 

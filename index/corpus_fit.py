@@ -1,6 +1,6 @@
-"""Measure of how well a corpus covers the field of a text, calibrated on the corpus itself; see docs/adr/0003.
+"""Measure how well a corpus covers the field of a text, calibrated on the corpus itself; see docs/adr/0003.
 
-The statistic: cut the text into passages of about 80 words, compute each passage's mean cosine similarity to its
+The statistic: split the text into passages of about 80 words, compute each passage's mean cosine similarity to its
 nearest papers, and average over the passages. The same statistic for the corpus's own abstracts, each computed without
 its own paper, shows which values are usual within the field."""
 
@@ -21,15 +21,15 @@ NearestSearch: TypeAlias = Callable[[Vectors, int], Sequence[VectorMatches]]
 """Function that returns, for each vector, the requested number of nearest papers among those searched."""
 
 FEWEST_PAPERS = 10
-"""Minimum papers for a fit; fewer papers cover no field."""
+"""Minimum number of papers for a fit; fewer papers cannot cover a field."""
 SAMPLE_SIZE = 500
 """Number of papers whose fit is measured for a calibration."""
 _WORDS = 80
 _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS = 3, 20
 _GOOD = (0.05, 0.75)
 _PARTIAL = (0.01, 0.65)
-"""Quantile among the corpus's own papers, and minimum share of their median. The minimum keeps outliers of a small or
-mixed corpus from lowering the threshold arbitrarily."""
+"""Quantile of the corpus's own papers, and minimum share of their median. The minimum keeps outliers of a small or
+mixed corpus from lowering the threshold too far."""
 
 FIT_CONSTANTS = (FEWEST_PAPERS, _WORDS, _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS, _GOOD, _PARTIAL)
 """Constants that a calibration depends on."""
@@ -72,7 +72,7 @@ def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int
     """Calibrate the fit from the statistic of a sample of the corpus's own papers."""
     median = float(np.median(values))
 
-    def bar(quantile: float, share: float) -> float:
+    def threshold(quantile: float, share: float) -> float:
         return round(max(float(np.quantile(values, quantile)), share * median), 4)
 
     return FitCalibration(
@@ -80,8 +80,8 @@ def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int
         papers=papers,
         sample=len(values),
         median=round(median, 4),
-        good_from=bar(*_GOOD),
-        partial_from=bar(*_PARTIAL),
+        good_from=threshold(*_GOOD),
+        partial_from=threshold(*_PARTIAL),
     )
 
 
@@ -89,7 +89,7 @@ def judge_fit(value: float, calibration: FitCalibration | None, papers: int, win
     """Judge the fit of a value; `papers` is the number of papers in the window."""
     when = _published_in(window)
     if calibration is None or papers < FEWEST_PAPERS:
-        reason = f"The corpus holds {papers} papers{when}; fewer than {FEWEST_PAPERS} cover no field."
+        reason = f"The corpus has {papers} papers{when}; fewer than {FEWEST_PAPERS} cannot cover a field."
         return CorpusFit(level="poor", value=round(value, 3), criterion=reason)
     level: FitLevel = "poor"
     if value >= calibration.partial_from:
@@ -100,8 +100,8 @@ def judge_fit(value: float, calibration: FitCalibration | None, papers: int, win
         criterion=(
             f"Mean cosine of the idea's passages with the {calibration.neighbours} nearest of {papers:,} papers{when}. "
             f"Good from {calibration.good_from:.3f}, partial from {calibration.partial_from:.3f}: among the corpus's "
-            f"own papers (median {calibration.median:.3f}) 5 % and 1 % lie lower, and neither bar is below 75 % "
-            "and 65 % of the median."
+            f"own papers (median {calibration.median:.3f}) 5 % and 1 % score lower, and the thresholds are at least "
+            "75 % and 65 % of the median."
         ),
     )
 

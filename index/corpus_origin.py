@@ -1,4 +1,4 @@
-"""Origin of a corpus's versions: the folder that holds them, or a bucket from which they are downloaded."""
+"""Find a corpus's versions: in the folder that has them all, or in a bucket from which they are downloaded."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +39,7 @@ class FolderOrigin:
         return self._versions.current_version()
 
     def look(self) -> None:
-        """Do nothing, as there is no other place to look."""
+        """Do nothing, because there is nowhere else to look."""
 
     def fetch(self, version: str) -> str:
         return version

@@ -1,4 +1,4 @@
-"""Parts of a corpus opened on this machine: its shards, or the whole unsharded corpus."""
+"""Open parts of a corpus on this machine: its shards, or the whole unsharded corpus."""
 
 import os
 import weakref
@@ -42,9 +42,11 @@ def describe_corpus(directory: Path, version: str | None = None) -> CorpusInfo:
     """Describe a version of the corpus, by default the current version. Raises CorpusError if it is missing, or has
     changed since it was written."""
     if is_sharded(directory):
-        told = ShardStore(directory).read_manifest(version)
-        shards = len(told.shards)
-        return CorpusInfo(told.version, told.embedder, told.dimensions, told.papers, told.fit, shards, told.lexical)
+        whole = ShardStore(directory).read_manifest(version)
+        count = len(whole.shards)
+        return CorpusInfo(
+            whole.version, whole.embedder, whole.dimensions, whole.papers, whole.fit, count, whole.lexical
+        )
     versions = VersionStore(directory)
     manifest = read_manifest(versions.current_path() if version is None else versions.version_path(version))
     return CorpusInfo(

@@ -1,4 +1,4 @@
-"""Writing below a directory: locks, hard links, and operating system errors explained in plain words."""
+"""Write below a directory: take locks, make hard links, and explain operating system errors in plain words."""
 
 import errno
 import fcntl
@@ -11,14 +11,14 @@ from pathlib import Path
 from assayer.errors import CorpusError, InputError
 
 _HINTS = {
-    errno.ENOSPC: "Free some space and run it again.",
-    errno.EDQUOT: "Free some space and run it again.",
-    errno.EFBIG: "Raise the limit of file sizes (ulimit -f) and run it again.",
-    errno.EROFS: "Mount it for writing, or give another directory: ASSAYER_CORPUS__PATH.",
-    errno.EACCES: "Give this user the right to write there, or another directory: ASSAYER_CORPUS__PATH.",
-    errno.EPERM: "Give this user the right to write there, or another directory: ASSAYER_CORPUS__PATH.",
-    errno.ENOTDIR: "Give a directory: ASSAYER_CORPUS__PATH.",
-    errno.EEXIST: "Give a directory: ASSAYER_CORPUS__PATH.",
+    errno.ENOSPC: "Free some space and run the command again.",
+    errno.EDQUOT: "Free some space and run the command again.",
+    errno.EFBIG: "Raise the limit on file sizes (ulimit -f) and run the command again.",
+    errno.EROFS: "Mount the disk for writing, or set another directory: ASSAYER_CORPUS__PATH.",
+    errno.EACCES: "Allow this user to write there, or set another directory: ASSAYER_CORPUS__PATH.",
+    errno.EPERM: "Allow this user to write there, or set another directory: ASSAYER_CORPUS__PATH.",
+    errno.ENOTDIR: "Set a path that is a directory: ASSAYER_CORPUS__PATH.",
+    errno.EEXIST: "Set a path that is a directory: ASSAYER_CORPUS__PATH.",
 }
 
 
@@ -29,14 +29,14 @@ def folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
     try:
         file = (folder / lock).open("wb")
     except FileNotFoundError:
-        raise InputError(f"There is no folder {folder}.", "Make one: assayer corpus ingest.") from None
+        raise InputError(f"There is no folder {folder}.", "Create one: assayer corpus ingest.") from None
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}.") from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"Another run is using {folder}.", "Wait until it ends.") from None
+            raise InputError(f"Another run is using {folder}.", "Wait until it has finished.") from None
         yield
 
 

@@ -1,4 +1,4 @@
-"""FAISS import on first use, and detection of the installed FAISS packages.
+"""Import FAISS on first use, and detect which FAISS packages are installed.
 
 The packages for the CPU and for GPUs provide the same module. If both are installed, the order of installation decides
 which one is imported, and uninstalling either one leaves an empty module."""
@@ -21,21 +21,21 @@ _INSTALL = "pip install 'assayer[local]', or 'assayer[gpu]' for GPUs."
 def load_faiss() -> Any:
     """Import FAISS, untyped because its bundled types do not cover its Python part. Raises ConfigurationError if it
     is missing or incomplete."""
-    # Threads that spin while they wait make everything several times slower once a core is busy otherwise.
+    # Busy-waiting threads make everything several times slower once a core is also used by something else.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     installed = faiss_packages()
     try:
         import faiss
     except ImportError as error:
-        why = "which is not installed" if not installed else f"which cannot be loaded: {error}"
+        why = "which is not installed" if not installed else f"which cannot be imported: {error}"
         raise ConfigurationError(f"Large corpora need FAISS, {why}.", f"Run: {_INSTALL}") from None
     if not hasattr(faiss, "IndexFlatIP"):
         raise ConfigurationError(
-            "FAISS is in pieces: one of two packages that bring it was removed.",
+            "FAISS is incomplete: one of two packages that provide it was uninstalled.",
             f"Run: pip uninstall {' '.join(installed)}; then {_INSTALL}",
         )
     if len(installed) > 1:
-        _LOG.warning("%s are both installed and bring the same module: keep one of them", " and ".join(installed))
+        _LOG.warning("%s are both installed and provide the same module: keep one of them", " and ".join(installed))
     return faiss
 
 

@@ -1,4 +1,4 @@
-"""64-bit hashes of ids and texts, and checksums of files."""
+"""Compute 64-bit hashes of ids and texts, and checksums of files."""
 
 import hashlib
 from collections.abc import Iterable
@@ -49,4 +49,4 @@ def verify_files(files: Iterable[FileChecksum], directory: Path) -> None:
         if not path.is_file():
             raise CorpusError(f"The corpus is damaged: {path} is missing.", REBUILD_HINT)
         if path.stat().st_size != file.bytes or checksum(path) != file.sha256:
-            raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", REBUILD_HINT)
+            raise CorpusError(f"The corpus is damaged: {path} has changed since it was written.", REBUILD_HINT)

@@ -1,4 +1,4 @@
-"""In-memory adapter of `index.Corpus` for a handful of papers."""
+"""Provide an in-memory replacement of `index.Corpus` for a handful of papers."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -25,8 +25,7 @@ from index.segments.content_graph import found_contents
 
 
 class MemoryCorpus:
-    """Implements the Literature port by exact search over a few papers. `fit` is passed in instead of being
-    measured."""
+    """Implements the Literature port with an exact search of a few papers. `fit` is passed in, not measured."""
 
     source = "corpus"
 

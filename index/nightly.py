@@ -1,4 +1,4 @@
-"""Nightly updates: fetch what has changed, update the corpus, test the new version, and record the run.
+"""Run nightly updates: fetch what has changed, update the corpus, test the new version, and record the run.
 
 The history is `history.jsonl` in the corpus directory, with one line written when a run begins and another when it
 ends; a reader of the file replaces the first by the second."""
@@ -32,7 +32,7 @@ from index.versions.manifest import CorpusChanges, Manifest, RejectionCount, cou
 from index.versions.version_store import VersionStore
 
 FetchChanges = Callable[[], Awaitable[tuple[RejectionCount, ...]]]
-"""Function that updates an ingest folder and returns the counts of rejected rows."""
+"""Function that updates an ingest folder and returns how many rows were rejected, by reason."""
 NightlyOutcome = Literal["published", "unchanged", "failed", "running", "cut off"]
 """Outcome of a nightly run. `cut off`: the run did not record its end, and is not running."""
 _FILE = "history.jsonl"
@@ -54,11 +54,11 @@ def pending_changes(folder: Path) -> PendingChanges:
     Raises InputError for unreadable files."""
     upserts, deletions = folder / "upserts", folder / "deletions.txt"
     try:
-        gone = deletions.is_file() and bool(deletions.read_bytes().strip())
-        coming = any(upserts.glob("*.parquet"))
+        has_deletions = deletions.is_file() and bool(deletions.read_bytes().strip())
+        has_upserts = any(upserts.glob("*.parquet"))
     except OSError as error:
         raise InputError(f"{error.filename} cannot be read: {error.strerror}.") from None
-    return PendingChanges((upserts,) if coming else (), deletions if gone else None)
+    return PendingChanges((upserts,) if has_upserts else (), deletions if has_deletions else None)
 
 
 class NightlyRun(Frozen):
@@ -66,7 +66,7 @@ class NightlyRun(Frozen):
     seconds: float = 0.0
     outcome: NightlyOutcome
     why: str = ""
-    """Problem of a failed or cut-off run: what happened, where, and what to do."""
+    """Problem of a failed or interrupted run: what happened, where, and what to do."""
     before: str
     """Current version before the run; empty if there was none on this machine."""
     after: str
@@ -113,11 +113,10 @@ class NightlyUpdate:
     reader: ContentReader | None = None
     """Reader of names and claims in new or changed papers; None leaves them to pattern matching."""
     prepare: Callable[[], object] | None = None
-    """Function, run within the nightly run, that fetches the corpus from elsewhere, where another process may have
-    updated it."""
+    """Function that first fetches the corpus from elsewhere, where another process may have updated it."""
     publish: Callable[[], object] | None = None
-    """Function that publishes the current version for its readers elsewhere, and does nothing if it is already
-    there. Pending changes are removed only after it succeeds."""
+    """Function that publishes the current version for readers elsewhere, or does nothing if it is already published.
+    Pending changes are removed only after it succeeds."""
 
     async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
         """Run the nightly update. Records any error before raising it; raises CorpusError if there is no
@@ -155,13 +154,13 @@ class NightlyUpdate:
     async def _fetch_and_update(
         self, night: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch
     ) -> NightlyRun:
-        open_gpus(self.options.device)  # refused now, and not when all is embedded
+        open_gpus(self.options.device)  # fails early if there is no suitable GPU, before texts are embedded
         with watch.stage("fetch"):
             rejected = await fetch()
-        with folder_lock(self.folder):  # what ingest adds meanwhile would be removed without having been applied
+        with folder_lock(self.folder):  # otherwise changes that ingest adds meanwhile would be removed unapplied
             waiting = await asyncio.to_thread(pending_changes, self.folder)
             if not waiting:
-                await self._publish(watch)  # what a night that failed at this has left
+                await self._publish(watch)  # an earlier run may have failed to publish
                 return night.model_copy(update={"set_aside": rejected})
             with watch.stage("read"):
                 delta = await asyncio.to_thread(read_delta, waiting.upserts, waiting.deletions, self.embedder)
@@ -257,7 +256,7 @@ class NightlyHistory:
             stack.enter_context(folder_lock(self._directory, "night.lock"))
             with explained_disk_errors(self._directory):
                 file = stack.enter_context(self._path.open("ab"))
-                fcntl.flock(file, fcntl.LOCK_EX)  # a reader holds it for a moment
+                fcntl.flock(file, fcntl.LOCK_EX)  # readers hold this lock only briefly
                 self.append(night.model_copy(update={"outcome": "running"}))
             yield
 

@@ -1,4 +1,4 @@
-"""Cache of open corpus versions: new callers get the current version, and keep it when a newer version is published."""
+"""Cache open corpus versions: new callers get the current version, and keep it when a newer version is published."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 _IDLE_SECONDS = 7200.0
-"""Seconds for which an unused version stays open after it is no longer current. An evaluation may wait this long for a
+"""Seconds for which an unused version stays open once it is no longer current. An evaluation may wait that long for a
 language model."""
 _AGAIN_SECONDS = 30.0
 """Seconds before another attempt to open a version that could not be opened."""
@@ -71,7 +71,7 @@ class VersionCache(Generic[T]):
         except CorpusError:
             if self._name() == name:
                 raise
-            return await self.current()  # it was removed while it was being opened: there is a newer one
+            return await self.current()  # it was removed while being opened, so there is a newer one
         self._latest = name
         return opened
 
@@ -115,7 +115,7 @@ class VersionCache(Generic[T]):
             self._kept[name] = (task.result(), self._clock())
             return
         self._refused = (name, self._clock())
-        _LOG.warning("corpus version %s cannot be opened; %s stays in use: %s", name, self._latest or "none", error)
+        _LOG.warning("cannot open corpus version %s; still using %s: %s", name, self._latest or "none", error)
 
     def _start_opening(self, version: str) -> "asyncio.Task[T]":
         task = self._opening.get(version)
@@ -153,12 +153,12 @@ class CorpusVersionCache(VersionCache[Corpus]):
         device: Device = "cpu",
         origin: CorpusOrigin | None = None,
     ) -> None:
-        """Create a cache; `origin` is set if the versions come into the directory from elsewhere."""
-        given = origin or FolderOrigin(directory)
+        """Create a cache. `origin` is needed only if versions are downloaded into the directory from elsewhere."""
+        source = origin or FolderOrigin(directory)
 
         def opened(version: str) -> Corpus:
             return open_from(
-                given, version, lambda name: Corpus.open(directory, embedder, name or None, proofs, device)
+                source, version, lambda name: Corpus.open(directory, embedder, name or None, proofs, device)
             )
 
-        super().__init__(given.newest, opened, clock, idle_seconds, given.look)
+        super().__init__(source.newest, opened, clock, idle_seconds, source.look)

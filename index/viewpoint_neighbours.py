@@ -1,5 +1,5 @@
-"""Nearest viewpoints: exact search while they are few, a small-world graph (HNSW) beyond, so that the cost per idea
-does not grow with the graph."""
+"""Find the nearest viewpoints: by exact search while they are few, otherwise in a small-world graph (HNSW), so that the
+cost per idea does not grow with their number."""
 
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ class FaissNeighbours:
         few = allowed is not None and np.count_nonzero(allowed) <= self._exact_up_to
         selector = None if allowed is None else faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
         if few and not isinstance(index, faiss.IndexFlatIP):
-            # One by one: a filter leaves a small-world graph too few paths.
+            # Search exactly, because with a strict filter too few paths remain in a small-world graph.
             index = faiss.downcast_index(index.storage)
         if index is self._index and not isinstance(index, faiss.IndexFlatIP):
             parameters = faiss.SearchParametersHNSW(sel=selector, efSearch=max(_SEARCH_BREADTH, 2 * limit))
@@ -86,7 +86,7 @@ def _small_world(flat: Any) -> Any:
     faiss = load_faiss()
     half = faiss.ScalarQuantizer.QT_fp16
     index = faiss.IndexHNSWSQ(flat.d, half, _LINKS, faiss.METRIC_INNER_PRODUCT)
-    # Numbers of 16 bits need no training; FAISS asks for it all the same.
+    # 16-bit values need no training, but FAISS requires the call.
     index.train(flat.reconstruct_n(0, min(1, flat.ntotal)))
     index.hnsw.efConstruction = _BUILD_BREADTH
     if flat.ntotal:

@@ -1,4 +1,4 @@
-"""Command that writes the OpenAPI document: `python -m orchestrator > docs/openapi.json`."""
+"""Command that prints the OpenAPI document: `python -m orchestrator > docs/openapi.json`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""ASGI application, composed from its services."""
+"""ASGI application: its routes, middleware and error handlers."""
 
 import logging
 import re
@@ -89,7 +89,7 @@ from orchestrator.web.validation_errors import validation_problem
 
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
-"""Value of `Retry-After` in seconds when a tenant's queue is full, because jobs take minutes."""
+"""Value of `Retry-After` in seconds if a tenant's queue is full. It is long because jobs take minutes."""
 _ROUTERS = (
     evaluations,
     events,
@@ -144,8 +144,8 @@ _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewar
 """Pattern of paths whose bodies can contain many ideas."""
 _DESCRIPTION = """Evaluates research ideas against the literature.
 
-Every accepted evaluation ends in exactly one verdict: a report, or a problem that says why there is none.
-Every refusal is an RFC 9457 problem document. Every POST takes an `Idempotency-Key`."""
+Every accepted evaluation ends with exactly one verdict: a report, or a problem that states why there is no report.
+Every refusal is a problem document (RFC 9457). Every POST accepts an `Idempotency-Key`."""
 
 
 class _Documented(FastAPI):
@@ -161,13 +161,13 @@ class _Served(FastAPI):
 @cache
 def documented_app() -> FastAPI:
     """Return an application with all routes and the OpenAPI document, but without services. All applications of a
-    process share it, because building the models of parameters and bodies is most of the work."""
+    process share it, because building the models of parameters and bodies takes most of the time."""
     app = _Documented(
         title="assayer",
         version=version("assayer"),
         summary="Research ideas in, cited and auditable reports out.",
         description=_DESCRIPTION,
-        docs_url=None,  # both pages load scripts from elsewhere; /docs is our own
+        docs_url=None,  # FastAPI's pages load scripts from other servers; the service has its own page at /docs
         redoc_url=None,
         redirect_slashes=False,
         dependencies=[Depends(refuse_unknown_parameters), Depends(refuse_other_media)],
@@ -189,7 +189,7 @@ def create_app(services: Services) -> FastAPI:
     app.state.uploads = UploadLimit(services.batches)
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, cast(ExceptionHandler, handler))
-    # The last one added is the first one that a request meets.
+    # The middleware added last is the first to receive a request.
     app.add_middleware(HeadRequests)
     app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOAD_PATHS)
     app.add_middleware(Authentication, services=services)
@@ -209,7 +209,7 @@ async def _validation_error(request: Request, error: RequestValidationError) -> 
 
 
 async def _http_problem(request: Request, error: HTTPException) -> Response:
-    """Turn exceptions of FastAPI and Starlette into problem documents."""
+    """Respond to an exception of FastAPI or Starlette with a problem document."""
     if isinstance(error, HttpProblem):
         return _response(request, error)
     kind = problem_kind(error.status_code, error.detail)
@@ -219,19 +219,19 @@ async def _http_problem(request: Request, error: HTTPException) -> Response:
             cause = error.__cause__
             detail = f"The body cannot be read: {cause}." if cause is not None else error.detail
         case 404:
-            detail = f"There is nothing at {request.url.path}. /openapi.json lists all paths."
+            detail = f"There is no resource at {request.url.path}. /openapi.json lists all paths."
         case 405:
             allowed = _allowed_methods(request)
             headers["Allow"] = ", ".join(allowed)
-            detail = f"{request.method} is not supported here. Supported: {', '.join(allowed)}."
+            detail = f"{request.method} is not supported here. Supported methods: {', '.join(allowed)}."
         case _:
             detail = error.detail
     return _response(request, HttpProblem(kind.slug, detail, headers=headers, kind=kind))
 
 
 async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
-    """Respond to a missing resource with 404, or 410 if it has a tombstone. Tombstones are looked up only here, so
-    requests for existing resources cost nothing extra."""
+    """Respond to a missing resource with 404, or with 410 if it has a tombstone. Tombstones are looked up only here, so
+    that requests for existing resources do not take longer."""
     services: Services = request.app.state.services
     tenant = request_record(request.scope).tenant
     tombstone = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
@@ -239,7 +239,7 @@ async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
         return _response(request, error)
     response = _response(request, gone(error, tombstone, request.scope["assayer.caller"]))
     if request.headers.get("hx-request") == "true":
-        response.headers["HX-Refresh"] = "true"  # the whole page shows something that is gone
+        response.headers["HX-Refresh"] = "true"  # the whole page is about the deleted resource
     return response
 
 
@@ -276,8 +276,8 @@ def _response(request: Request, refusal: HttpProblem) -> Response:
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """Return every method that any route accepts at this path; Starlette names only the methods of the first route. A
-    literal path in the OpenAPI document takes precedence over paths with an id."""
+    """Return all methods that any route accepts at this path; Starlette names only those of the first route. If the
+    OpenAPI document contains the path literally, paths with an id in its place are ignored."""
     named = request.app.openapi()["paths"].get(request.url.path)
     if named is not None:
         return sorted(map(str.upper, named))

@@ -1,4 +1,4 @@
-"""Lag of a process's event loop: a task that blocks it delays every request and heartbeat."""
+"""Lag of a process's event loop. A task that blocks the event loop delays all requests and heartbeats."""
 
 import asyncio
 import logging
@@ -11,13 +11,13 @@ _LONG_SECONDS = 1.0
 
 LAG = Histogram(
     "assayer_event_loop_lag_seconds",
-    "How much later than it asked for a task was run that wakes up every 0.25 s.",
+    "Delay of a task that asks to be run every 0.25 s.",
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 
 
 async def watch_event_loop() -> None:
-    """Measure the lag of the event loop until cancelled; lags of a second or more are also logged."""
+    """Measure the lag of the event loop until cancelled. Lags of a second or more are also logged."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + _EVERY_SECONDS
@@ -25,4 +25,4 @@ async def watch_event_loop() -> None:
         lag = max(0.0, loop.time() - due)
         LAG.observe(lag)
         if lag >= _LONG_SECONDS:
-            _LOG.warning("the event loop was held for %.1f s", lag)
+            _LOG.warning("the event loop was blocked for %.1f s", lag)

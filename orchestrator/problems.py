@@ -1,4 +1,4 @@
-"""Problem documents (RFC 9457) for every refusal and failure: what was wrong, where, and what to do."""
+"""Problem documents (RFC 9457) for all refusals and failures. They state what was wrong, where, and what to do."""
 
 import datetime as dt
 import json
@@ -18,19 +18,19 @@ T = TypeVar("T")
 MEDIA_TYPE = "application/problem+json"
 _BASE = "https://assayer.dev/problems/"
 _RETRY_SECONDS = {429: 5, 503: 5}
-"""Values of `Retry-After` by status, if a problem states no other."""
+"""Default values of `Retry-After` in seconds, by status."""
 _LONGEST_NAME = 60
 """Maximum number of characters of an unknown name that are compared with known names."""
 
 
 class ProblemError(Resource):
-    """A single error in a request."""
+    """Error in a part of a request."""
 
     detail: str
     pointer: str | None = None
-    """Location in the body (JSON Pointer, RFC 6901); the empty pointer is the whole body."""
+    """Location of the error in the body (JSON Pointer, RFC 6901); the empty pointer refers to the whole body."""
     parameter: str | None = None
-    """Name of the invalid query, path or header parameter, if the error is not in the body."""
+    """Name of the invalid query, path or header parameter, if the error is in a parameter."""
 
 
 class Check(Resource):
@@ -42,37 +42,38 @@ class Check(Resource):
 
 
 class ProblemDocument(Resource):
-    """Problem document (RFC 9457): what was wrong, where, and what to do. Readers ignore unknown members."""
+    """Problem document (RFC 9457), which states what was wrong, where, and what to do. Clients should ignore unknown
+    members."""
 
     type: str
     title: str
     status: int
     detail: str
     instance: str
-    """Requested path."""
+    """Path of the request."""
     request_id: str | None = None
-    """Value of `X-Request-Id`, to quote in support requests."""
+    """Value of `X-Request-Id`, which identifies the request when asking for support."""
     errors: tuple[ProblemError, ...] | None = None
     retry_after: int | None = None
-    """Seconds to wait before a retry."""
+    """Seconds to wait before retrying the request."""
     scope: str | None = None
     """Scope that the API key lacks."""
     reason: str | None = None
-    """Reason for a 401: missing, malformed, unknown, expired or revoked. Reason for a 410: erased, or retention."""
+    """Reason for a 401 (missing, malformed, unknown, expired or revoked) or for a 410 (erased or retention)."""
     deleted_at: dt.datetime | None = None
     proof: int | None = None
     """Number of the erasure proof, for callers who are allowed to read it: `GET /v1/erasures/{number}`."""
     state: JobState | None = None
     """State of a job that has no result."""
     missing: tuple[int, ...] | None = None
-    """Numbers of the members that have not arrived, for an incomplete group."""
+    """Numbers of the members that have not arrived, for a group that is incomplete."""
     checks: tuple[Check, ...] | None = None
     rows: tuple[RowError, ...] | None = None
-    """Errors by row, for a batch in which no row holds a usable idea."""
+    """Errors by row, for a batch in which no row contains a usable idea."""
 
 
 class ProblemKind(NamedTuple):
-    """A type of problem: the last part of its URI, its status and its title."""
+    """Type of problem: the last part of its URI, its HTTP status and its title."""
 
     slug: str
     status: int
@@ -83,27 +84,27 @@ PROBLEM_KINDS: Mapping[str, ProblemKind] = {
     kind.slug: kind
     for kind in (
         ProblemKind("malformed-body", 400, "The body cannot be read"),
-        ProblemKind("unauthenticated", 401, "A valid API key is needed"),
+        ProblemKind("unauthenticated", 401, "A valid API key is required"),
         ProblemKind("forbidden", 403, "The API key does not allow this"),
         ProblemKind("not-found", 404, "Not found"),
         ProblemKind("method-not-allowed", 405, "The resource does not support this method"),
         ProblemKind("not-acceptable", 406, "No acceptable representation"),
-        ProblemKind("body-too-slow", 408, "The body came too slowly"),
+        ProblemKind("body-too-slow", 408, "The body arrived too slowly"),
         ProblemKind("conflict", 409, "The resource's state does not allow this"),
         ProblemKind("not-finished", 409, "There is no result yet"),
         ProblemKind("cancelled", 409, "There is no result: it was cancelled"),
         ProblemKind("group-incomplete", 409, "Members of the group are missing"),
-        ProblemKind("gone", 410, "It has been deleted"),
+        ProblemKind("gone", 410, "The resource was deleted"),
         ProblemKind("content-too-large", 413, "The body is too large"),
         ProblemKind("unsupported-media-type", 415, "The body's media type is not supported"),
         ProblemKind("invalid-request", 422, "The request cannot be used"),
-        ProblemKind("idempotency-key-reused", 422, "The idempotency key belongs to another request"),
+        ProblemKind("idempotency-key-reused", 422, "The idempotency key was used for a different request"),
         ProblemKind("rate-limited", 429, "Too many requests"),
         ProblemKind("too-many-streams", 429, "Too many streams are open"),
         ProblemKind("queue-full", 429, "The queue is full"),
         ProblemKind("internal-error", 500, "The service failed"),
-        ProblemKind("not-configured", 501, "The service is not set up for this"),
-        ProblemKind("unavailable", 503, "The service is out of reach"),
+        ProblemKind("not-configured", 501, "The service is not configured for this"),
+        ProblemKind("unavailable", 503, "The service is unavailable"),
         ProblemKind("busy", 503, "The service is busy"),
         ProblemKind("not-ready", 503, "The service is not ready"),
     )
@@ -117,13 +118,13 @@ def type_uri(slug: str) -> str:
 
 
 def problem_kind(status: int, title: str) -> ProblemKind:
-    """Return the problem kind for a status that a library raised; `title` is used for a status that is not in the
-    list."""
+    """Return the kind of problem for a status that a library raised. `title` is the title if no kind has this
+    status."""
     return _BY_STATUS.get(status) or ProblemKind("http-error", status, title)
 
 
 class HttpProblem(HTTPException):
-    """Exception that ends a request with a problem document; `members` are additional members of the document."""
+    """Exception that ends a request with a problem document. `members` are additional members of the document."""
 
     def __init__(
         self,
@@ -144,7 +145,7 @@ class HttpProblem(HTTPException):
 
     @classmethod
     def of(cls, problem: Problem, state: JobState) -> "HttpProblem":
-        """Return the problem for a request for the result of a job that ended without one."""
+        """Return the problem for a request for the result of a job that ended without a result."""
         return cls("", problem.detail, kind=ProblemKind(problem.type, 409, problem.title), state=state)
 
     @classmethod
@@ -173,7 +174,7 @@ class HttpProblem(HTTPException):
 
 
 class NoSuchThing(HttpProblem):
-    """Raised when the caller has no job or batch with this id: 404, replaced by 410 if the caller deleted it."""
+    """Raised if the caller has no job or batch with this id. The response is a 404, or a 410 if it was deleted."""
 
     def __init__(self, thing: ThingKind, id: str, detail: str) -> None:
         super().__init__("not-found", detail)
@@ -181,28 +182,30 @@ class NoSuchThing(HttpProblem):
 
 
 def not_there(thing: ThingKind, id: str, what: str = "") -> NoSuchThing:
-    """Return the 404 for a missing job or batch; `what` is the caller's word for it, if different from its kind."""
+    """Return the 404 for a missing job or batch. `what` is the word for it in the message, if it differs from the
+    kind."""
     return NoSuchThing(thing, id, _unknown(what or thing, id))
 
 
 def not_found(what: str, name: str) -> HttpProblem:
-    """Return a 404 for a resource that leaves no tombstone."""
+    """Return the 404 for a missing resource of a kind that leaves no tombstone."""
     return HttpProblem("not-found", _unknown(what, name))
 
 
 def _unknown(what: str, name: str) -> str:
-    return f"You have no {what} {name[:80]!r}. Was it deleted?"
+    return f"There is no {what} {name[:80]!r}. It may have been deleted."
 
 
 def required(value: T | None, missing: HttpProblem) -> T:
-    """Return the value. Raises the problem if there is none."""
+    """Return the value. Raises `missing` if the value is None."""
     if value is None:
         raise missing
     return value
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """Return a sentence with the closest known name, else all known names; it starts with a space."""
+    """Return a sentence, with a leading space, that suggests the closest known name or lists all known names; empty if
+    there are no known names."""
     close = get_close_matches(name[:_LONGEST_NAME], known, n=1)
     if close:
         return f" Did you mean {json.dumps(close[0])}?"

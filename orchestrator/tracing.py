@@ -1,8 +1,9 @@
 """OpenTelemetry traces of finished jobs, built from their events and the ledger, and exported over OTLP.
 
-There is one span for the whole job, one per wait and stage, and one per language model call. Attributes follow
-OpenTelemetry's conventions for generative AI where these fit, and are named `assayer.…` otherwise. Spans contain
-neither idea texts nor error texts, which may quote ideas. Spans that the collector does not accept are lost."""
+A trace has a span for the whole job, for each wait and stage, and for each language model call. Attributes follow
+OpenTelemetry's conventions for generative AI where these apply, and are named `assayer.…` otherwise. Spans contain
+neither the text of ideas nor the text of errors, which may quote ideas. Spans that the collector does not accept are
+lost."""
 
 import asyncio
 import datetime as dt
@@ -80,11 +81,12 @@ def _step_span(span: Span) -> FinishedSpan:
 
 
 def _call_span(row: LedgerRow) -> FinishedSpan:
-    """Return the span of a call; the ledger records a call when it ends. A cached answer took no time and no tokens."""
+    """Return the span of a call, which ends at the time of the ledger entry. A cached answer took no time and no
+    tokens."""
     record = row.record
     attributes: dict[str, str | int | float] = {
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": "openai",  # whose protocol it is, as the conventions have it
+        "gen_ai.provider.name": "openai",  # by convention, the provider whose protocol is used
         "gen_ai.request.model": record.model,
         "assayer.task.name": record.task,
         "assayer.task.version": record.version,
@@ -111,7 +113,7 @@ def _fault_kind(row: LedgerRow) -> str | None:
 
 
 class TraceExporter:
-    """Exporter of traces; OpenTelemetry's own environment variables set the sampler, limits and resource names."""
+    """Exporter of traces. The sampler, limits and resource names are set by OpenTelemetry's environment variables."""
 
     def __init__(self, archive: PgFinishedJobs, exporter: SpanExporter) -> None:
         own = Resource({"service.name": "assayer", "service.version": __version__})
@@ -121,18 +123,17 @@ class TraceExporter:
         self._exporter = exporter
 
     async def send(self) -> None:
-        """Export all waiting finished jobs, stopping when any are lost. Raises StorageError."""
+        """Export the finished jobs that are waiting. Stop if the trace of any job is lost. Raises StorageError."""
         while ended := await self._archive.claim(_JOBS_AT_ONCE):
             lost = await asyncio.to_thread(self._export, ended)
             if lost:
-                _LOG.warning(
-                    "the collector of traces did not accept everything: %d jobs without a complete trace", lost
-                )
+                _LOG.warning("the trace collector did not accept all spans: %d jobs have no complete trace", lost)
             if lost or len(ended) < _JOBS_AT_ONCE:
                 return
 
     def _export(self, ended: Sequence[FinishedJob]) -> int:
-        """Export the jobs and return how many were lost; after a failed request, the remaining jobs are not sent."""
+        """Export the jobs, and return the number of jobs that were lost. After a failed request, the remaining jobs are
+        not sent."""
         for number, item in enumerate(ended):
             spans = _otel_spans(self._tracer, trace_of(item))
             for first in range(0, len(spans), _SPANS_AT_ONCE):
@@ -142,7 +143,7 @@ class TraceExporter:
 
 
 def _otel_spans(tracer: Tracer, trace: Trace) -> list[ReadableSpan]:
-    """Return the spans of a trace; empty if the sampler or the caller's `traceparent` disables tracing."""
+    """Return the spans of a trace; empty if the sampler or the caller's `traceparent` excludes the trace."""
     carrier = {} if trace.traceparent is None else {"traceparent": trace.traceparent}
     job_span, context = _otel_span(tracer, trace.job, _PROPAGATOR.extract(carrier, Context()))
     spans = [job_span, *(_otel_span(tracer, step, context)[0] for step in trace.steps)]

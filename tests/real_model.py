@@ -30,7 +30,7 @@ def real_model(package_or_file: str, options: LocalModelOptions) -> Iterator[Loc
             server = local_model(file, options)
             model = server.__enter__()
         except AssayerError as error:
-            if "another processor" in str(error):
+            if "different processor" in str(error):
                 pytest.skip(f"The real model cannot run: {error}")
             pytest.fail(f"The real model cannot run: {error}")
         try:

@@ -1,4 +1,4 @@
-"""Cache of data fetched from outside, kept as files, so that a second run need not send requests."""
+"""Cache of fetched data in files, so that a second run does not have to fetch it again."""
 
 import datetime as dt
 import gzip
@@ -23,8 +23,8 @@ class _CacheEntry(Frozen, Generic[Thing]):
 
 
 class FileCache(Generic[Thing]):
-    """Cache with one file per key, written atomically, so that any number of processes can share the folder. A damaged
-    file, or one written by another version of assayer, counts as missing."""
+    """Cache with one file per key, written atomically, so that any number of processes can share the folder. Damaged
+    files, and files written by another version of assayer, count as missing."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class FileCache(Generic[Thing]):
         keep: dt.timedelta,
         retry: dt.timedelta,
     ) -> None:
-        """Create a cache that keeps values for `keep`, and remembers for `retry` that nothing was available."""
+        """Create a cache that keeps values for `keep`, and Absent for `retry`."""
         self._storage, self._folder, self._clock = storage, folder, clock
         self._record: type[_CacheEntry[Thing]] = _CacheEntry[value_type]  # type: ignore[valid-type]  # known to pydantic when it runs
         self._keep, self._retry = keep, retry

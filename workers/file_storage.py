@@ -1,5 +1,5 @@
-"""Storage of small files in any location that fsspec supports. Writes are atomic, even if several processes write the
-same file."""
+"""Store small files in any location that fsspec supports. Writes are atomic, even if several processes write the same
+file."""
 
 import asyncio
 import os
@@ -59,7 +59,7 @@ class FileStorage:
             return await asyncio.to_thread(work)
         except OSError as error:
             message = f"The document store {self.url} failed: {error}."
-            raise FullTextError(message, "Check ASSAYER_FULL_TEXTS__STORE and the space left.") from error
+            raise FullTextError(message, "Check ASSAYER_FULL_TEXTS__STORE and the free space.") from error
 
     def _read(self, path: str) -> bytes | None:
         try:
@@ -68,8 +68,8 @@ class FileStorage:
             return None
 
     def _write(self, path: str, data: bytes) -> None:
-        """Write a file atomically. Object stores do this themselves; a local file is written next to its final path and
-        moved there."""
+        """Write a file atomically. Object stores do so by themselves; a local file is written under a temporary name
+        and renamed."""
         if not self._local:
             self._files.pipe_file(path, data)
             return

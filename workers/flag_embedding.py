@@ -1,10 +1,10 @@
-"""Loading of FlagEmbedding without its log output, with explicit errors where it hides failures or leaves results to
-chance.
+"""Load models with FlagEmbedding, without its log output, and with errors where it would hide failures or initialise
+layers randomly.
 
-Only its classes are used: they load a model, its heads and its tokenizer. Its `encode` and `compute_score` are never
-called: they pad a text depending on the other texts in its batch, which changes the last bits of the result, retry with
-smaller batches after any exception, and start processes (docs/adr/0040). Importing this module imports neither
-FlagEmbedding nor torch."""
+FlagEmbedding is used only to load a model, its heads and its tokenizer. Its `encode` and `compute_score` are not used:
+they pad a text depending on the other texts in its batch, which changes the last bits of the result, retry with smaller
+batches after any exception, and start processes (docs/adr/0040). Importing this module imports neither FlagEmbedding
+nor torch."""
 
 import logging
 import sys
@@ -22,36 +22,37 @@ from workers.torch_runtime import first_line, import_torch
 INSTALL_BGE = "Install it with: pip install 'assayer[bge]'"
 _REMOVED = "transformers.modeling_attn_mask_utils"
 _NEVER_NEEDED = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
-"""Files in a model's repository that are never needed: the same weights for other libraries, 2.3 GB for bge-m3."""
+"""Files in a model's repository that are not downloaded: the same weights for other libraries (2.3 GB for bge-m3)."""
 
 
 def require_flag_embedding(work: str) -> None:
-    """Raise ConfigurationError, naming the `work` that needs it, if FlagEmbedding is not installed. Imports nothing."""
+    """Raise ConfigurationError, which names the `work` that needs it, if FlagEmbedding is not installed. Nothing is
+    imported."""
     if find_spec("FlagEmbedding") is None:
         raise ConfigurationError(f"{work} needs FlagEmbedding, which is not installed.", INSTALL_BGE)
 
 
 def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
-    """Import torch and FlagEmbedding. Raises ConfigurationError, naming the `work` that needs them."""
+    """Import and return torch and FlagEmbedding. Raises ConfigurationError, which names the `work` that needs them."""
     require_flag_embedding(work)
     torch, _ = import_torch(work, "transformers", threads=threads)
     try:
         with _removed_module(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what its training half imports
+            warnings.simplefilter("ignore")  # from imports of its training code
             import FlagEmbedding
     except (ImportError, RuntimeError) as error:
         raise ConfigurationError(
             f"FlagEmbedding cannot be imported: {first_line(error)}",
-            "It does not fit the installed transformers. " + INSTALL_BGE,
+            "It is not compatible with the installed transformers. " + INSTALL_BGE,
         ) from error
     return torch, FlagEmbedding
 
 
 @contextmanager
 def _removed_module() -> Iterator[None]:
-    """Substitute a module that FlagEmbedding 1.4.2 imports for layer-wise rerankers and that transformers 5.24 has
-    removed. Those rerankers cannot be loaded with any transformers 5 anyway, but without the module no other model
-    could be loaded either."""
+    """Provide a placeholder for a module that FlagEmbedding 1.4.2 imports and transformers 5.24 removed. Only
+    layer-wise rerankers use it, which do not work with transformers 5 anyway, but without it FlagEmbedding cannot be
+    imported."""
     if _REMOVED in sys.modules or find_spec(_REMOVED) is not None:
         yield
         return
@@ -75,14 +76,14 @@ def _removed(*_: object, **__: object) -> None:
 
 
 def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
-    """Return the result of `make` for the model called `name`, suppressing its log output. Raises ConfigurationError
-    naming the `setting`."""
+    """Call `make`, which loads the model `name`, without log output, and return its result. Raises ConfigurationError,
+    which names the `setting` to check."""
     log = logging.getLogger("FlagEmbedding")
     level = log.level
     log.setLevel(logging.WARNING)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # it calls transformers by arguments that were renamed
+            warnings.simplefilter("ignore", FutureWarning)  # it passes arguments that transformers renamed
             return make()
     except (OSError, ValueError, RuntimeError, KeyError, AttributeError, ImportError) as error:
         raise ConfigurationError(
@@ -94,8 +95,8 @@ def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
 
 
 def model_folder(name: str, setting: str) -> Path:
-    """Return the model's folder: `name` itself if it is a folder, otherwise a local copy of the repository, for which
-    missing files are downloaded. Raises ConfigurationError."""
+    """Return the model's folder: `name` itself if it is a folder, otherwise the local copy of that repository, after
+    downloading missing files. Raises ConfigurationError, which names the `setting` to check."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder

@@ -1,4 +1,4 @@
-"""Loading of torch and choice of device, for all models on this machine. Importing this module does not import
+"""Import torch, and choose device and precision, for all models on this machine. Importing this module does not import
 torch."""
 
 import os
@@ -20,8 +20,8 @@ _BFLOAT16 = {"amx_bf16", "avx512_bf16"}
 
 
 def import_torch(work: str, *names: str, threads: int | None = None) -> tuple[Any, ...]:
-    """Import torch and the other named libraries without their log output. Raises ConfigurationError, naming the
-    `work` that needs them."""
+    """Import and return torch and the other named libraries, without progress bars. Raises ConfigurationError, which
+    names the `work` that needs them."""
     _let_waiting_threads_sleep()
     try:
         torch, *others = map(import_module, ("torch", *names))
@@ -36,7 +36,7 @@ def import_torch(work: str, *names: str, threads: int | None = None) -> tuple[An
 
 
 def import_torch_geometric(threads: int) -> Any:
-    """Import torch, limited to `threads` threads. Raises ConfigurationError without the extra `gnn`."""
+    """Import and return torch, limited to `threads` threads. Raises ConfigurationError without the extra `gnn`."""
     for library in ("torch", "torch_geometric", "safetensors"):
         if find_spec(library) is None:
             raise ConfigurationError(
@@ -50,8 +50,8 @@ def import_torch_geometric(threads: int) -> Any:
 
 
 def _let_waiting_threads_sleep() -> None:
-    """Make waiting OpenMP threads sleep. Threads that spin while waiting slow everything down twenty times once another
-    task uses a core."""
+    """Make waiting OpenMP threads sleep. Spinning threads make everything twenty times slower as soon as another task
+    uses a core."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 

@@ -6,7 +6,7 @@ from assayer.bias_test.differences import scores_of
 from assayer.bias_test.variants import REFERENCE
 from assayer.models import SCORE_ROUNDING, Absent, BiasTestEvaluation, IdeaId, ScoreChanges
 
-_NOTHING_COMPARED = Absent(reason="no score was there in both.")
+_NOTHING_COMPARED = Absent(reason="no score exists in both evaluations.")
 
 
 def score_changes(references: Iterable[BiasTestEvaluation], others: Sequence[BiasTestEvaluation]) -> ScoreChanges:

@@ -48,9 +48,9 @@ def mean_interval(differences: NDArray[np.float64]) -> MeanInterval | Absent:
     if there are too few ideas or if all differences are equal."""
     ideas = len(differences)
     if ideas < FEWEST:
-        return Absent(reason=f"it takes {FEWEST} ideas with this score, and there are {ideas}.")
+        return Absent(reason=f"an interval needs {FEWEST} ideas with this score; there are {ideas}.")
     if float(np.ptp(differences)) < _SAME:
-        return Absent(reason="all ideas differ by the same, so their spread says nothing.")
+        return Absent(reason="all ideas differ by the same amount, so no interval can be estimated.")
     half = float(stdtrit(ideas - 1, (1 + _LEVEL) / 2) * differences.std(ddof=1) / np.sqrt(ideas))
     mean = float(differences.mean())
     return MeanInterval(low=mean - half, high=mean + half)

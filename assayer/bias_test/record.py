@@ -55,7 +55,7 @@ def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) 
     wording = language | _variants_of("persuasion")
     repetitions = {item.variant.name for item in evaluated if item.variant.repetition > 1}
     senders = [result for result in results if result.variant not in {REFERENCE, *wording, *repetitions}]
-    again = [result for result in results if result.variant in repetitions]
+    repeats = [result for result in results if result.variant in repetitions]
     return BiasTestReport(
         assayer_version=__version__,
         method=plan.method,
@@ -68,10 +68,14 @@ def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) 
         ideas=len(ideas),
         evaluations=len(evaluated),
         failed=len(evaluated) - len(reports),
-        words_changed=_words_changed(ideas.values()) if language else Absent(reason="the English was not varied."),
+        words_changed=_words_changed(ideas.values())
+        if language
+        else Absent(reason="the quality of the English was not varied."),
         differences=score_differences(results, contrasts(plan.attributes)),
-        by_sender=score_changes(results, senders) if senders else Absent(reason="nothing of the sender was varied."),
-        by_repeating=score_changes(results, again) if again else Absent(reason="every text was evaluated once."),
+        by_sender=score_changes(results, senders)
+        if senders
+        else Absent(reason="no detail about the sender was varied."),
+        by_repeating=score_changes(results, repeats) if repeats else Absent(reason="every text was evaluated once."),
         surviving=_surviving(evaluated, plan.blind),
         results=tuple(results),
         started_at=plan.started_at,
@@ -115,14 +119,14 @@ def _surviving(evaluated: Iterable[EvaluatedVariant], blind: bool) -> SurvivingW
         if item.report is None:
             continue
         own = _words_of(item.idea)
-        # The report shows title and text; the sections that methods read are those of the same rules.
+        # The report shows title and text; the sections, which methods also read, are masked by the same rules.
         judged = _words_of(blinded(item.variant.idea) if blind else item.variant.idea)
         shown = f"{item.report.idea.title}\n{item.report.idea.text}\n{judged}".casefold()
         for words in item.variant.planted:
-            if _stand_in(words, own):
+            if _contains_words(words, own):
                 continue
             planted += 1
-            if _stand_in(words, shown):
+            if _contains_words(words, shown):
                 survived += 1
                 survivors[words] = None
     return SurvivingWords(planted=planted, survived=survived, examples=tuple(survivors)[:_MOST_EXAMPLES])
@@ -133,6 +137,6 @@ def _words_of(idea: Idea) -> str:
     return "\n".join(parts).casefold()
 
 
-def _stand_in(words: str, text: str) -> bool:
+def _contains_words(words: str, text: str) -> bool:
     """Return whether the words occur in the text as whole words: `Li` does not occur in `reliable`."""
     return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text) is not None

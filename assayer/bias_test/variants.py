@@ -92,9 +92,9 @@ def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
             these, those = (tuple(_named(item, gender) for gender in _GENDERS) for item in (origin, first))
             yield Contrast("origin", f"{origin} names against {first}", these, those)
     if "language" in wanted:
-        yield Contrast("language", "poorer English against the text as it came", (_POORER,), (REFERENCE,))
+        yield Contrast("language", "poorer English against the original text", (_POORER,), (REFERENCE,))
     if PERSUASION in wanted:
-        yield Contrast(PERSUASION, "persuasive wording against the text as it came", (_PERSUASIVE,), (REFERENCE,))
+        yield Contrast(PERSUASION, "persuasive wording against the original text", (_PERSUASIVE,), (REFERENCE,))
 
 
 def _by_gender(origins: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

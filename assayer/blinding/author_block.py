@@ -24,7 +24,7 @@ _DATE = re.compile(
 
 
 FRONT_TITLES = ("Front matter", "Author", "Authors", "Author note", "Author Note", "Author notes")
-"""Titles under which an author block stands. `Front matter` is what precedes the first heading of a PDF."""
+"""Headings under which an author block is found. `Front matter` is the text before the first heading of a PDF."""
 _ABSTRACT = re.compile(r"(?<!\w)(?:Abstract|ABSTRACT|Summary|SUMMARY)(?:\s?[—–:.-]|(?= [A-Z]))")
 _SMALL = re.compile(r"(?<![\w.@/-])[a-z][a-z'’-]+(?![\w.@])")
 _JOINS = frozenset(["and", "of", "the", "for", "in", "at", "de", "la", "du", "des", "to", "und", "für"])
@@ -34,8 +34,8 @@ _VERSION = re.compile(
 )
 """Pattern for a date or version after a name."""
 _MARKED_WORD = re.compile(r"[^\W\d_][\d*†‡∗¹²³]")
-_MOST_SMALL = 0.2
-"""Maximum share of words in small letters in a line of front matter. Sentences have about two thirds."""
+_MAX_LOWER_CASE = 0.2
+"""Maximum share of lower-case words in a line of front matter; sentences have about two thirds."""
 
 
 def is_front_matter(line: str, small_words: frozenset[str]) -> bool:
@@ -43,7 +43,7 @@ def is_front_matter(line: str, small_words: frozenset[str]) -> bool:
     words = len(line.split())
     small = sum(word not in _JOINS for word in _SMALL.findall(line))
     named = CONTACT.search(line) or names_institution(line) or people_of_front(line, small_words)
-    return words > 1 and small <= _MOST_SMALL * words and bool(named)
+    return words > 1 and small <= _MAX_LOWER_CASE * words and bool(named)
 
 
 def _names_before_prose(line: str, small: frozenset[str]) -> str:
@@ -62,8 +62,8 @@ class _HeadLine(NamedTuple):
 
 
 def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator[BlockLine]:
-    """Yield whole lines of the author block. A line of capitalised words counts as names only with further
-    evidence: a known first name, a footnote mark, or an adjacent institution, role or email address."""
+    """Yield the lines of the author block. A line of capitalised words counts as names only with further evidence: a
+    known first name, a footnote mark, or a nearby institution, role or email address."""
     lines = _head_lines(text, title, headings)
     small = frozenset(SMALL_WORD.findall(text))
     sure = [number for number, line in enumerate(lines) if line.sort in ("place", "reached", "role")]

@@ -33,8 +33,8 @@ _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 
 
 def blinded(idea: Idea) -> Idea:
-    """Return the idea as models are allowed to see it, with a record of the masked text. Its id remains that of the
-    original text. Raises InputError if masking leaves too little text to evaluate."""
+    """Return the masked idea, with a record of what was masked. Its id remains that of the original text. Raises
+    InputError if masking leaves too little text to evaluate."""
     spans, people = spans_to_mask(idea.text, idea.title, people_in_fields(idea.named_above))
     in_title = _spans_of_title(idea.title, people)
     title, text = apply(idea.title, in_title), apply(idea.text, spans)
@@ -46,7 +46,7 @@ def blinded(idea: Idea) -> Idea:
             "sections": sections,
             "reading": idea.reading
             and idea.reading.model_copy(update={"title": title, "sections": read_sections(sections)}),
-            # Publishers in a reference list are named like institutions, and stay.
+            # Publishers in a reference list look like institutions, so only people and contact details are masked.
             "reference_list": apply(idea.reference_list, disjoint(_identity(idea.reference_list, people))),
             "flags": tuple(flag.model_copy(update={"offset": map_offset(flag.offset, spans)}) for flag in idea.flags),
             "named_above": (),
@@ -63,11 +63,11 @@ def blinded(idea: Idea) -> Idea:
     return masked
 
 
-def _check_words_left(masked: Idea, came_in: Idea) -> None:
+def _check_words_left(masked: Idea, original: Idea) -> None:
     """Raise InputError if less than half of the text is left and the rest has too few words for an idea. Titles are not
     counted."""
     left = _count_words(masked.text, masked.title)
-    if left < FEWEST_WORDS and 2 * left < _count_words(came_in.text, came_in.title):
+    if left < FEWEST_WORDS and 2 * left < _count_words(original.text, original.title):
         raise InputError(
             f"{masked.source} says little about the idea: blind mode left {left} word{'s' * (left != 1)} of its text.",
             f"Describe problem, method and experiments in at least {FEWEST_WORDS} words, not counting those about "
@@ -80,8 +80,8 @@ def _count_words(text: str, title: str) -> int:
 
 
 def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> tuple[list[MaskSpan], list[Person]]:
-    """Return disjoint spans in text order, and the people whom they name. These people, and the `known` authors, are
-    masked wherever else they occur."""
+    """Return disjoint spans in text order, and the people found in the text, including the `known` authors. The spans
+    cover every mention of these people."""
     small = frozenset(SMALL_WORD.findall(text))
     headings = find_headings(text)
     above = list(author_block(text, title, headings))
@@ -119,7 +119,7 @@ def _inline(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> I
 
 
 def _identity(text: str, people: Sequence[Person]) -> Iterator[MaskSpan]:
-    """Yield mentions of the people, and contact details."""
+    """Yield mentions of the people, contact details and personal pages."""
     yield from mentions(text, people)
     yield from contacts(text)
     yield from personal_pages(text, people)

@@ -1,4 +1,4 @@
-"""People named without a sentence: in front matter, after a label, and before an ORCID iD, a task or a biography."""
+"""People named outside sentences: in front matter, after a label, and before an ORCID iD, a task or a biography."""
 
 import itertools
 import re
@@ -21,12 +21,12 @@ from assayer.blinding.names import (
 from assayer.blinding.people import NamedPerson, named_person, people_from
 
 _NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
-_GLUED = re.compile(r"(?<=[^\W\d_])(?=[\d¹²³⁴-⁹])")
+_BEFORE_DIGIT = re.compile(r"(?<=[^\W\d_])(?=[\d¹²³⁴-⁹])")
 _MARKED = re.compile(
     rf"[ ,]{{0,2}}(?:{DEGREE}(?:,? {DEGREE}){{0,2}})?{MARKS}|,? {DEGREE}"
     r"|,? (?:Senior )?(?:Member|Fellow), IEEE| ID\b"
 )
-_REACHED = re.compile(
+_CONTACT_AFTER = re.compile(
     rf"(?: ?{MARKS}(?![\d-]))?[ :,|(<–-]{{0,4}}"
     r"(?:(?:ORCID|e-?mail)(?: iD)?:? ?)?(?P<contact>\S{0,60})",
     re.I,
@@ -39,9 +39,9 @@ _TASKS = (
     r"(?:Conceptuali[sz]ation|Data curation|Formal analysis|Funding acquisition|Investigation|Methodology|"
     r"Project administration|Resources|Software|Supervision|Validation|Visuali[sz]ation|Writing)"
 )
-_DID = re.compile(rf":? ?[(:–—-] ?{_TASKS}\b", re.I)
+_TASK_AFTER = re.compile(rf":? ?[(:–—-] ?{_TASKS}\b", re.I)
 _POST = r"(?:an? |the )?(?:\w+ ){0,2}(?:professor|lecturer|researcher|student|scientist|fellow)"
-_LIFE = re.compile(
+_BIOGRAPHY_AFTER = re.compile(
     r"(?:,? \([^)\n]{0,60}\))? (?:(?:received|earned|obtained|holds|completed) (?:the|an?|his|her|their) [^.\n]{0,40}?"
     r"(?:degree|Ph\.? ?D|[BM]\. ?[A-Z]|diploma|doctorate)|was born (?:in|on)|"
     rf"(?:is|has been|was) (?:currently )?(?i:{_POST}))"
@@ -60,21 +60,25 @@ def people_beside_marks(text: str) -> Iterator[NamedPerson]:
         for before in pattern.finditer(text):
             yield from people_from(text, before.end(), small)
     for match in _NAME.finditer(text):
-        if _is_reached(text, match.end()) or _DID.match(text, match.end()) or _LIFE.match(text, match.end()):
+        if (
+            _has_contact_after(text, match.end())
+            or _TASK_AFTER.match(text, match.end())
+            or _BIOGRAPHY_AFTER.match(text, match.end())
+        ):
             item = named_person(match)
             if item is not None and (has_given_name(item.person) or not has_small_word(item.person, small)):
                 yield item
 
 
-def _is_reached(text: str, end: int) -> bool:
-    found = _REACHED.match(text, end)
+def _has_contact_after(text: str, end: int) -> bool:
+    found = _CONTACT_AFTER.match(text, end)
     return found is not None and CONTACT.match(found["contact"]) is not None
 
 
 def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
     """Return the people named in a text that is known to be front matter. A name with an unknown first name counts if
     a footnote mark, a degree or a membership follows, or if it is listed beside a name that counts."""
-    text = RUN_OF_NAMES.sub(_separated, _GLUED.sub(" ", text))
+    text = RUN_OF_NAMES.sub(_separated, _BEFORE_DIGIT.sub(" ", text))
     found: list[tuple[NamedPerson, bool]] = []
     for match in _NAME.finditer(text):
         item = named_person(match)

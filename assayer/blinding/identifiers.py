@@ -29,7 +29,7 @@ _PHONE = re.compile(
     r"(?:(?:tel|phone|fax|mobile)\.?:?\s?)?(?<![\w+])\+\d{1,3}[ (./-]{1,2}\d[\d ()./-]{6,18}\d(?!\w)", re.I
 )
 CONTACT = re.compile(rf"[\w.+}}-]@[\w-]{{1,63}}\.[^\W\d_]|{_ORCID.pattern}", re.I)
-"""Cheap test for an email address or ORCID iD; it does not locate where the address begins."""
+"""Cheap test for an email address or ORCID iD; it does not find where the address begins."""
 
 
 def contacts(text: str) -> Iterator[MaskSpan]:
@@ -48,5 +48,5 @@ def contacts(text: str) -> Iterator[MaskSpan]:
 def _is_address(mailbox: str, sign: str, domain: str) -> bool:
     """Return whether the match is an email address, and not a metric (`Acc@0.5`) or a reference to a website
     (`available at x.edu`)."""
-    said = sign.strip().lower() == "at" and " dot " not in domain.lower()
-    return domain[-1].isalpha() and not (said and "." not in mailbox)
+    spelled_out = sign.strip().lower() == "at" and " dot " not in domain.lower()
+    return domain[-1].isalpha() and not (spelled_out and "." not in mailbox)

@@ -1,4 +1,4 @@
-"""Sections about people and not the idea: acknowledgements, biographies, the team, the authors' funding."""
+"""Sections about people rather than the idea: acknowledgements, biographies, the team, the authors' funding."""
 
 import re
 from bisect import bisect_left
@@ -68,8 +68,8 @@ _TITLE = re.compile(
     re.I | re.M,
 )
 _NAME = re.compile(NAME)
-_LONGEST_CARD = 400
-_STATION = re.compile(
+_LONGEST_CONTACT = 400
+_CV_LINE = re.compile(
     r"^[^\n]{0,20}\b(?:19|20)\d\d\b[^\n]{0,80}\b(?:Ph\.?D|[BM]\.?Sc|[BM]\.?A\b|Master|Bachelor|Diploma|Post-?doc|"
     r"Professor|Lecturer|Fellow|Award|Prize)",
     re.M,
@@ -91,8 +91,8 @@ class IdentifyingSection(NamedTuple):
 def identifying_sections(
     text: str, headings: Sequence[Heading], named: Sequence[MaskSpan]
 ) -> Iterator[IdentifyingSection]:
-    """Yield sections that identify people. Sections that could be about the work count only if they contain a span of
-    `named`, the places at which the text names people."""
+    """Yield sections that identify people. Sections that could be about the work count only if they name people.
+    `named` are the spans at which the text introduces people."""
     people = sorted(span.start for span in named)
     starts = sorted(
         {heading.start for heading in headings if heading.level <= 11}
@@ -104,33 +104,33 @@ def identifying_sections(
             continue
         group = next(name for name in _SORTS if match[name])
         rest = match["rest"].strip(" *_")
-        if rest and not _runs_in(match, group, rest):
+        if rest and not _begins_on_title_line(match, group, rest):
             continue
         end = text.find("\n\n", match.end()) if rest else _section_end(text, match, starts, _SORTS[group].longest)
         end = len(text) if end < 0 else end
-        somebody = bisect_left(people, end) > bisect_left(people, match.end())
-        if end <= match.start() or not _is_about_people(group, text[match.end() : end], somebody):
+        has_people = bisect_left(people, end) > bisect_left(people, match.end())
+        if end <= match.start() or not _is_about_people(group, text[match.end() : end], has_people):
             continue
         place = end
         yield IdentifyingSection(MaskSpan(match.start(), end, _SORTS[group].kind, cut=True), group != "around")
 
 
-def _is_about_people(group: str, text: str, somebody: bool) -> bool:
+def _is_about_people(group: str, text: str, has_people: bool) -> bool:
     match group:
         case "thanks" | "life":
             return True
         case "paid":
             return _names_people(text) or next(funding_mentions(text), None) is not None
         case "contact":
-            short = len(text) <= _LONGEST_CARD and _names_people(text)
-            return short or _STATION.search(text) is not None or CONTACT.search(text) is not None
+            short = len(text) <= _LONGEST_CONTACT and _names_people(text)
+            return short or _CV_LINE.search(text) is not None or CONTACT.search(text) is not None
         case "team":
-            return somebody or _names_people(text) or _STATION.search(text) is not None
+            return has_people or _names_people(text) or _CV_LINE.search(text) is not None
         case _:
-            return somebody or _names_people(text)
+            return has_people or _names_people(text)
 
 
-def _runs_in(match: "re.Match[str]", group: str, rest: str) -> bool:
+def _begins_on_title_line(match: "re.Match[str]", group: str, rest: str) -> bool:
     """Return whether the section's text begins on its title line, as in `Acknowledgements. We thank …`."""
     if group == "thanks":
         return bool(match["mark"] or match["bold"]) and len(rest.split()) > 2

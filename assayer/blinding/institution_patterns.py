@@ -127,10 +127,10 @@ def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
     for pattern in (_UNITS, _bare()):
         for match in pattern.finditer(text):
             start, end = _after_name(text, people, *match.span()), match.end()
-            if _covered(taken, start) or not _is_somebodys(text, start, end, ends, pattern is _UNITS):
+            if _is_covered(taken, start) or not _places_person_at(text, start, end, ends, pattern is _UNITS):
                 continue
             ends.add(end)
-            yield MaskSpan(_with_article(text, start), end, "affiliation")
+            yield MaskSpan(_article_start(text, start), end, "affiliation")
 
 
 def _after_name(text: str, people: Sequence[int], start: int, end: int) -> int:
@@ -143,23 +143,23 @@ def _after_name(text: str, people: Sequence[int], start: int, end: int) -> int:
     return between.end() if between is not None and between.end() < end else start
 
 
-def _is_somebodys(text: str, start: int, end: int, ends: Container[int], unit: bool) -> bool:
+def _places_person_at(text: str, start: int, end: int, ends: Container[int], unit: bool) -> bool:
     """Return whether the text places a person at the institution and no data set or tool has its name."""
     before = text[max(0, start - _LOOK_BACK) : start]
     if _OUR.search(before) and (unit or _OURS_THERE.match(text, end)):
         return True
     beside_name = bool(_NAMED_BEFORE.search(before)) and any(start - gap in ends for gap in range(1, 10))
-    there = _SELF.search(before) or _HEADED.search(before) or (start < _LOOK_BACK and _OPENING.match(before))
-    return bool(there or beside_name) and not (_INSTRUMENT.match(text, end) or _NUMBERED.match(text, end))
+    person_before = _SELF.search(before) or _HEADED.search(before) or (start < _LOOK_BACK and _OPENING.match(before))
+    return bool(person_before or beside_name) and not (_INSTRUMENT.match(text, end) or _NUMBERED.match(text, end))
 
 
-def _with_article(text: str, start: int) -> int:
-    """Return where the masked span starts, including a preceding article. Articles are masked because some
-    institutions have an article and others do not."""
+def _article_start(text: str, start: int) -> int:
+    """Return where the masked span starts, including a preceding article. A remaining article would reveal something
+    about the name, because only some institutions have one."""
     return start - 4 if text[max(0, start - 4) : start].lower() == "the " else start
 
 
-def _covered(stretches: Sequence[tuple[int, int]], place: int) -> bool:
+def _is_covered(stretches: Sequence[tuple[int, int]], place: int) -> bool:
     """Return whether an offset lies in any of the spans, which must be in order."""
     before = bisect_right(stretches, (place, len(stretches) and stretches[-1][1])) - 1
     return before >= 0 and place < stretches[before][1]

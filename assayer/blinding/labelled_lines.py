@@ -93,12 +93,12 @@ _LINE = re.compile(
 _ROLE = re.compile(rf"(?:an? |the )?{ROLE}(?![\w-])", re.I)
 _STAGE = re.compile(r"(?:early|mid|late|junior|senior|first[- ]stage|established|leading|R[1-4]\b)", re.I)
 _CODE = re.compile(r"\d{3}")
-_PAYS = re.compile(rf"^[{UPPER}]{{2}}|[Ff]oundation|[Cc]ouncil")
+_FUNDER_VALUE = re.compile(rf"^[{UPPER}]{{2}}|[Ff]oundation|[Cc]ouncil")
 _MOST_SMALL_WORDS = 3
-_MOST_WORDS_OF_PLACE = 6
+_MAX_INSTITUTION_WORDS = 6
 _NEAR = 300
 """Maximum distance in characters between a person's line and the line of an institution attributed to that person."""
-_REACHES = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.I)
+_CONTACT_VALUE = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.I)
 
 
 def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
@@ -123,27 +123,27 @@ def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
 
 
 def _fits(group: str, value: str, beside_people: bool) -> bool:
-    """Return whether the value is of the kind that the label announces, unlike in `Position: relative, not
-    absolute`."""
+    """Return whether the value is of the kind that the label implies. In `Position: relative, not absolute` it is
+    not."""
     starts_small = value[:1].islower()
     match group:
         case "people":
             return not starts_small or len(value.split()) <= _MOST_SMALL_WORDS
         case "perhaps":
-            return _names_somebody(value)
+            return _names_person(value)
         case "hosts" | "places":
-            short = len(value.split()) <= _MOST_WORDS_OF_PLACE and not starts_small and value[-1:] not in ".?!"
+            short = len(value.split()) <= _MAX_INSTITUTION_WORDS and not starts_small and value[-1:] not in ".?!"
             return names_institution(value) or (short and (beside_people or group == "hosts"))
         case "stages" | "roles":
             staged = group == "stages" and (_ROLE.search(value) or _STAGE.match(value))
             return bool(staged or _ROLE.match(value))
         case "reached":
-            return _REACHES.search(value) is not None
+            return _CONTACT_VALUE.search(value) is not None
         case _:
-            return not starts_small and (_CODE.search(value) or _PAYS.search(value)) is not None
+            return not starts_small and (_CODE.search(value) or _FUNDER_VALUE.search(value)) is not None
 
 
-def _names_somebody(value: str) -> bool:
+def _names_person(value: str) -> bool:
     if has_titled_person(value) or CONTACT.search(value):
         return True
     return any(map(has_given_name, people_in(value.split("(", maxsplit=1)[0])))

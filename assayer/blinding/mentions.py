@@ -60,7 +60,7 @@ _ELEMENTS = {
     "bi": "bismuth",
     "co": "cobalt",
 }
-"""Surnames that are also element symbols, by element; they count as symbols in texts that name the element."""
+"""Element symbols that are also surnames, with the element; they count as symbols in texts that name the element."""
 _FUNCTION_WORDS = words_of("an as at be by can do he her his in it long may my no of on or she so to us we will you")
 """Names that are also function words, which can begin a sentence."""
 _AMOUNT = re.compile(r"\d\s?$")
@@ -112,7 +112,7 @@ def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     for match in _WORD.finditer(text):
         word = _folded(match[0])
         if word in known.families:
-            yield from _surname_at(text, match.start(), match.end(), known)
+            yield from _mention_at(text, match.start(), match.end(), known)
         elif _is_joined(word, known) or (
             word in known.givens and not known.is_word(match[0]) and _is_alone(text, match.end(), match[0])
         ):
@@ -150,7 +150,7 @@ def _is_alone(text: str, end: int, word: str) -> bool:
     )
 
 
-def _surname_at(text: str, start: int, end: int, known: _Known) -> Iterator[MaskSpan]:
+def _mention_at(text: str, start: int, end: int, known: _Known) -> Iterator[MaskSpan]:
     begin = _with_given_names(text, start, known)
     following = _INITIALS_AFTER.match(text, end)
     given_after = following is not None and (following["given"] is None or known.is_given(following["given"]))

@@ -7,7 +7,7 @@ from assayer.blinding.word_lists import given_names, words_of
 
 UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽȘȚḌḤṢṬẒΑ-ΩА-Я"
 LETTER = r"(?:[^\W\d_][\u0300-\u036f]?)"
-"""Pattern for a letter, also one whose accent is a character of its own, as in many PDFs."""
+"""Pattern for a letter, with or without a separate combining accent, which many PDFs contain."""
 _WORD = (
     rf"(?:(?:[DO]['’]|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
 )
@@ -41,7 +41,7 @@ ROLE = (
 ROLE_WORDS = re.compile(rf"\b{ROLE}\b", re.I)
 PARTICLES = words_of("de' de’ di' di’ van von der den de la del della di da dos du le bin ibn al el ten ter zu")
 _WEAK_TITLES = words_of("PD Miss Ms Ms. Doctor Ing Ing.")
-"""Ambiguous titles: words with other meanings or that also begin other names. Alone they do not identify a person."""
+"""Ambiguous titles, which have other meanings or begin other names. By themselves they do not identify a person."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
 
 MARKS = r"(?:\^[\w ,*†‡∗]{1,12}\^|[\d*†‡§¶∗⋆✉¹²³⁴-⁹ᵃ-ᶻ]{1,3}|\[\^\w{1,4}\])"
@@ -56,7 +56,7 @@ _SEPARATOR = re.compile(r"\s{0,3}(?:[;,·•|&/\n]|\band\b|\bund\b|\bet\b(?! al)
 _TITLES = re.compile(rf"^(?:{PERSONAL_TITLE}\s{{1,2}}){{1,3}}")
 _DEGREE = re.compile(rf",?\s*\b{DEGREE}\s*$")
 _ADDITION = re.compile(rf"{DEGREE}|(?:(?:Senior|Life|Student) )?(?:Member|Fellow)|IEEE|ID|et al\.?")
-"""Part of a list of people that is no name."""
+"""Pattern for an item in a list of people that is not a name, such as a degree or a membership."""
 _WHOLE_NAME = re.compile(rf"^{NAME}$")
 _REVERSED = re.compile(
     rf"^(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|"

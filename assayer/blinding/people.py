@@ -1,4 +1,5 @@
-"""People introduced by the text: by a title, by leading, advising or applying, or by citing their own work."""
+"""People whom the text introduces: by a title, as leading, advising or applying, or as authors of the text's own
+earlier work."""
 
 import re
 from collections.abc import Iterator
@@ -88,11 +89,11 @@ _OWN_WORK = re.compile(
 )
 _TEXTUAL = rf"{_SURNAME}(?: et al\.?|(?: and| &) {_SURNAME})?,? \((?:19|20)\d\d[a-z]?\)"
 _CITED = rf"(?P<cited>[(\[][^)\]\n]{{3,160}}[)\]]|{_TEXTUAL})"
-_DID = r"(?:showed|shown|demonstrated|proved|proposed|introduced|reported|argued|established|developed|presented)"
+_REPORTED = r"(?:showed|shown|demonstrated|proved|proposed|introduced|reported|argued|established|developed|presented)"
 _SELF_CITED = (
-    re.compile(rf"\b[Ii]n {_CITED},? (?:we|I)(?: have| had)?(?: also| first| already| previously)? {_DID}\b"),
+    re.compile(rf"\b[Ii]n {_CITED},? (?:we|I)(?: have| had)?(?: also| first| already| previously)? {_REPORTED}\b"),
     re.compile(
-        rf"\b(?:[Ww]e|I)(?: have| had)?(?: also| first| already| previously| recently)? {_DID}\b"
+        rf"\b(?:[Ww]e|I)(?: have| had)?(?: also| first| already| previously| recently)? {_REPORTED}\b"
         rf"[^.!?\n()\[\]]{{0,60}}? in {_CITED}"
     ),
     re.compile(
@@ -137,7 +138,7 @@ def introduced_people(text: str) -> Iterator[NamedPerson]:
     """Yield the people that the text introduces, in no particular order. Titles are recognised, and `Li Wei (李伟)`
     yields both forms of the name."""
     small = frozenset(SMALL_WORD.findall(text))
-    for item in chain(_titled(text, small), _at_work(text, small), _beside_role_or_place(text, small)):
+    for item in chain(_titled(text, small), _by_action(text, small), _beside_role_or_place(text, small)):
         yield item
         if (written := _IN_ITS_SCRIPT.match(text, item.span.end)) and (other := person_of(written["name"])):
             yield NamedPerson(MaskSpan(*written.span("name"), "name"), other)
@@ -155,8 +156,8 @@ def _titled(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
                 yield from people_from(text, between.end(), small if _OF_SEVERAL.match(match[0]) else None)
 
 
-def _at_work(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
-    """Yield people named by what they do: lead, advise, apply, help."""
+def _by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
+    """Yield people named as leading, advising, applying or helping."""
     for match in _SURE.finditer(text):
         found = named_person(match)
         if found is not None and (
@@ -196,7 +197,7 @@ def _is_person(person: Person, likely: bool, small: frozenset[str]) -> bool:
 
 
 def people_with_known_names(text: str, start: int, end: int) -> Iterator[NamedPerson]:
-    """Yield the people with a known first name between two offsets. The span must be known to be about people."""
+    """Yield the people with a known first name between two offsets. Call it only for text that is about people."""
     for match in _NAME.finditer(text, start, end):
         found = named_person(match)
         if found is not None and has_given_name(found.person):

@@ -10,7 +10,7 @@ from assayer.blinding.word_lists import eponyms
 _NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
 _CAPITALISED = re.compile(rf"(?<![\w-])[{UPPER}]{LETTER}+(?![\w-])")
 _HEAD = 1_500
-"""Characters in which an author block stands."""
+"""Number of characters at the start of a text in which an author block can be."""
 _CITED = re.compile(
     rf"(?:(?:,|,? (?:and|&)) [{UPPER}][\w.’'-]+(?: [{UPPER}][\w.’'-]+){{0,2}}){{0,8}}(?: et al\.?)?,? [(\[]?(?:\d|n\.d)"
 )

@@ -38,8 +38,8 @@ class MaskSpan(NamedTuple):
 
 
 def disjoint(spans: Iterable[MaskSpan]) -> list[MaskSpan]:
-    """Return non-overlapping spans in text order. Where two overlap, a cut wins over a replacement, then the longer
-    span wins."""
+    """Return non-overlapping spans in text order. Where two overlap, the later one is trimmed, unless it is a cut that
+    reaches beyond a replacement; a span inside another is dropped."""
     ordered = sorted(spans, key=lambda item: (item.start, not item.cut, -item.end))
     chosen: list[MaskSpan] = []
     for span in ordered:

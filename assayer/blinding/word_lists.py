@@ -26,5 +26,5 @@ def eponyms() -> frozenset[str]:
 
 @cache
 def institutions() -> tuple[str, ...]:
-    """Return the institutions whose names do not identify them as institutions, longest first."""
+    """Return institutions whose names do not contain a word such as `University`, longest first."""
     return tuple(sorted(_lines("institutions.txt"), key=len, reverse=True))

@@ -27,8 +27,7 @@ REDACTED_REASON = "cited what was not among the evidence, even when asked again"
 
 
 def max_chars(words: int) -> int:
-    """Return the maximum number of characters of an answer that is asked for `words` words: twice the length that they
-    need."""
+    """Return the maximum number of characters of an answer of `words` words: twice the usual eight per word."""
     return 2 * 8 * words
 
 
@@ -146,12 +145,12 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models_in(item)
 
 
-_GONE: Any = object()
+_DROPPED: Any = object()
 Rewriter = Callable[[str, TextRole], Any]
 
 
 def _rewritten(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
-    """Rewrite a value as plain data. A text that the rewriter drops becomes `_GONE`, and so does an object whose
+    """Rewrite a value as plain data. A text that the rewriter drops becomes `_DROPPED`, and so does an object whose
     only text was dropped."""
     if isinstance(value, str):
         return rewrite(value, shape.role) if shape is not None and shape.role is not None else value
@@ -161,16 +160,16 @@ def _rewritten(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
         return _without_gaps(data, type(value))
     if isinstance(value, list | tuple):
         items = [_rewritten(item, shape.items if shape is not None else None, rewrite) for item in value]
-        return [item for item in items if item is not _GONE]
+        return [item for item in items if item is not _DROPPED]
     return value
 
 
 def _without_gaps(data: dict[str, Any], model: type[BaseModel]) -> Any:
-    """Fill the gaps left by dropped texts. An object without other text is dropped, an optional field becomes null,
-    and any other field gets a notice."""
-    gone = [name for name, datum in data.items() if datum is _GONE]
+    """Fill the gaps left by dropped texts. An object without other text is dropped, an optional field becomes None, and
+    any other field is set to `REDACTED`."""
+    gone = [name for name, datum in data.items() if datum is _DROPPED]
     if gone and sum(role in _CHECKED for role in text_fields(model).values()) == 1:
-        return _GONE
+        return _DROPPED
     gaps = {name: None if _shapes(model)[name].optional else REDACTED for name in gone}
     return {model.model_fields[name].alias or name: datum for name, datum in (data | gaps).items()}
 
@@ -181,7 +180,7 @@ _CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
 def _rebuilt(answer: Out, rewrite: Rewriter) -> Out | None:
     """Rebuild the answer with rewritten texts. Returns None if the answer's schema does not allow the result."""
     data = _rewritten(answer, None, rewrite)
-    if data is _GONE:
+    if data is _DROPPED:
         return None
     try:
         return type(answer).model_validate(data)
@@ -209,7 +208,7 @@ def _foreign(text: str, role: TextRole, given: Given) -> list[ForeignCitation]:
     return sorted([*labels, *cited])
 
 
-def _taken_out(text: str, found: Sequence[ForeignCitation]) -> str:
+def _without_citations(text: str, found: Sequence[ForeignCitation]) -> str:
     """Remove the citations and keep the text readable. Within quotation marks, an ellipsis replaces each citation."""
     pieces, done = [], 0
     for item in sorted(found):
@@ -219,7 +218,7 @@ def _taken_out(text: str, found: Sequence[ForeignCitation]) -> str:
         if _is_quoted(text, item):
             pieces += [before, "…"]
         else:
-            pieces += [before.rstrip(" ") if item.bracketed and not _is_label(item) else before, _instead_of(item)]
+            pieces += [before.rstrip(" ") if item.bracketed and not _is_label(item) else before, _replacement(item)]
         done = item.end
     return "".join(pieces) + text[done:]
 
@@ -237,7 +236,7 @@ def _is_label(foreign_citation: ForeignCitation) -> bool:
     return foreign_citation.kind in (UNKNOWN_LABEL, WRONG_FORM)
 
 
-def _instead_of(foreign_citation: ForeignCitation) -> str:
+def _replacement(foreign_citation: ForeignCitation) -> str:
     if _is_label(foreign_citation):
         return "(another paper)" if foreign_citation.bracketed else "another paper"
     if foreign_citation.bracketed:
@@ -249,19 +248,19 @@ def _cleaned(text: str, role: TextRole, given: Given) -> str:
     text = clean_answer(text)
     if role is TextRole.RESTATES:
         cited = foreign_citations(without_labels(text), lambda: given.words)
-        text = _taken_out(text, [item for item in cited if text[item.start : item.end] in given.text])
+        text = _without_citations(text, [item for item in cited if text[item.start : item.end] in given.text])
     if role in (TextRole.RESTATES, TextRole.PROSE):
-        text = LABEL.sub(lambda match: match[0] if _unknown(match[1], given) else "(another paper)", text)
-        meant = [
+        text = LABEL.sub(lambda match: match[0] if _has_unknown_label(match[1], given) else "(another paper)", text)
+        wrong_forms = [
             foreign_label
             for foreign_label in foreign_labels(text, given.labels, lambda: given.text)
             if foreign_label.kind == WRONG_FORM
         ]
-        text = _taken_out(text, meant)
+        text = _without_citations(text, wrong_forms)
     return text
 
 
-def _unknown(group: str, given: Given) -> bool:
+def _has_unknown_label(group: str, given: Given) -> bool:
     return not {part.strip() for part in group.replace(";", ",").split(",")} <= set(given.labels)
 
 
@@ -269,7 +268,7 @@ def _unknown(group: str, given: Given) -> bool:
 
 
 def cleaned(answer: Out, given: Given) -> Out | None:
-    """Remove characters that readers do not see, and content that a field must not hold and that needs no complaint.
+    """Remove invisible characters, and content that a field must not hold but that does not warrant a complaint.
     Returns None if the schema does not allow the result."""
     return _rebuilt(answer, lambda text, role: _cleaned(text, role, given))
 
@@ -310,16 +309,16 @@ def redacted(answer: Out, given: Given, check: Callable[[Out], Sequence[str]]) -
     for emptied in ("item", "text", "touched item"):
         sentences = 0
 
-        def strike(text: str, role: TextRole, emptied: Literal["item", "text", "touched item"] = emptied) -> Any:
+        def redact(text: str, role: TextRole, emptied: Literal["item", "text", "touched item"] = emptied) -> Any:
             nonlocal sentences
             left, count = _redacted_text(text, role, given)
             if not count or (left and emptied != "touched item"):
                 sentences += count
                 return left
             sentences += len(sentence_spans(text))
-            return REDACTED if emptied == "text" and role is not TextRole.CITES else _GONE
+            return REDACTED if emptied == "text" and role is not TextRole.CITES else _DROPPED
 
-        value = _rebuilt(answer, strike)
+        value = _rebuilt(answer, redact)
         if value is not None and not check(value) and not foreign_complaints(value, given):
             return RedactedAnswer(value, sentences)
     return None

@@ -36,15 +36,15 @@ _WORDS = {
 } | {"twice": Decimal(2), "double": Decimal(2), "half": Decimal("0.5"), "twenty": Decimal(20), "hundred": Decimal(100)}
 _WORD = re.compile(r"[a-z]{3,7}")
 _ORDINAL = frozenset(("st", "nd", "rd", "th", "d"))
-_GLUED = re.compile(r"[A-Za-z][-–_]?$")
+_PART_OF_NAME = re.compile(r"[A-Za-z][-–_]?$")
 """Pattern for text directly before a number that shows the number to be part of a name, as in `GPT-4`."""
-_COUNTED = re.compile(
+_LABEL_BEFORE = re.compile(
     r"\b(?:table|figure|fig\.?|section|sec\.?|equation|eq\.?|appendix|chapter|algorithm|version|step|stage"
     r"|phase|level|type|part|layer|question|hypothesis|aim|claim|study|experiment|group|no\.?|method|dimension)\s$",
     re.IGNORECASE,
 )
 """Words before a number that labels an item of their kind, as in `Table 2`."""
-_LAST_COUNTED = 20
+_MAX_LABEL_NUMBER = 20
 """Largest number treated as a label after such a word: `We study 5000 patients` and `we group 40 items` are not labels.
 """
 _NAME_LOOK_BACK = 14
@@ -58,7 +58,7 @@ class _Stated(NamedTuple):
 
 
 def numbers_in(text: str) -> frozenset[Decimal]:
-    """Return every number in a text, in all forms in which a claim may repeat it."""
+    """Return every number in a text, in all values in which a claim may repeat it, such as a rounded value."""
     return _numbers_in(_read(text))
 
 
@@ -107,7 +107,7 @@ class KnownNumbers(NamedTuple):
 
     def missing_from(self, claim: str, cited: Iterable[PaperId]) -> tuple[str, ...]:
         """Return the claim's numbers, as written, that neither the idea nor a cited paper contains; empty if it
-        cites no shown paper. Number words are ignored because they are mostly not figures."""
+        cites no shown paper. Number words are ignored, because they seldom state figures."""
         papers = [paper for paper in cited if paper in self.papers]
         if not papers:
             return ()
@@ -134,9 +134,9 @@ def _stated(claim: str) -> Iterator[_Stated]:
         unit = (match["unit"] or "").strip().lower()
         before = read[max(0, match.start() - _NAME_LOOK_BACK) : match.start()]
         value = Decimal(match["digits"].replace(",", ""))
-        if unit in _ORDINAL or _GLUED.search(before):
+        if unit in _ORDINAL or _PART_OF_NAME.search(before):
             continue
-        if not unit and value <= _LAST_COUNTED and _COUNTED.search(before):
+        if not unit and value <= _MAX_LABEL_NUMBER and _LABEL_BEFORE.search(before):
             continue
         start, end = match.span()
         if unit in _SHARES:

@@ -105,15 +105,15 @@ def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
             return item
     if len(found) == 1 and (found[0].quoted is None or found[0].quoted.state != "verified"):
         return found[0]  # its quote was not found in the source
-    said = content_words(LABEL.sub(" ", claim))
-    shared = [len(said & _words(item)) for item in found]
+    claim_words = content_words(LABEL.sub(" ", claim))
+    shared = [len(claim_words & _words(item)) for item in found]
     best = max(shared)
     return found[shared.index(best)] if best >= min(LEAST_SHARED, len(found)) else None
 
 
 def _words(given_quote: GivenQuote) -> frozenset[str]:
-    """Return the content words of the statement and of its verified quote. An unverified quote is ignored: it says
-    nothing about the paper."""
+    """Return the content words of the statement and of its quote. An unverified quote is ignored, because it may not
+    be the paper's words."""
     own = given_quote.quoted.words if given_quote.quoted is not None and given_quote.quoted.state == "verified" else ""
     return frozenset(content_words(MARKER.sub(" ", f"{given_quote.statement} {own}")))
 

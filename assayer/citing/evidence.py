@@ -52,8 +52,7 @@ class Evidence(Frozen):
 
     @property
     def breaks_off(self) -> bool:
-        """True if the text ends in the middle of a sentence, because it was cut to fit or its source delivered it that
-        way."""
+        """True if the text ends in the middle of a sentence, because it was cut here or by its source."""
         last = self.text.split()[-1:]
         return bool(last) and not _ENDS.search(last[0])
 
@@ -73,13 +72,13 @@ def evidence_batches(
     """Split evidence, in order, into batches of at most `most` items and about `most_chars` characters, one per call.
     Labels restart at P1 in every call, because a label is valid only within its prompt."""
     batches: list[list[EvidenceT]] = []
-    room = 0
+    space_left = 0
     for item in evidence:
-        if not batches or len(batches[-1]) >= most or (most_chars is not None and len(item.text) > room):
+        if not batches or len(batches[-1]) >= most or (most_chars is not None and len(item.text) > space_left):
             batches.append([])
-            room = most_chars or 0
+            space_left = most_chars or 0
         batches[-1].append(item.model_copy(update={"label": f"P{len(batches[-1]) + 1}"}))
-        room -= len(item.text)
+        space_left -= len(item.text)
     return [tuple(batch) for batch in batches]
 
 
@@ -136,7 +135,7 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
     if not words:
         return None
     against: str | None = None
-    # Paragraph by paragraph: no quote runs from one passage or section into the next.
+    # Paragraphs are searched one by one, because a quote must not span two passages or sections.
     for paragraph in _PARAGRAPH.finditer(evidence.text):
         place = evidence.place_at(paragraph.start())
         if place == "title" or paragraph[0].strip() == place:
@@ -153,7 +152,7 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
 
 
 def plan_quote(words: str, plan: str) -> PlanQuote:
-    """Return the words as they occur in the plan, or unchanged if they are not found there."""
+    """Return the quote as it occurs in the plan, with its verification state."""
     quoted = check_quote(words, Evidence(label="", paper_id=PaperId("plan"), title="", year=None, text=plan))
     if quoted is None:
         return PlanQuote(quote="", state="not_found")

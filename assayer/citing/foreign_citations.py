@@ -91,7 +91,7 @@ _SMALL = frozenset(
 def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
     """Return the citations in order, without overlaps. The text must not contain our own labels. `given` returns the
     words of everything that was shown, as `words_of` returns them; a title among them is not foreign."""
-    plain, found, titles = _seen(text)
+    plain, found, titles = _parsed(text)
     foreign = list(found)
     if titles:
         shown = given()
@@ -110,7 +110,7 @@ def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[
 
 
 @lru_cache(maxsize=1_024)
-def _seen(text: str) -> tuple[str, tuple[ForeignCitation, ...], tuple[tuple[int, int], ...]]:
+def _parsed(text: str) -> tuple[str, tuple[ForeignCitation, ...], tuple[tuple[int, int], ...]]:
     """Return the folded text, its citations and its titles. Results are cached because each text is processed
     twice: cleaned and checked."""
     plain = folded(text)

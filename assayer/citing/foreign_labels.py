@@ -27,7 +27,7 @@ _BETWEEN = frozenset(
 )
 """Words that can occur beside the labels in a citation, as in `[see P3, pp. 4 and 5]`. Any other word, as in `[P450
 enzymes]`, means that the bracket is not a citation."""
-_LAST_TAKEN_FOR_ONE = 49
+_MAX_BARE_LABEL = 49
 """Largest number treated as a label in running text. P12 can only be a label, whereas P53, P95 and P300 are proteins,
 percentiles and brain waves."""
 _ONE = re.compile(r"P\d+")
@@ -55,14 +55,9 @@ def foreign_labels(
             yield ForeignCitation(*group.span(), kind, True)
     for match in _BARE.finditer("".join(outside)):
         label = f"P{int(match[1])}"
-        if (
-            label not in labels
-            and match[0][0] == "P"
-            and match[0][1:].isdigit()
-            and int(match[1]) > _LAST_TAKEN_FOR_ONE
-        ):
+        if label not in labels and match[0][0] == "P" and match[0][1:].isdigit() and int(match[1]) > _MAX_BARE_LABEL:
             continue
-        if not _stands_bare(label, shown()) and not _stands_bare(match[0], shown()):
+        if not _occurs_bare(label, shown()) and not _occurs_bare(match[0], shown()):
             yield ForeignCitation(*match.span(), WRONG_FORM if label in labels else UNKNOWN_LABEL, False)
 
 
@@ -78,14 +73,14 @@ def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> s
         return kind if square or not others else None
     if others:
         begins = square and _TOKEN.match(group, 1) is not None
-        name = all(int(item[1:]) > _LAST_TAKEN_FOR_ONE for item in meant) or group in folded(shown())
+        name = all(int(item[1:]) > _MAX_BARE_LABEL for item in meant) or group in folded(shown())
         return UNKNOWN_LABEL if begins and not name else None
-    if not square and any(_stands_bare(item, shown()) for item in meant):
+    if not square and any(_occurs_bare(item, shown()) for item in meant):
         return None
     return UNKNOWN_LABEL
 
 
-def _stands_bare(label: str, shown: str) -> bool:
+def _occurs_bare(label: str, shown: str) -> bool:
     """Return whether the label's characters occur in the shown text outside brackets. Labels themselves never occur
     there."""
     return re.search(rf"(?<![\w\[(-]){label}(?![\w\])-])", shown) is not None

@@ -23,8 +23,8 @@ LEAST_GAINED = 3
 """Minimum words of the claim that a further quote must add; a number of several digits counts as two."""
 LONGEST = 60
 """Maximum number of words in a sentence."""
-_TRIED = 3
-"""Maximum candidate sentences that fail verification before the search stops."""
+_MAX_TRIED = 3
+"""Maximum number of candidate sentences that are verified."""
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
 
 
@@ -38,7 +38,7 @@ def further_quotes(
 ) -> tuple[Quoted, ...]:
     """Return further quotes from a paper for a claim that cites by markers. `first` is the claim's verified quote from
     the paper."""
-    lacking = said_words(_said_of(claim, paper)) - said_words(first)
+    lacking = said_words(_sentences_citing(claim, paper)) - said_words(first)
     found: list[Quoted] = []
     while len(found) < MOST_FURTHER:
         best = _best_given(given, lacking) or (_best_shown(shown, lacking) if shown else None)
@@ -61,7 +61,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stems([word for word in words if not is_grammar(word)]))
 
 
-def _said_of(claim: str, paper: PaperId) -> str:
+def _sentences_citing(claim: str, paper: PaperId) -> str:
     """Return the sentences that cite the paper, without citation markers."""
     here = [
         sentence
@@ -86,7 +86,7 @@ def _best_shown(shown: Evidence, lacking: Set[str]) -> Quoted | None:
     sentences and sentences negated by their context are not quotable."""
     weighted = ((_weight(lacking & sentence.words), sentence.text) for sentence in _sentences(shown.text))
     worth = [(weight, text) for weight, text in weighted if weight >= LEAST_GAINED]
-    for _, text in sorted(worth, key=lambda item: -item[0])[:_TRIED]:
+    for _, text in sorted(worth, key=lambda item: -item[0])[:_MAX_TRIED]:
         quoted = check_quote(text, shown)
         if quoted is not None and quoted.state == "verified":
             return quoted

@@ -12,7 +12,7 @@ from assayer.text.sanitise import sanitise
 
 Out = TypeVar("Out", bound=BaseModel)
 
-_OF_THE_SOURCE = frozenset(("quote", "place", "objection"))
+_VERBATIM_FIELDS = frozenset(("quote", "place", "objection"))
 """Fields that hold a paper's own words, in which text resembling a marker is not a marker."""
 
 
@@ -34,12 +34,12 @@ class Numbering:
         return tuple(known[paper] for paper in self._labels)
 
     def references(self, papers: Sequence[Paper]) -> tuple[Reference, ...]:
-        """Return the references for the labels; every field comes from the paper's own record."""
+        """Return the references of the labelled papers, sanitised; every field comes from the paper's own record."""
         return tuple(_reference(self.label(paper.id), paper) for paper in papers)
 
     def _walk(self, value: Any, field: str = "") -> Any:
         if isinstance(value, str):
-            if field in _OF_THE_SOURCE:
+            if field in _VERBATIM_FIELDS:
                 return value
             return self.label(paper_of(value)) if field == "label" else self._text(value)
         if isinstance(value, Mapping):

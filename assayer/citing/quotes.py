@@ -38,14 +38,14 @@ class SourceSpan(NamedTuple):
 
 def stands_in(quote: str, source: str) -> bool:
     """Return whether the words of the quote occur in the source and no negation beside an ellipsis was omitted."""
-    return any(not _negated(_letters(source), found) for found in _standing(quote, source))
+    return any(not _negated(_letters(source), found) for found in _occurrences(quote, source))
 
 
 def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
     """Yield at most `MOST_PLACES` places in the source at which the words of the quote occur. An ellipsis at either end
     of the quote is ignored. An ellipsis inside it stands for omitted words; each piece then gets its own span, in
     order."""
-    for found in islice(_standing(quote, source), MOST_PLACES):
+    for found in islice(_occurrences(quote, source), MOST_PLACES):
         starts, ends = (_cached_origins if len(source) <= _CACHED_CHARACTERS else _origins)(source)
         yield tuple(_whole(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
 
@@ -80,12 +80,12 @@ def _origins(source: str) -> _Origins:
 _cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins)
 
 
-def _standing(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
+def _occurrences(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
     exact = _letters(quote)
     if _size(exact.letters) < SHORTEST or len(source) < SHORTEST:
         return
     text = _letters(source)
-    # First as if an ellipsis stood in the source too, as in `x1, ..., xn`.
+    # First assume that an ellipsis is part of the source, as in `x1, ..., xn`.
     found = False
     for place in _exact(exact, text, 0):
         found = True

@@ -120,30 +120,30 @@ _Rewrite = Callable[[re.Match[str]], str]
 _Step = tuple[re.Pattern[str], _Rewrite]
 
 
-def _by(replacement: str) -> _Rewrite:
+def _constant(replacement: str) -> _Rewrite:
     return lambda match: replacement
 
 
 _UNIFYING: tuple[_Step, ...] = (
     (_ENTITY, lambda match: html.unescape(match[0])),
-    (_INVISIBLE, _by("")),
+    (_INVISIBLE, _constant("")),
     (_RAISED, lambda match: f" {match[0]}"),
-    (_ACUTE, _by("'")),
+    (_ACUTE, _constant("'")),
     (_FORMS, lambda match: _one_form(match[0])),
-    (_INVISIBLE, _by("")),
+    (_INVISIBLE, _constant("")),
     (_TYPOGRAPHIC, lambda match: _TYPOGRAPHY[match[0]]),
-    (_MIDDLE_DOT, _by(".")),
+    (_MIDDLE_DOT, _constant(".")),
 )
 """Steps that unify the Unicode forms of a character and convert to lower case. Line ends are kept."""
 _SPELLING: tuple[_Step, ...] = (
     (_COMPOUND, lambda match: _COMPOUND_SIGNS[match[0][: 1 + (match[0][0] == "\\")]]),
-    (_RANGE, _by("-")),
+    (_RANGE, _constant("-")),
     (_DASHES, lambda match: _DASH_AS[match.lastgroup or ""]),
-    (_APOSTROPHE, _by(ELIDED)),
-    (_EMPHASIS, _by("")),
-    (_BARE_POINT, _by("0.")),
-    (_PUNCTUATION, _by(" ")),
-    (_POINTS, _by(" ")),
+    (_APOSTROPHE, _constant(ELIDED)),
+    (_EMPHASIS, _constant("")),
+    (_BARE_POINT, _constant("0.")),
+    (_PUNCTUATION, _constant(" ")),
+    (_POINTS, _constant(" ")),
     (_SIGN, lambda match: f" {match[0]} "),
 )
 """Steps that leave words, numbers and signs separated by a single gap: a space, or a mark for a hyphen or an
@@ -214,8 +214,8 @@ def _rewritten(
 
 
 def _places_of(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the places of the rewritten letters. If the lengths agree, letters are matched one by one; otherwise each
-    letter gets the whole place."""
+    """Return the places of the rewritten letters. Letters are matched one by one if possible; otherwise each gets the
+    place of the whole old text."""
     if len(new) == len(old):
         return list(places)
     apart = [_one_form(letter) for letter in old]

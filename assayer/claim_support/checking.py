@@ -21,12 +21,12 @@ from assayer.text.scripts import UNSPACED_LETTER, unspaced_letters, words_of
 
 CLAIMS_PER_CALL = 12
 _MOST_MISSING_CHARS = 300
-_LEAST_CARRIED = 3
-"""Minimum content words on which an outcome must rest."""
+_MIN_CARRIED_WORDS = 3
+"""Minimum number of content words that an outcome must be based on."""
 
-_NOTHING_CLAIMED = Absent(reason="it says nothing of this paper that a quote could bear out.")
-_NOT_IN_QUOTE = Absent(reason="the check relied on words that the quote does not have.")
-_UNKNOWN = Absent(reason="it was not asked about.")
+_NOTHING_CLAIMED = Absent(reason="the claim says nothing about this paper that a quote could support.")
+_NOT_IN_QUOTE = Absent(reason="the check relied on words that the quote does not contain.")
+_UNKNOWN = Absent(reason="the claim was not checked.")
 
 ValueT = TypeVar("ValueT")
 
@@ -141,7 +141,7 @@ def _item(quoted_claim: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> Suppor
     )
     paper = papers.get(quoted_claim.paper)
     title = paper.title if paper else ""
-    # Conditions often stand beside the quote, and a claim that keeps to them must not count as partly supported.
+    # Conditions are often stated next to the quote; a claim that respects them must not count as only partly supported.
     abstract = sanitise(paper.abstract)[0] if paper else ""
     passages = list(dict.fromkeys(excerpt(quote, abstract) for quote in quoted_claim.quotes))
     return SupportItem(
@@ -176,12 +176,12 @@ _CUT = re.compile(r"…|\.\.\.|\n")
 def _with_words(passages: Sequence[str], carried: str) -> tuple[str, ...]:
     """Return the passages that contain the words. Pieces around an ellipsis are matched separately, each in the
     first passage that contains it. Returns an empty tuple if a piece occurs in no passage."""
-    least = min(_LEAST_CARRIED, *map(_content, passages))
+    least = min(_MIN_CARRIED_WORDS, *map(_content, passages))
     pieces = [piece for piece in map(_spelled, _CUT.split(carried)) if piece]
     if _content(carried) < least:
         return ()
-    there = [(passage, f" {_spelled(passage)} ") for passage in passages]
-    found = [next((passage for passage, words in there if f" {piece} " in words), None) for piece in pieces]
+    normalised = [(passage, f" {_spelled(passage)} ") for passage in passages]
+    found = [next((passage for passage, words in normalised if f" {piece} " in words), None) for piece in pieces]
     if None in found:
         return ()
     return tuple(passage for passage in passages if passage in found)

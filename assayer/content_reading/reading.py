@@ -25,9 +25,9 @@ def standing_contents(question: ContentQuestion, answer: ContentAnswer) -> Found
     mentions: dict[tuple[ContentKind, str], Mention] = {}
     for item in answer.names:
         name, normalised = " ".join(item.name.split()), normalised_name(item.name)
-        stands = next((part for part, words in parts if f" {normalised} " in words), None)
-        if stands is not None and normalised and len(name) <= _LONGEST_NAME:
-            found = Mention(item.kind, name, normalised, item.role == "introduced", item.role == "built_on", stands)
+        first_part = next((part for part, words in parts if f" {normalised} " in words), None)
+        if first_part is not None and normalised and len(name) <= _LONGEST_NAME:
+            found = Mention(item.kind, name, normalised, item.role == "introduced", item.role == "built_on", first_part)
             mentions.setdefault((item.kind, normalised), found)
     claims = dict.fromkeys(_claims(question.abstract, answer.claims, after))
     return FoundContents(list(mentions.values())[:MOST_NAMES], sorted(list(claims)[:MOST_CLAIMS]))

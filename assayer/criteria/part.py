@@ -17,7 +17,7 @@ from assayer.models import (
 
 TITLE = "The call's own criteria"
 _CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")
-_NO_SUMMARY = Absent(reason="each criterion has an answer of its own.")
+_NO_SUMMARY = Absent(reason="each criterion has its own answer.")
 
 
 class ShownCriterion(Frozen):
@@ -54,7 +54,7 @@ def criteria_part(judged: Sequence[JudgedCriterion]) -> Part:
             value=round(mean, 2),
             scale_min=1,
             scale_max=10,
-            basis="Mean of the criteria by their weights.",
+            basis="Weighted mean of the criteria.",
             certainty=min((item.certainty for item in judged), key=_CERTAINTIES.index),
         )
     assessments = tuple(map(_assessment, judged))

@@ -28,8 +28,8 @@ async def place_candidates(
     ranking: RankingOptions,
     dimensions: tuple[RubricDimension, ...],
 ) -> tuple[Candidate, ...]:
-    """Rank the candidates for one question, best first. A candidate without any evidence of its worth gets an absent
-    place and comes last. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    """Rank the candidates for one question, best first. A candidate about which no request was answered gets an
+    absent place and comes last. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
     shown = shuffled(candidates, options.seed)
     if len(shown) < 2:
         return tuple(item.model_copy(update={"place": 1}) for item in shown)
@@ -50,7 +50,7 @@ def shuffled(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
     """Return the candidates in an order that depends on the seed and the question, not on the input order."""
     drawn = sorted(candidates, key=lambda candidate: candidate.number)
     question = drawn[0].question if drawn else ""
-    Random(f"{seed} {question}").shuffle(drawn)  # noqa: S311 - an order to show things in is no secret
+    Random(f"{seed} {question}").shuffle(drawn)  # noqa: S311 - a display order needs no secrecy
     return drawn
 
 

@@ -32,11 +32,11 @@ async def propose_candidates(
     """Generate candidate ideas for a question. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
     asked = ProposalQuestion(question=question.text)
 
-    async def one(number: int) -> ProposalAnswer:
+    async def propose(number: int) -> ProposalAnswer:
         task = proposal_task(number, options.candidate_tier, options.temperature)
         return await ask(llm, task, asked, run)
 
-    answers = await gather_settled(range(1, options.candidates + 1), one)
+    answers = await gather_settled(range(1, options.candidates + 1), propose)
     kept, lost = list[Candidate](), dict[int, AssayerError]()
     first, repeats = dict[str, int](), dict[int, int]()
     for number, answer in enumerate(answers, start=1):
@@ -46,7 +46,7 @@ async def propose_candidates(
             continue
         words = " ".join(answer.idea.casefold().split())
         if words in first:
-            run.journal.record_dropped("candidate", "said what an earlier one says")
+            run.journal.record_dropped("candidate", "same text as an earlier candidate")
             repeats[number] = first[words]
             continue
         candidate = _candidate(question, number, answer)

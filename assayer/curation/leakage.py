@@ -68,11 +68,11 @@ def abstract_parts(abstract: str) -> AbstractParts:
     if begins is None:
         at = min(1, len(sentences) - 1)
         return AbstractParts(" ".join(sentences[:at]), " ".join(sentences[at:]), False)
-    method, telling = list[str](), True
+    method, in_method = list[str](), True
     for sentence in sentences[begins:]:
         proposes = bool(_PROPOSES.search(sentence))
-        telling = proposes or (telling and not _RESULTS.search(sentence))
-        if telling:
+        in_method = proposes or (in_method and not _RESULTS.search(sentence))
+        if in_method:
             method.append(sentence)
     return AbstractParts(" ".join(sentences[:begins]), " ".join(method), True)
 
@@ -80,10 +80,10 @@ def abstract_parts(abstract: str) -> AbstractParts:
 def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLimits) -> LeakageMeasure:
     parts = abstract_parts(abstract)
     known = frozenset(stems(_content(f"{parts.problem} {_topic(title)}")))
-    told = frozenset(stems(_content(parts.method))) - known
+    method_only = frozenset(stems(_content(parts.method))) - known
     words = _content(question)
-    repeated = [word for word, stem in zip(words, stems(words), strict=True) if stem in told]
-    run = _longest_run(_tokens(question), parts, told)
+    repeated = [word for word, stem in zip(words, stems(words), strict=True) if stem in method_only]
+    run = _longest_run(_tokens(question), parts, method_only)
     names = _coined(title, parts) & {word.casefold(): word for word in _words(question)}.keys()
     shown = tuple(word for word in _words(question) if word.casefold() in names)
     share = len(repeated) / len(words) if words else 0.0
@@ -99,7 +99,7 @@ def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLim
 
 def _topic(title: str) -> str:
     """Return the topic that a title states, for example `Drought` for `A Calculus of Shade for Drought by Way of
-    Sand`. An abstract that begins with its method does not state the topic elsewhere."""
+    Sand`. It is needed because an abstract that begins with its method does not state the topic."""
     ends = [found.end() for found in _BEFORE_TOPIC.finditer(title)]
     return _MEANS.split(title[ends[-1] :], maxsplit=1)[0] if ends else ""
 
@@ -124,7 +124,7 @@ def _coined(title: str, parts: AbstractParts) -> set[str]:
     return found - {word.casefold() for word in _words(parts.problem)}
 
 
-def _longest_run(question: Sequence[str], parts: AbstractParts, told: frozenset[str]) -> int:
+def _longest_run(question: Sequence[str], parts: AbstractParts, method_only: frozenset[str]) -> int:
     """Return the length of the longest run of words that the question shares with the method. Runs without a word
     that occurs only in the method are common phrases and do not count."""
     method, problem = _padded(_tokens(parts.method)), _padded(_tokens(parts.problem))
@@ -133,7 +133,7 @@ def _longest_run(question: Sequence[str], parts: AbstractParts, told: frozenset[
         end = start + longest + 1
         most = min(len(question), start + _LONGEST_RUN)
         while end <= most and (run := _padded(question[start:end])) in method and run not in problem:
-            if told.intersection(question[start:end]):
+            if method_only.intersection(question[start:end]):
                 longest = end - start
             end += 1
     return longest

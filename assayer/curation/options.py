@@ -1,5 +1,5 @@
-"""Options for curating papers and generating candidates. The source specifies only one of these numbers: ten
-candidates."""
+"""Options for curating papers and generating candidates. The debate-as-reward paper specifies only one of these
+numbers: ten candidates."""
 
 from pathlib import Path
 from typing import Literal

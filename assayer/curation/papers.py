@@ -12,7 +12,7 @@ from assayer.run.concurrency import Failed, as_result
 from assayer.run.run import Run
 from assayer_client.curation import CuratedPaper, LeakageMeasure, PaperKind
 
-_NAMES = {"new_idea": "a paper with a new idea", "survey": "a survey", "evaluation": "an evaluation of what exists"}
+_NAMES = {"new_idea": "a paper with a new idea", "survey": "a survey", "evaluation": "an evaluation of existing work"}
 _WORDS_SHOWN = 8
 
 
@@ -20,7 +20,7 @@ async def curate_paper(paper: SourcePaper, llm: Llm, run: Run, options: Curation
     """Curate one paper. Steps that failed are absent with a reason. Raises LlmRejected, LlmUnavailable and
     PartUnavailable."""
     kind, why = await _kind(paper, llm, run)
-    question: str | Absent = Absent(reason="Its kind is not known.")
+    question: str | Absent = Absent(reason="The kind of paper is unknown.")
     leakage, attempts = None, 0
     if kind in options.question_kinds:
         question, leakage, attempts = await _question(paper, llm, run, options)
@@ -67,9 +67,9 @@ async def _question(
         leakage = measure_leakage(answer.question, paper.title, paper.abstract, options.leakage)
         if not leakage.leaks:
             return answer.question, leakage, number
-        told = (*leakage.names, *leakage.repeated)
-        refused = (*refused, RefusedQuestion(text=answer.question, repeated=told))
-    run.journal.record_dropped("question", "gave its paper's method away, even when asked again")
+        revealing = (*leakage.names, *leakage.repeated)
+        refused = (*refused, RefusedQuestion(text=answer.question, repeated=revealing))
+    run.journal.record_dropped("question", "revealed its paper's method in every attempt")
     words = ", ".join(f"“{item}”" for item in refused[-1].repeated[:_WORDS_SHOWN])
     times = "once" if len(refused) == 1 else f"{len(refused)} times"
-    return Absent(reason=f"It gave the method away, {times}; the last one repeats {words}."), leakage, len(refused)
+    return Absent(reason=f"It revealed the method {times}; the last attempt repeats {words}."), leakage, len(refused)

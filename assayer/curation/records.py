@@ -20,20 +20,20 @@ def question_of_text(text: str, source: str, name: str | None = "q") -> Research
     clean, flags = sanitise(text)
     clean = " ".join(clean.split())
     if not clean:
-        raise InputError(f"{source} has no question.", "Write it out, or give a file of questions.")
+        raise InputError(f"{source} has no question.", "Write the question, or pass a file of questions.")
     if len(clean) > _MOST_QUESTION:
-        raise InputError(f"{source}: the question has {len(clean):,} characters; it may have {_MOST_QUESTION:,}.")
+        raise InputError(f"{source}: the question has {len(clean):,} characters; the maximum is {_MOST_QUESTION:,}.")
     return ResearchQuestion(id=_digest(clean) if name is None else name, text=clean, source=source, flags=flags)
 
 
 def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePaper:
     """Create a paper from a record. Raises InputError."""
     if not isinstance(record, Mapping):
-        raise InputError(f"{source} is not a paper.", "Give an object with `title` and `abstract`.")
+        raise InputError(f"{source} is not a paper.", "Use an object with `title` and `abstract`.")
     title, title_flags = _text(record, "title", source, _MOST_TITLE)
     abstract, flags = _text(record, "abstract", source, abstract_chars)
     if len(abstract.split()) < _FEWEST_WORDS:
-        raise InputError(f"{source}: the abstract has {len(abstract.split())} words; it needs {_FEWEST_WORDS}.")
+        raise InputError(f"{source}: the abstract has {len(abstract.split())} words; the minimum is {_FEWEST_WORDS}.")
     return SourcePaper(
         id=_id(record, source, f"{title}\n{abstract}"),
         title=" ".join(title.split()),
@@ -49,7 +49,7 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
     if isinstance(record, str):
         return question_of_text(record, source, None)
     if not isinstance(record, Mapping) or "question" not in record:
-        raise InputError(f"{source} holds no question.", "Give a string, or an object with a `question`.")
+        raise InputError(f"{source} has no question.", "Use a string, or an object with a `question`.")
     question = record["question"]
     if isinstance(question, Mapping) and set(question) == {"reason"}:
         return None
@@ -61,10 +61,10 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
 def _text(record: Mapping[Any, Any], field: str, source: str, most: int) -> tuple[str, tuple[TextFlag, ...]]:
     value = record.get(field)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{source} has no {field}.", "Give an object with `title` and `abstract`.")
+        raise InputError(f"{source} has no {field}.", "Use an object with `title` and `abstract`.")
     clean, flags = sanitise(value)
     if len(clean) > most:
-        raise InputError(f"{source}: the {field} has {len(clean):,} characters; it may have {most:,}.")
+        raise InputError(f"{source}: the {field} has {len(clean):,} characters; the maximum is {most:,}.")
     return clean.strip(), flags
 
 

@@ -14,7 +14,7 @@ from assayer.run.concurrency import Failed, as_result
 from assayer.run.run import Run
 from assayer_client.curation import DimensionScore, IdeaScores
 
-_NOT_JUDGED = "The model found that the text does not let anyone judge this"
+_NOT_JUDGED = "According to the model, the text says too little to judge this"
 
 
 async def score_idea(
@@ -62,6 +62,6 @@ def _mean(scores: Sequence[DimensionScore], dimensions: Sequence[RubricDimension
     shares = list[float]()
     for given, dimension in zip(scores, dimensions, strict=True):
         if isinstance(given.score, Absent):
-            return Absent(reason=f"There is no score of {dimension.name}.")
+            return Absent(reason=f"There is no score for {dimension.name}.")
         shares.append(dimension.share(given.score))
     return round(sum(shares) / len(shares), 6)

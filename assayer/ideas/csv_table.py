@@ -88,7 +88,7 @@ def _ideas(
     row_name: Callable[[int], str],
     latest_cutoff: dt.date | None,
 ) -> Iterator[IdeaOfRow]:
-    # The module's own limit is for the whole process, and shorter than an idea may be.
+    # The csv module's limit applies to the whole process, and its default is shorter than an idea can be.
     csv.field_size_limit(max(csv.field_size_limit(), most))
     records = _Records(lines, most, header.line)
     number = 0
@@ -163,7 +163,8 @@ class _Records:
             taken += len(line.text)
             if not line.whole or taken > self._most:
                 raise InputError(
-                    f"It has more than {self._most:,} characters.", "Is a quote missing at the end of a cell?"
+                    f"It has more than {self._most:,} characters.",
+                    "Check whether a quote is missing at the end of a cell.",
                 )
             yield line.text
 
@@ -171,7 +172,7 @@ class _Records:
         if isinstance(error, InputError):
             return error
         if "unexpected end" in str(error):
-            return InputError("A quote is opened and never closed.", 'Close it, and write a quote within a cell as "".')
+            return InputError("A quote is opened but never closed.", 'Close it, and write a quote within a cell as "".')
         if "expected after" in str(error):
             return InputError(
                 "A quoted cell contains a single quote, or a quote is missing.", 'Write a quote within a cell as "".'
@@ -192,8 +193,8 @@ def _fields(cells: list[str] | InputError, names: Sequence[str], encoding: str, 
         raise InputError(f"{where} is broken. {cells.message}", cells.hint)
     if len(cells) < len(names) or any(cell.strip() for cell in cells[len(names) :]):
         raise InputError(
-            f"{where} has {len(cells)} cells, and the header has {len(names)} columns.",
-            "Put cells that hold the separator, or more than one line, into quotes.",
+            f"{where} has {len(cells)} cell{'s' * (len(cells) != 1)}, and the header has {len(names)} columns.",
+            "Put quotes around cells that contain the separator or several lines.",
         )
     fields = {name.strip(): cell for name, cell in zip(names, cells, strict=False) if name.strip() and cell.strip()}
     for name, cell in fields.items():

@@ -49,12 +49,14 @@ def _check(text: str, source: str) -> None:
         raise InputError(f"{source} is empty.", "An idea needs a problem, a method and a way to test it, in words.")
     if len(text) > MOST_CHARACTERS:
         raise InputError(
-            f"{source} has {len(text):,} characters; an idea may have {MOST_CHARACTERS:,}.",
+            f"{source} has {len(text):,} characters; an idea can have at most {MOST_CHARACTERS:,}.",
             "Shorten it, or split it into one file per idea.",
         )
     unreadable = sum(text.count(mark) for mark in ("\0", "\ufffd"))
     if "\0" in text or unreadable > 0.01 * len(text):
-        raise InputError(f"{source} is not text: it holds characters that no text has.", "Is it a binary file?")
+        raise InputError(
+            f"{source} is not text: it contains NUL or undecodable characters.", "Check whether it is a binary file."
+        )
 
 
 def _check_length(text: str, source: str) -> None:
@@ -88,9 +90,9 @@ def _titling(text: str, headings: Sequence[Heading]) -> Heading | None:
         return None
     first, rest = headings[0], headings[1:]
     outermost = all(first.level < heading.level for heading in rest)
-    heads_nothing = bool(rest) and not text[first.end : rest[0].start].strip()
+    without_own_text = bool(rest) and not text[first.end : rest[0].start].strip()
     opens = not text[: first.start].strip()
-    return first if opens and (outermost or heads_nothing) else None
+    return first if opens and (outermost or without_own_text) else None
 
 
 def _opening_line(text: str) -> str:
@@ -100,7 +102,7 @@ def _opening_line(text: str) -> str:
     return line if alone else ""
 
 
-def _telling_sentence(sections: Sequence[Section]) -> str:
+def _announcing_sentence(sections: Sequence[Section]) -> str:
     """Return the sentence that announces the work, or the first sentence if there is none."""
     opening = [sentence for section in sections[:2] for sentence in sentences(section.text[:5_000], min_words=4)]
     announcing = (item for item in opening if _ANNOUNCES.search(item))
@@ -142,7 +144,7 @@ def parse_idea(
     sentence, its first sentence. Raises InputError if the text is empty, too short, too long or binary."""
     _check(text, source)
     if looks_like_tex(text):
-        raise InputError(f"{source} is the source of a TeX document.", "Give it as a file that ends in .tex.")
+        raise InputError(f"{source} is the source of a TeX document.", "Submit it as a .tex file.")
     front_matter, rest = split_front_matter(text)
     clean, flags = _stripped(rest)
     parted = part_lists(clean)
@@ -200,7 +202,7 @@ def _idea(
     cutoff: dt.date | None,
 ) -> Idea:
     named, title_flags = _stripped(document.title)
-    name = _short(named) or _short(own_title) or _short(_telling_sentence(document.sections))
+    name = _short(named) or _short(own_title) or _short(_announcing_sentence(document.sections))
     references = document.references or tuple(work for listed in lists for work in parse_references(listed))
     return Idea(
         id=idea_id(name, text),

@@ -113,11 +113,11 @@ def why_unread(field: str, value: Any) -> str | None:
     elif words & ORGANISATIONS and len(words_of(plain_words(value))) < _LONG_TEXT_WORDS:
         reason = "names of organisations or places"
     else:
-        reason = _why_no_prose(plain_words(value))
+        reason = _why_not_prose(plain_words(value))
     return reason
 
 
-def _why_no_prose(text: str) -> str | None:
+def _why_not_prose(text: str) -> str | None:
     line = text.strip()
     if not line:
         return "not text"
@@ -128,7 +128,7 @@ def _why_no_prose(text: str) -> str | None:
         return "too short to be prose"
     letters = [character for character in line if character.isalpha()]
     cased = sum(character.isupper() for character in letters)
-    return "no prose" if not letters or (cased and cased > 0.8 * len(letters)) else None
+    return "not prose" if not letters or (cased and cased > 0.8 * len(letters)) else None
 
 
 def plain_words(value: Any, depth: int = 0) -> str:

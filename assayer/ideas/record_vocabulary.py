@@ -61,6 +61,6 @@ _REMARK_NAMES = """
     direct_replies details interestingness excitement verdict comment comments feedback remarks note notes
     internal_notes"""
 REMARKS = frozenset(_REMARK_NAMES.split())
-"""Fields with judgements of the proposal by others or by the creator of the record."""
+"""Fields that contain judgements of the proposal by reviewers or by the creator of the record."""
 INDEX_TERMS = frozenset({"terms", "pref_terms", "project_terms", "spending_categorization", "spending_categories"})
 KEYWORDS = frozenset({"keywords", "keyword", "topics", "topic", "subject_areas", "research_area", "research_areas"})

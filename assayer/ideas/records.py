@@ -50,7 +50,7 @@ def _cutoff(value: Any, source: str, latest: dt.date | None) -> dt.date | None:
     except ValueError as error:
         raise InputError(f"{source}: the cutoff {value!r} is not a date: {error}.", remedy, "cutoff") from None
     if latest and day > latest:
-        raise InputError(f"{source}: the cutoff {value} lies in the future.", f"Give a day up to {latest}.", "cutoff")
+        raise InputError(f"{source}: the cutoff {value} is in the future.", f"Use a date up to {latest}.", "cutoff")
     return day
 
 
@@ -82,7 +82,7 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
     if not isinstance(record, Mapping):
         kind = {list: "a list", type(None): "null", bool: "true or false"}.get(type(record), "a number")
         raise InputError(
-            f"{source} is {kind}, not an idea.", "Give an object with a `text`, or with `problem`, `method` …"
+            f"{source} is {kind}, not an idea.", "Use an object with a `text`, or with `problem`, `method` …"
         )
     fields = flat_record(record)
     source = record_source(record, source)
@@ -109,11 +109,11 @@ def _refusal(record: Mapping[Any, Any], fields: Mapping[str, Any], source: str) 
     if is_review(fields):
         return InputError(
             f"{source} looks like a review or decision, not a proposal; its fields are: {named}.",
-            "Give the submission's own record.",
+            "Use the record of the submission itself.",
         )
     return InputError(
-        f"{source} holds no text of an idea; its fields are: {named}.",
-        "Give a `text`, or fields such as `title` and `abstract`, or `problem`, `method` and `experiment`.",
+        f"{source} does not contain the text of an idea; its fields are: {named}.",
+        "Add a `text`, or fields such as `title` and `abstract`, or `problem`, `method` and `experiment`.",
     )
 
 
@@ -131,7 +131,7 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
         reason = why_unread(name, value)
         words = "" if reason else plain_words(value)
         if text and words:
-            reason = "the record has a text of its own"
+            reason = "the record has a separate text field"
         if reason == PEOPLE_NAMED:
             people.append(FrontMatterField(name=normal_name(name), value="; ".join(plain_words(value).split("\n"))))
         elif reason or not words:

@@ -55,11 +55,11 @@ class TableIdeas(NamedTuple):
 
 def check_columns(names: Sequence[str], what: str) -> None:
     """Raise InputError unless a header with these names is valid for a table of ideas."""
-    # Before anything looks at their names: that takes a hundred times as long as counting them.
+    # This comes first, because inspecting the names takes a hundred times as long as counting them.
     if len(names) > MOST_COLUMNS:
         raise InputError(
-            f"{what} has {len(names):,} columns; it may have {MOST_COLUMNS:,}.",
-            "Leave out those that hold nothing of the ideas.",
+            f"{what} has {len(names):,} columns; the maximum is {MOST_COLUMNS:,}.",
+            "Remove columns that do not describe ideas.",
         )
     named = ", ".join(_shown(name) for name in names[:_MOST_NAMED])
     if not holds_idea(names):
@@ -71,7 +71,7 @@ def check_columns(names: Sequence[str], what: str) -> None:
     if twice := sorted(_shown(name) for name, times in known.items() if times > 1):
         raise InputError(
             f"{what} has more than one column named {', '.join(twice[:_MOST_NAMED])}.",
-            "Give every column its own name.",
+            "Give every column a unique name.",
         )
 
 
@@ -107,8 +107,8 @@ def _idea(
     try:
         idea = idea_of_record(fields, f"{source}:{number}", latest_cutoff)
     except InputError as error:
-        told = InputError(f"{error.message} (row {row.number} of the sheet)", error.hint, error.field)
-        return IdeaOfRow(number, fields, told)
+        located = InputError(f"{error.message} (row {row.number} of the sheet)", error.hint, error.field)
+        return IdeaOfRow(number, fields, located)
     flags = hidden_flags((_WHY_HIDDEN, text) for text in row.hidden)
     return IdeaOfRow(number, fields, idea.model_copy(update={"flags": (*idea.flags, *flags)}))
 
@@ -117,12 +117,11 @@ def _notices(table: IdeaTable, name: str) -> list[str]:
     notices: list[str] = []
     if table.unread_sheets:
         notices.append(
-            f"{name} has {table.unread_sheets + 1} sheets with something in them; only the first, {table.sheet!r}, "
-            "was read."
+            f"{name} has {table.unread_sheets + 1} sheets with content; only the first, {table.sheet!r}, was read."
         )
     if table.hidden_rows:
         hidden = f"{table.hidden_rows:,} hidden row{'s' * (table.hidden_rows != 1)}"
-        notices.append(f"{name} has {hidden}, left out: unhide rows that hold a proposal.")
+        notices.append(f"{name} has {hidden}, not read. Unhide rows that contain a proposal.")
     return notices
 
 

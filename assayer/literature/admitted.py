@@ -1,7 +1,7 @@
 """Literature of one run for searches that follow citations.
 
-Such a search must not reach the idea's own paper, because its references would give the answer away, or a paper
-published after the cutoff."""
+Such a search must not reach papers published after the cutoff, or the idea's own paper, because its references would
+give the answer away."""
 
 from collections.abc import Callable, Sequence
 

@@ -30,8 +30,8 @@ from assayer.ports import FullTexts, Literature
 from assayer.run.run import Run
 
 _SEVERAL = 5
-"""Minimum number of papers from beyond the corpus that raise the coverage; a word search always finds a few nearby
-papers by chance."""
+"""Minimum number of papers found beyond the corpus that raises the coverage; a word search always finds a few by
+chance."""
 
 
 class Library:
@@ -80,7 +80,7 @@ class Library:
 
     @property
     def admitted(self) -> AdmittedLiterature:
-        """Same literature for following citations, with each record of a work kept separate."""
+        """The same literature, for following citations; it keeps all records of a work."""
         return AdmittedLiterature(self._literature, self._window, self.admits)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
@@ -158,7 +158,7 @@ def field_coverage(fit: FitLevel, beyond: Collection[PaperId]) -> FitLevel:
     """Return how well the searched literature covers the idea's field.
 
     This is the coverage by the corpus, raised to at least partial if searches beyond the corpus found several papers
-    near their queries. It is never raised further, because such searches return only what they were asked for and say
-    nothing about what else exists. `beyond` must hold only results of searches that the caller waited for: with results
+    near their queries. It is never raised further, because such searches return only what matches their queries and do
+    not show what else exists. `beyond` must hold only results of searches that the caller waited for: with results
     of concurrent searches, prompts would depend on which search finished first."""
     return "partial" if fit == "poor" and len(beyond) >= _SEVERAL else fit

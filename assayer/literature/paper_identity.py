@@ -88,8 +88,7 @@ def identifiers_in(url: str) -> Identifiers:
 
 
 def with_arxiv(identifiers: Identifiers) -> Identifiers:
-    """Add the arXiv id if the DOI is one that arXiv registers for every paper, or add that DOI if only the arXiv id is
-    known."""
+    """Return the identifiers, with the arXiv id added if the DOI is one that arXiv registers for its papers."""
     if not identifiers.arxiv and _ARXIV_DOI.fullmatch(identifiers.doi):
         return identifiers.model_copy(update={"arxiv": arxiv_id(identifiers.doi)})
     return identifiers
@@ -113,8 +112,7 @@ def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
 
 
 def title_key(title: str) -> str:
-    """Return the letters and digits of a title, without accents, case, markup and the mark of a retraction, so that
-    spellings of the same title are equal."""
+    """Return the letters and digits of a title, without accents, case, markup and retraction mark, for comparison."""
     return "".join(letter for letter in plain_title(title) if letter.isalnum())
 
 

@@ -9,9 +9,9 @@ from assayer.literature.paper_identity import ARXIV_DOIS, family_name, title_key
 from assayer.models import Hit, Paper, Passage
 from assayer.text.folding import german_folded
 
-_LEAST_LETTERS = 24
+_MIN_LETTERS = 24
 """Minimum number of letters for a title that two works by the same author are unlikely to share."""
-_MOST_YEARS = 4
+_MAX_YEARS = 4
 """Maximum years between a preprint and the last record of the same work."""
 _CORRECTION = re.compile(
     r"^\W*(?P<kind>(?:author |publisher )?corrections?|corrigend(?:um|a)|errat(?:um|a)|addendum|republished)"
@@ -33,17 +33,18 @@ T = TypeVar("T")
 
 
 def one_paper_per_work(papers: Sequence[Paper]) -> list[Paper]:
-    """Return the papers in order, with only the best record of each work, which names the others."""
+    """Return the papers in order, with only the best record of each work; its `other_records` lists the others."""
     return _one_per_work(papers, lambda paper: paper, lambda paper, lead: lead)
 
 
 def one_hit_per_work(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits in order, with only the best record of each work, which names the others."""
+    """Return the hits in order, with only the best record of each work; its `other_records` lists the others."""
     return _one_per_work(hits, lambda hit: hit.paper, lambda hit, lead: hit.model_copy(update={"paper": lead}))
 
 
 def passages_of_one_record_per_work(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages in order; for each work, only the passages of its best record, which names the others."""
+    """Return the passages in order; for each work, only those of its best record, whose `other_records` lists the
+    others."""
     leads = {paper.id: paper for paper in one_paper_per_work([passage.paper for passage in passages])}
     return [
         passage.model_copy(update={"paper": leads[passage.paper.id]})
@@ -98,7 +99,7 @@ def _named(paper: Paper) -> str:
 def _key(paper: Paper) -> str | None:
     """Return the key of title and first author's family name; None if either is missing or the title is short."""
     title = title_key(_KIND.sub("", _CORRECTION.sub("", paper.title)))
-    if len(title) < _LEAST_LETTERS or not paper.authors:
+    if len(title) < _MIN_LETTERS or not paper.authors:
         return None
     family = title_key(german_folded(family_name(paper.authors[0])))
     return f"{title}|{family}" if family else None
@@ -107,4 +108,4 @@ def _key(paper: Paper) -> str | None:
 def _near(group: Iterable[Paper], paper: Paper) -> bool:
     """Return whether a record is dated within a few years of the others."""
     days = [item.publication_date for item in (*group, paper) if item.publication_date]
-    return not days or max(days).year - min(days).year <= _MOST_YEARS
+    return not days or max(days).year - min(days).year <= _MAX_YEARS

@@ -1,5 +1,5 @@
-"""Conversion of an answer's claims to points of a report, with the quotes that belong to them. All methods except the
-review use it."""
+"""Conversion of an answer's claims to points of a report, with the quotes that belong to them. Used by ScholarEval,
+InnoEval and SciCompanion."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class PointWriter:
     papers: Mapping[str, PaperId]
     """Papers by their labels in the prompt."""
     given: Sequence[GivenQuote]
-    """Quotes from which points can receive theirs."""
+    """Quotes that can be attached to points."""
     idea: Set[Decimal]
     """Numbers in the idea itself."""
     shown: Mapping[PaperId, Evidence]

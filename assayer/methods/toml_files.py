@@ -1,5 +1,5 @@
-"""User-registered reviewers, dimensions and compositions in TOML files. Files are checked entry by entry, and errors
-name the location."""
+"""Reading of user-supplied TOML files, such as personas, dimensions and compositions. Entries are checked one by one,
+and errors name file, entry and field."""
 
 import tomllib
 from collections import Counter
@@ -21,10 +21,10 @@ def read_text_file(path: Path) -> str:
     """Return the text of a file. Raises InputError if it cannot be read or is too large."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise InputError(f"{path} is larger than {_MOST_BYTES:,} bytes: no file of entries like these is.")
+            raise InputError(f"{path} exceeds the maximum size of {_MOST_BYTES:,} bytes.")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.", "Name a TOML file in UTF-8.") from error
+        raise InputError(f"{path} cannot be read: {error}.", "Specify a TOML file encoded in UTF-8.") from error
 
 
 def parse_toml(text: str, file: str, allowed: Iterable[str]) -> Mapping[str, Any]:
@@ -44,7 +44,7 @@ def parse_entries(table: Mapping[str, Any], key: str, model: type[Entry], file: 
     """Return the tables under `[[key]]` as models. Raises InputError that lists the errors by file, entry and field."""
     raw = table.get(key, [])
     if not isinstance(raw, list) or not raw or not all(isinstance(item, dict) for item in raw):
-        raise InputError(f"{file} has no {key}.", f"Write each under its own [[{key}]].")
+        raise InputError(f"{file} has no {key} entries.", f"Write each entry under its own [[{key}]] header.")
     found: list[Entry] = []
     complaints: list[str] = []
     for number, item in enumerate(raw, start=1):

@@ -10,7 +10,7 @@ together: batches, rankings, comparisons, and several ideas or a folder on the c
 
 
 def judged_blind(said: bool | None, default: BlindDefault, *, several: bool) -> bool:
-    """Return whether ideas are judged blind: as the request states, or by `default` if the request states nothing
+    """Return whether ideas are judged blind: as the request says (`said`), or by `default` if it does not say
     (None). `several` is true if the ideas were submitted together, regardless of how many of them could be read."""
     return said if said is not None else default == "always" or (several and default == "several")
 

@@ -54,7 +54,7 @@ class EvidenceEdge(Frozen):
     kind: EdgeKind
     basis: EdgeBasis
     statement: str = ""
-    """Basis of the edge, in one sentence."""
+    """Sentence that states what the edge is based on."""
     quote: str = ""
     """Words from the paper in `label`, copied from it if the basis is `quoted`."""
     label: Label | None = None

@@ -22,7 +22,7 @@ class NearPassage(Frozen):
 
 
 class OftenCited(Frozen):
-    """Work that several of the closest papers cite but the plan does not name."""
+    """Work that several of the closest papers cite but the plan does not mention."""
 
     label: Label
     cited_by: tuple[Citation, ...]
@@ -35,7 +35,7 @@ class EvidenceReport(Frozen):
     closest: tuple[NearPassage, ...]
     """Closest papers, each once, beside the part of the plan to which it is nearest; nearest first within a part."""
     limitations: tuple[Citation, ...]
-    """Limitations that these papers name, in their own words."""
+    """Limitations that these papers state, in their own words."""
     comparisons: tuple[Citation, ...]
     """Comparisons that these papers make, in their own words."""
     often_cited: tuple[OftenCited, ...]

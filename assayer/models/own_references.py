@@ -11,7 +11,7 @@ from assayer_client.resources import Absent, PaperId
 
 OwnReferenceOutcome = Literal["found", "differs", "retracted", "not_found"]
 """Outcome of checking a reference. `differs`: the record exists, but the idea describes it differently. `retracted`:
-the record was found, but the work no longer stands as published. `not_found`: the queried sources have no such record,
+the record was found, but the work was retracted or withdrawn. `not_found`: the queried sources have no such record,
 although one may exist."""
 
 

@@ -120,7 +120,7 @@ class PanelReview(Frozen):
 
     @property
     def words(self) -> int:
-        """Number of words in the review as printed on page one, excluding scores."""
+        """Number of words in the review as printed on the first page, excluding scores."""
         texts = [self.verdict]
         for _, finding in self.numbered:
             texts += [finding.lead, finding.text, finding.fix, *(self.evidence[at].shows for at in finding.evidence)]

@@ -1,4 +1,4 @@
-"""References by which senders identify their proposals, in contrast to positions in the submitted file."""
+"""References by which senders identify their proposals, as opposed to positions in the submitted file."""
 
 import re
 
@@ -8,14 +8,14 @@ _ROW = re.compile(r"(?:.*:\d+|row \d+)", re.DOTALL)
 
 
 def reference_of_row(source: str) -> str | None:
-    """Return the id in a table row as its sender wrote it; None if `source` is not the name of such a row."""
+    """Return the id that the sender gave to a table row; None if `source` does not name a row with an id."""
     found = _NAMED_ROW.fullmatch(source)
     return found["reference"] if found else None
 
 
 def reference_in(source: str) -> str:
-    """Return the id in the row, the file name, or the name under which an idea was sent. Returns an empty string for a
-    row without an id, which has only a position."""
+    """Return the reference in the name of a source: the id of a row, or otherwise the whole name, such as a file name.
+    Returns an empty string for a row without an id."""
     found = reference_of_row(source)
     if found is not None:
         return found

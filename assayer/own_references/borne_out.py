@@ -26,15 +26,15 @@ class CitingPassage(NamedTuple):
 
 
 def not_asked(passage: str, match: RecordMatch | None, llm: Llm) -> Absent | None:
-    """Return why a passage cannot be compared with an abstract; None if it can."""
+    """Return why a passage cannot be checked against an abstract; None if it can."""
     if not llm.models:
-        return Absent(reason="not checked: that takes a language model.")
+        return Absent(reason="not checked: this needs a language model.")
     if match is None:
         return Absent(reason="not checked: no record was found.")
     if match.other_title:
-        return Absent(reason="not checked: the record found bears another title.")
+        return Absent(reason="not checked: the record found has a different title.")
     if not passage:
-        return Absent(reason="not checked: no passage that refers to it was recognised.")
+        return Absent(reason="not checked: no passage that cites it was recognised.")
     return None if match.paper.abstract.strip() else Absent(reason="not checked: its record has no abstract.")
 
 

@@ -30,8 +30,8 @@ from assayer.ports import ReferenceSource
 from assayer.reference_lists.entry_shape import is_web_page
 from assayer.run.run import Run
 
-_FOR_RETRACTIONS = 0.25
-"""Minimum share of the time that is reserved for retraction checks."""
+_RETRACTION_SHARE = 0.25
+"""Share of the time that is reserved for retraction checks."""
 
 
 async def check_own_references(
@@ -65,7 +65,7 @@ async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch],
     end = asyncio.get_running_loop().time() + seconds
     reason = f"time ran out after {seconds:g} s"
     try:
-        async with asyncio.timeout_at(end - _FOR_RETRACTIONS * seconds):
+        async with asyncio.timeout_at(end - _RETRACTION_SHARE * seconds):
             await lookup.find(searches)
     except TimeoutError:
         unsettled = sum(not search.settled for search in searches)
@@ -88,7 +88,7 @@ async def _borne_out(
         if reason := not_asked(passage.text, search.match, llm):
             outcomes[number] = reason
         elif len(asked) >= most:
-            outcomes[number] = Absent(reason="not checked: there are more passages than are checked of one idea.")
+            outcomes[number] = Absent(reason="not checked: the idea has more citing passages than are checked.")
         elif search.match is not None:
             asked.append(CitingPassage(number, passage.marked, search.match.paper))
     return {**outcomes, **await passages_borne_out(asked, llm, run)}
@@ -106,7 +106,7 @@ def _entry(
     published = match.paper.publication_date if match else None
     return OwnReference(
         number=number,
-        text=search.work.raw or _composed(search.work),
+        text=search.work.raw or _composed_text(search.work),
         outcome=_outcome(search, unanswered),
         differences=match.differences if match else (),
         record=ReferenceRecord.model_validate(match.paper, from_attributes=True) if match else None,
@@ -132,14 +132,14 @@ def _outcome(search: ReferenceSearch, unanswered: tuple[str, ...]) -> OwnReferen
 def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
     """Return why an entry without a record does not count as not found; an empty string if it does."""
     if not search.work.title and search.identifiers == Identifiers():
-        return "neither a title nor an identifier could be read from it."
+        return "neither a title nor an identifier was recognised in it."
     if not search.asked:
-        return "no source that could be asked for it answered."
+        return "none of the sources that could be queried answered."
     if unanswered and len(search.asked) == 1:
         return f"it is not in the {next(iter(search.asked))}, and no other source answered."
-    return "it is a web page, and the sources hold publications." if is_web_page(search.work.raw) else ""
+    return "it is a web page, and the sources contain only publications." if is_web_page(search.work.raw) else ""
 
 
-def _composed(work: CitedWork) -> str:
+def _composed_text(work: CitedWork) -> str:
     parts = [", ".join(work.authors), f"({work.year})" if work.year else "", work.title, work.doi or work.arxiv]
     return ". ".join(part for part in parts if part)

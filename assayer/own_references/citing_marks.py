@@ -28,7 +28,7 @@ _BETWEEN_NAMES = re.compile(r",?\s{1,3}(?:and|&)\s{1,3}|,\s{1,3}")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _OTHERS = ("others", "colleagues", "coworkers")
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
-_FINDS = 20
+_MAX_OCCURRENCES = 20
 """Maximum number of occurrences of an identifier that are examined, because it can be a prefix of other identifiers."""
 
 
@@ -40,7 +40,8 @@ class Mark(NamedTuple):
 
 
 class _Names(NamedTuple):
-    """Names by which a mark cites a work, or by which a work can be cited; family names are in normal form."""
+    """Family names, year and letter by which a mark cites a work, or by which a work can be cited. Names are in normal
+    form."""
 
     first: str
     year: str
@@ -78,8 +79,8 @@ def name_marks(body: str, works: Sequence[CitedWork]) -> dict[int, Mark]:
     marks = dict[int, Mark]()
     for cited, mark in _named_in(body).items():
         fitting = known.get((cited.first, cited.year), [])
-        alike = [place for place, names in fitting if _is_called(names, cited)]
-        places = alike or [place for place, names in fitting if _may_be_called(names, cited)]
+        alike = [place for place, names in fitting if _matches(names, cited)]
+        places = alike or [place for place, names in fitting if _may_match(names, cited)]
         if len(places) == 1:
             marks.setdefault(places[0], mark)
     return marks
@@ -140,12 +141,12 @@ def _key(name: str) -> str:
     return title_key(_POSSESSIVE.sub("", name.rsplit(maxsplit=1)[-1])) if name.split() else ""
 
 
-def _is_called(work: _Names, cited: _Names) -> bool:
+def _matches(work: _Names, cited: _Names) -> bool:
     people = cited.people == work.people or (work.people is None and cited.people == 3)
-    return people and cited.letter == work.letter and _may_be_called(work, cited)
+    return people and cited.letter == work.letter and _may_match(work, cited)
 
 
-def _may_be_called(work: _Names, cited: _Names) -> bool:
+def _may_match(work: _Names, cited: _Names) -> bool:
     same_letter = not (cited.letter and work.letter) or cited.letter == work.letter
     return same_letter and (not (cited.second and work.second) or cited.second == work.second)
 
@@ -163,7 +164,7 @@ def _with_brackets(mark: Mark, body: str) -> Mark:
 def _identifier_in(text: str, name: str) -> Mark | None:
     """Return the first occurrence of an identifier, including the address or `doi:` before it."""
     end = 0
-    for _ in range(_FINDS):
+    for _ in range(_MAX_OCCURRENCES):
         place = text.find(name, end)
         if place < 0:
             return None

@@ -14,8 +14,8 @@ _TITLE_WORDS = 4
 """Minimum words in a link text for it to count as the title of the linked paper."""
 
 
-_LIST = 3
-"""Minimum number of entries of a list."""
+_MIN_LIST_ENTRIES = 3
+"""Number of entries from which the references count as a list."""
 
 
 class IdeaReferences(NamedTuple):
@@ -26,12 +26,12 @@ class IdeaReferences(NamedTuple):
 
 def read_references(idea: Idea) -> IdeaReferences:
     """Return the references of an idea in its order; works mentioned only in the text follow those in the list. If the
-    idea is judged blind, nothing is read from text that was cut."""
+    idea is judged blind, removed lines and sections are not read."""
     kept = kept_words(idea)
     entries = list(idea.references)
     known = {name for work in entries for name in (work.doi, work.arxiv) if name}
-    # Beside a list, a bare identifier is more often that of the text itself or of its data.
-    for work in [*_linked(kept.text), *(_identified(kept.text) if len(entries) < _LIST else ())]:
+    # If there is a list, a bare identifier usually belongs to the text itself or to its data.
+    for work in [*_linked(kept.text), *(_identified(kept.text) if len(entries) < _MIN_LIST_ENTRIES else ())]:
         if not known & {work.doi, work.arxiv}:
             known |= {name for name in (work.doi, work.arxiv) if name}
             entries.append(work)

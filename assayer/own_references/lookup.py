@@ -73,7 +73,7 @@ class ReferenceSearch:
 
 
 class ReferenceLookup:
-    """Lookup of references in the sources. If a source fails, only its own answer is lost, and the entry records the
+    """Lookup of references in the sources. If a source fails, only its own answer is lost, and the journal records the
     failure."""
 
     def __init__(self, sources: Sequence[ReferenceSource], run: Run) -> None:
@@ -87,8 +87,8 @@ class ReferenceLookup:
         await gather_all(self._search_beyond(search) for search in searches if not search.settled)
 
     async def ask_for_retractions(self, searches: Sequence[ReferenceSearch]) -> None:
-        """Fetch retraction notices. The notices of each source are stored as soon as it answers, so that a hanging
-        source does not discard them."""
+        """Fetch retraction notices. The notices of each source are stored as soon as it answers, so that they are not
+        lost if another source hangs."""
         found = [search for search in searches if search.match]
         await gather_all(self._ask_for_retractions(source, found) for source in self._sources)
 

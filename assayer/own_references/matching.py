@@ -17,7 +17,7 @@ _VERSIONS = 1
 """Maximum years between a preprint and its publication that do not count as a difference."""
 _CUT_OFF = 100
 """Number of authors at or above which a source may have truncated a record's author list."""
-_TOLD = 3
+_MAX_LISTED = 3
 """Maximum number of names listed for authors that the record lacks."""
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|10\.\d{4,9}/|arxiv:)\S*|\d{4}\.\d{4,5}", re.IGNORECASE)
 
@@ -39,7 +39,7 @@ def best_match(work: CitedWork, records: Sequence[Paper]) -> RecordMatch | None:
     matches = [(likeness, paper) for paper in records if (likeness := _likeness(work, paper))]
     if not matches:
         return None
-    judged = [(likeness, _judged(work, paper, likeness)) for likeness, paper in matches]
+    judged = [(likeness, _match_with_differences(work, paper, likeness)) for likeness, paper in matches]
     return min(judged, key=lambda item: (len(item[1].differences), -_PREFERENCE[item[0]]))[1]
 
 
@@ -51,10 +51,10 @@ def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
         return None
     author, year = _shares_author(work, paper), _year_agrees(work, paper)
     if titles == "same" and title_key(work.title) == title_key(paper.title):
-        # Short titles are used again and again: `Deep learning`.
-        telling = len(title_key(paper.title)) >= TELLING
+        # Different works often share a short title: `Deep learning`.
+        distinctive = len(title_key(paper.title)) >= TELLING
         unnamed = not work.authors and not paper.authors and year is None
-        return "same" if telling or author or (author is None and year) or unnamed else None
+        return "same" if distinctive or author or (author is None and year) or unnamed else None
     if not author:
         return None
     if titles == "same":
@@ -105,7 +105,7 @@ def _year_agrees(work: CitedWork, paper: Paper) -> bool | None:
     return abs(work.year - year) <= _VERSIONS or str(year) in stated
 
 
-def _judged(work: CitedWork, paper: Paper, likeness: _Likeness) -> RecordMatch:
+def _match_with_differences(work: CitedWork, paper: Paper, likeness: _Likeness) -> RecordMatch:
     title = _title_difference(work, paper, likeness)
     found = [title, _names_differ(work, paper), _years_differ(work, paper), *_identifiers_differ(work, paper)]
     return RecordMatch(paper, tuple(filter(None, found)), other_title=bool(title))
@@ -114,11 +114,11 @@ def _judged(work: CitedWork, paper: Paper, likeness: _Likeness) -> RecordMatch:
 def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str:
     if likeness == "identifier" and is_other_title(work, paper.title):
         name = f"arXiv id {work.arxiv}" if "doi" not in _shared_identifiers(work, paper) else f"DOI {work.doi}"
-        return f"The {name} belongs to another title: “{paper.title}”."
+        return f"The {name} belongs to a work with another title: “{paper.title}”."
     if title_agreement(work, paper.title) != "alike":
         return ""
     if not work.title:
-        return f"The entry goes on after the record's title: “{paper.title}”."
+        return f"The entry continues after the record's title: “{paper.title}”."
     return f"The entry's title is “{work.title}”, the record's “{paper.title}”."
 
 
@@ -132,10 +132,10 @@ def _names_differ(work: CitedWork, paper: Paper) -> str:
         return f"The entry names {named[0]} first, the record {known[0]}."
     if len(known) >= _CUT_OFF or any(map(_is_placeholder, paper.authors)):
         return ""
-    people = (item for item in named[1:] if len(title_key(family_name(item))) > 1)  # else initials, left over
-    strange = [person for person in people if not any(may_be_same(person, author) for author in known)]
-    others = f" and {len(strange) - _TOLD} more" if len(strange) > _TOLD else ""
-    return f"The entry names {', '.join(strange[:_TOLD])}{others}, the record does not." if strange else ""
+    people = (item for item in named[1:] if len(title_key(family_name(item))) > 1)  # skip stray initials
+    missing = [person for person in people if not any(may_be_same(person, author) for author in known)]
+    others = f" and {len(missing) - _MAX_LISTED} more" if len(missing) > _MAX_LISTED else ""
+    return f"The entry names {', '.join(missing[:_MAX_LISTED])}{others}, but the record does not." if missing else ""
 
 
 def _compared(authors: Sequence[str]) -> list[str]:

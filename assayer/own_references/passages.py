@@ -49,7 +49,7 @@ def passages_citing(body: str, works: Sequence[CitedWork]) -> tuple[CitingSenten
 
 
 def _numbers(works: Sequence[CitedWork], *, counted: bool) -> dict[int, int]:
-    """Return list positions keyed by number. A number used by two entries is left out."""
+    """Return the positions of the works, keyed by number. A number that several entries use is left out."""
     given = Counter(work.number for work in works if work.number)
     if given or not counted:
         return {work.number: place for place, work in enumerate(works) if work.number and given[work.number] == 1}
@@ -63,13 +63,13 @@ def _sentence_at(mark: Mark, body: str, ends: Sequence[int], number: int, greate
     end = ends[following] if following < len(ends) else len(body)
     start, end = max(start, mark.start - _LONGEST), max(mark.end, min(end, mark.start + _LONGEST))
 
-    def told(brackets: "re.Match[str]") -> str:
+    def relabelled(brackets: "re.Match[str]") -> str:
         ranges = numbers_in(brackets[0], greatest)
         if ranges is None:
             return brackets[0]
         return _THIS if any(first <= number <= last for first, last in ranges) else _ANOTHER
 
-    before, after = (BRACKETS.sub(told, part) for part in (body[start : mark.start], body[mark.end : end]))
+    before, after = (BRACKETS.sub(relabelled, part) for part in (body[start : mark.start], body[mark.end : end]))
     return CitingSentence(_one_line(body[start:end]), _one_line(f"{before}{_THIS}{after}"))
 
 

@@ -1,1 +1,1 @@
-"""Review of a plan without reading papers: a checklist found by patterns, and flaws found by a language model."""
+"""Review of a plan without reading papers: a checklist based on patterns, and flaws found by a language model."""

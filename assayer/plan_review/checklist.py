@@ -1,7 +1,7 @@
-"""Checklist of what a plan does not state, based on wording and without a language model.
+"""Checklist of items that a plan does not state, based on wording and without a language model.
 
-It reports that no wording was recognised, never that something is missing, and it gives no score: a plan of two pages
-need not name its budget, and a plan that names one may still be poor. Error rates: docs/evidence/plans.md."""
+It reports that no wording was recognised, never that an item is missing, and it gives no score: a plan of two pages
+need not state its budget, and a plan that states it can still be poor. Error rates: docs/evidence/plans.md."""
 
 import re
 from bisect import bisect_right
@@ -15,17 +15,17 @@ from assayer.text.sentences import sentence_spans
 
 ENGLISH_SHARE = 0.2
 """Minimum share of grammar words; running English text has twice as many."""
-_LEAST_WORDS = 30
+_MIN_WORDS = 30
 _LONGEST_QUOTE = 240
 _WORD = re.compile(r"[^\W\d_]{1,40}")
 _HEADING = re.compile(r"\s{0,9}#")
 _LAYOUT = re.compile(r"(?:^|\n)\s{0,9}(?:#{1,6}|[-*•])\s")
 
-_NOT_ENGLISH = Absent(reason="the wordings that it looks for are English, and the text does not seem to be.")
-_TOO_SHORT = Absent(reason=f"the text has fewer than {_LEAST_WORDS} words.")
-_NOT_EMPIRICAL = "The text speaks of nothing that would be measured, tested or collected."
-_MEETING = "The text speaks of a meeting or of travel to one, not of a study."
-_NOBODY = "The text speaks of no people, animals, personal data or human material."
+_NOT_ENGLISH = Absent(reason="the checklist recognises only English, and the text does not appear to be English.")
+_TOO_SHORT = Absent(reason=f"the text has fewer than {_MIN_WORDS} words.")
+_NOT_EMPIRICAL = "The text does not mention anything to be measured, tested or collected."
+_MEETING = "The text is about a meeting or travel to one, not about a study."
+_NOTHING_LIVING = "The text does not mention people, animals, personal data or human material."
 
 
 GAP_ERRORS: Mapping[ChecklistItem, tuple[int, int]] = {
@@ -40,7 +40,7 @@ GAP_ERRORS: Mapping[ChecklistItem, tuple[int, int]] = {
 }
 """Number of wrong "not stated" results, and number of all such results, in the 60 labelled plans of
 docs/evidence/plans.md. A result is wrong if the plan stated the item, or if the item did not apply."""
-_MOST_WRONG = 0.2
+_MAX_WRONG = 0.2
 """Maximum share of wrong results for an item to be reported as not stated."""
 
 
@@ -50,17 +50,17 @@ class _Kind(NamedTuple):
     meeting: bool
     empirical: bool
     living: bool
-    """True if the plan involves people, animals, or what belongs to them."""
+    """True if the plan involves people or animals, or their data or tissue."""
 
 
 _NEEDS_DATA: frozenset[ChecklistItem] = frozenset(("sample_size", "comparator", "measure", "uncertainty", "sharing"))
-_OF_STUDIES: frozenset[ChecklistItem] = _NEEDS_DATA | {"ethics", "risks"}
+_NEEDS_STUDY: frozenset[ChecklistItem] = _NEEDS_DATA | {"ethics", "risks"}
 
 
 def checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
     """Return the checklist in a fixed order, one row per item. The running time is linear in the length of the text."""
     words = _WORD.findall(text.casefold())
-    if len(words) < _LEAST_WORDS:
+    if len(words) < _MIN_WORDS:
         return _TOO_SHORT
     if sum(map(is_grammar, words)) < ENGLISH_SHARE * len(words):
         return _NOT_ENGLISH
@@ -70,11 +70,11 @@ def checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
 
 
 def reliable_gaps(text: str) -> tuple[ChecklistRow, ...] | Absent:
-    """Return the rows with outcome "not stated", only for items for which this result is seldom wrong."""
+    """Return the rows with outcome `not_stated`, only for items for which this outcome is seldom wrong."""
     rows = checklist(text)
     if isinstance(rows, Absent):
         return rows
-    reliable = {item for item, (wrong, said) in GAP_ERRORS.items() if wrong <= _MOST_WRONG * said}
+    reliable = {item for item, (wrong, total) in GAP_ERRORS.items() if wrong <= _MAX_WRONG * total}
     return tuple(row for row in rows if row.outcome == "not_stated" and row.item in reliable)
 
 
@@ -87,17 +87,17 @@ def _kind(text: str, known: Wordings) -> _Kind:
 def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: list[tuple[int, int]]) -> ChecklistRow:
     found = list(known.stated[item].finditer(text))
     if found:
-        return ChecklistRow(item=item, outcome="stated", quote=_telling_sentence(found, text, spans))
-    if item in _OF_STUDIES and kind.meeting:
+        return ChecklistRow(item=item, outcome="stated", quote=_best_sentence(found, text, spans))
+    if item in _NEEDS_STUDY and kind.meeting:
         return ChecklistRow(item=item, outcome="not_applicable", reason=_MEETING)
     if item in _NEEDS_DATA and not kind.empirical:
         return ChecklistRow(item=item, outcome="not_applicable", reason=_NOT_EMPIRICAL)
     if item == "ethics" and not kind.living:
-        return ChecklistRow(item=item, outcome="not_applicable", reason=_NOBODY)
+        return ChecklistRow(item=item, outcome="not_applicable", reason=_NOTHING_LIVING)
     return ChecklistRow(item=item, outcome="not_stated")
 
 
-def _telling_sentence(found: list[re.Match[str]], text: str, spans: list[tuple[int, int]]) -> str:
+def _best_sentence(found: list[re.Match[str]], text: str, spans: list[tuple[int, int]]) -> str:
     """Return the sentence with the most matches; in a tie, the first. A heading is returned only if nothing else
     matches."""
     by_sentence: dict[int, list[re.Match[str]]] = {}

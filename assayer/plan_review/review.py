@@ -25,12 +25,12 @@ from assayer.run.concurrency import Failed, as_result, gather_settled
 
 _HITS = 20
 _NEAR = 0.5
-"""Minimum cosine similarity between a paper and the description of a comparator for the paper to be listed."""
+"""Minimum cosine similarity to the description of a comparator for a paper to be listed."""
 _MOST_NAMED = 3
 _PLAN = PaperId("plan")
 """Placeholder id for the plan when numbers are checked against a source."""
 
-_NOTHING_NEAR = Absent(reason="no paper near enough was found.")
+_NOTHING_NEAR = Absent(reason="no paper that was found is similar enough.")
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,12 @@ class ReviewedPlan:
 
 
 async def review_plan(context: EvaluationContext[Any]) -> ReviewedPlan:
-    """Review the plan; parts that failed are absent with a reason. Raises errors that make it pointless to continue."""
+    """Review the plan; parts that failed are absent with a reason. Errors that would affect every other request as well
+    are raised."""
     text = context.text
     answer = await context.try_to_ask(FLAWS, DoubtedPlan(idea=text), "review of the plan")
     if isinstance(answer, Failed):
-        return ReviewedPlan(PlanReview(flaws=Absent(reason=f"not written: {answer.error.reason}.")))
+        return ReviewedPlan(PlanReview(flaws=Absent(reason=f"the review failed: {answer.error.reason}.")))
     papers: dict[PaperId, Paper] = {}
     near = await _near_papers(answer.comparators, context)
     comparators = []

@@ -1,7 +1,7 @@
-"""Wording by which the checklist recognises what a plan states and what kind of plan it is: `wordings.toml`.
+"""Patterns by which the checklist recognises what a plan states and what kind of plan it is, from `wordings.toml`.
 
 A superfluous pattern hides a gap from the reader; a missing pattern reports a gap that the plan does not have. If in
-doubt, a pattern is included."""
+doubt, include a pattern."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ from assayer.models import ChecklistItem, Frozen
 
 PlanKind = Literal["empirical", "meeting", "living", "nothing_living"]
 """Kind of plan. `empirical`: something is measured, tested or collected. `meeting`: people meet or travel, and nothing
-is studied. `living`: people, animals, or what belongs to them. `nothing_living`: words that only sound as if living
+is studied. `living`: people or animals, or their data or tissue. `nothing_living`: words that only sound as if living
 things were involved."""
 
 
@@ -29,7 +29,7 @@ class Wordings(NamedTuple):
     stated: dict[ChecklistItem, re.Pattern[str]]
 
 
-def _either(options: Sequence[str]) -> str:
+def _alternation(options: Sequence[str]) -> str:
     return f"(?:{'|'.join(options)})"
 
 
@@ -37,10 +37,10 @@ def _either(options: Sequence[str]) -> str:
 def wordings() -> Wordings:
     """Return the patterns of `wordings.toml`, with its named parts filled in."""
     file = _File.model_validate(tomllib.loads((files("assayer.plan_review") / "wordings.toml").read_text("utf-8")))
-    parts = {f"{{{name}}}": _either(options) for name, options in file.parts.items()}
+    parts = {f"{{{name}}}": _alternation(options) for name, options in file.parts.items()}
 
     def compiled(options: Sequence[str]) -> re.Pattern[str]:
-        text = reduce(lambda text, name: text.replace(name, parts[name]), parts, _either(options))
+        text = reduce(lambda text, name: text.replace(name, parts[name]), parts, _alternation(options))
         return re.compile(rf"\b{text}", re.IGNORECASE)
 
     return Wordings(

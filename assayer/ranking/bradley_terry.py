@@ -19,7 +19,7 @@ from assayer.ranking.verdicts import Floats, PairwiseVerdicts
 _BIAS_WIDTH = 1.0
 """Prior standard deviation, in logits, of the judge's bias towards the idea shown first."""
 _SEED_SPREAD = 0.75
-"""Prior standard deviation τ, around 1, of β, the strength in logits that one unit of seed is worth."""
+"""Prior standard deviation τ, around 1, of β, the strength in logits per unit of seed."""
 _WIDTHS = tuple(0.3 * 1.6**step for step in range(5))
 """Candidate standard deviations of strengths around their seeds, in logits: 0.3 to 2.0."""
 _USUAL_WIDTH, _WIDTH_SPREAD = 1.0, 0.5
@@ -56,7 +56,7 @@ class StrengthPosterior:
 
     @cached_property
     def variance(self) -> Floats:
-        """Variance of each strength with the others held fixed; an upper bound on what another verdict can add."""
+        """Variance of each strength with the others held fixed, in squared logits."""
         variances: Floats = 1 / self._diagonal[:-2]
         return variances
 
@@ -168,7 +168,7 @@ def _chosen_width(verdicts: PairwiseVerdicts, seeds: Floats) -> float:
             mode = _mode(known, won[~held_out], width, mode, _NEARLY_CONVERGED)
             chance = expit(known @ mode)
             variances = 1 / (_precision(verdicts.ideas, width) + known.power(2).T @ (chance * (1 - chance)))
-            # Averaged over the posterior (MacKay, 1992): chances from the mode alone are too sure.
+            # Averaged over the posterior (MacKay, 1992): probabilities from the mode alone are overconfident.
             spread = np.sqrt(1 + np.pi / 8 * (design[held_out].power(2) @ variances))
             logits = design[held_out] @ mode / spread
             scores[place] += float(np.sum(won[held_out] * logits - np.logaddexp(0.0, logits)))

@@ -142,7 +142,7 @@ def shown_digests(
 
 
 def judging_now(options: RankingOptions, model: str | None, rules: int | None, with_evidence: bool = False) -> Judging:
-    """Return the judging conditions of a ranking with these options, as far as they are known before its ideas are."""
+    """Return the judging conditions of a ranking with these options, without the digests of its ideas' texts."""
     return Judging(rules, with_evidence, model, question_digest(options))
 
 

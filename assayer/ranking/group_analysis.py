@@ -194,11 +194,11 @@ def _shown_pairs(
     """Yield the pairs that have reasons, closest in rank first, because reasons are most informative where the order is
     least certain."""
     places = {item.id: item for item in ranked}
-    met: dict[tuple[IdeaId, IdeaId], list[Comparison]] = {}
+    by_pair: dict[tuple[IdeaId, IdeaId], list[Comparison]] = {}
     for comparison in comparisons:
         higher, lower = sorted((comparison.first, comparison.second), key=lambda idea: places[idea].rank)
-        met.setdefault((higher, lower), []).append(comparison)
-    closest = sorted(met, key=lambda pair: (places[pair[1]].rank - places[pair[0]].rank, places[pair[0]].rank))
+        by_pair.setdefault((higher, lower), []).append(comparison)
+    closest = sorted(by_pair, key=lambda pair: (places[pair[1]].rank - places[pair[0]].rank, places[pair[0]].rank))
     still_open = 0
     for higher, lower in closest[:_MOST_REASONS]:
         overlap = places[higher].ranks.high >= places[lower].ranks.low
@@ -207,16 +207,16 @@ def _shown_pairs(
             open=f"O{still_open}" if overlap else "",
             higher=names[higher],
             lower=names[lower],
-            reasons=tuple(reason for item in met[higher, lower] for reason in _reasons(item, names)),
+            reasons=tuple(reason for item in by_pair[higher, lower] for reason in _reasons(item, names)),
         )
 
 
 def _reasons(comparison: Comparison, names: Mapping[IdeaId, str]) -> Iterable[ShownReason]:
     first, second = names[comparison.first], names[comparison.second]
     sides = {"first": first, "second": second, "tie": "tie"}
-    for said in comparison.verdicts:
-        better = sides[said.winner]
-        yield ShownReason(dimension=said.dimension, first=first, second=second, better=better, text=said.reason)
+    for verdict in comparison.verdicts:
+        better = sides[verdict.winner]
+        yield ShownReason(dimension=verdict.dimension, first=first, second=second, better=better, text=verdict.reason)
 
 
 def _clean(text: str) -> str:

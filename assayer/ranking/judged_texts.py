@@ -14,8 +14,8 @@ from assayer_client.rankings import Unread
 
 
 def masked_idea(idea: Idea) -> Idea:
-    """Mask an idea by the current rules. Masking that was already applied, for example in an idea taken from a report,
-    is kept and stays on record."""
+    """Mask an idea by the current rules. Earlier masking, for example in an idea taken from a report, is kept and stays
+    on record."""
     if idea.blinding is None:
         return blinded(idea)
     if idea.blinding.rules == RULES:
@@ -39,7 +39,7 @@ def blinding_rules(ideas: Sequence[Idea]) -> int | None:
 
 
 def shown_text(idea: Idea, options: RankingOptions) -> str:
-    """Return the text shown to the judge; a long text is cut at a whole word and marked as cut."""
+    """Return the text shown to the judge; a long text is cut between words and ends in `[…]`."""
     shown = first_words(idea.text, options.idea_chars)
     return shown if shown == idea.text else f"{shown} […]"
 

@@ -31,7 +31,8 @@ class HandedInComparison(NamedComparison, extra="forbid"):
 
 
 class Judging(NamedTuple):
-    """Conditions under which a ranking is judged. None means not yet known; it excludes no comparison."""
+    """Conditions under which a ranking is judged. Except for `rules`, None means not yet known; it excludes no
+    comparison."""
 
     rules: int | None
     """Version of the rules that mask the ideas; None if they are shown as submitted."""
@@ -45,21 +46,21 @@ class Judging(NamedTuple):
 
     def objection(self, comparison: Comparison) -> str | None:
         """Return how the conditions of a comparison differ from the current ones, worded to follow `12 judged …`; None
-        if it can be used. A comparison that does not state its conditions is not rejected for that."""
+        if it can be used. Conditions that a comparison does not state are ignored."""
         if comparison.blinding_rules != self.rules:
-            return _shown(comparison.blinding_rules, self.rules)
+            return _blinding_difference(comparison.blinding_rules, self.rules)
         if comparison.with_evidence != self.with_evidence:
-            return f"{'without' if self.with_evidence else 'with'} what reports found"
+            return f"{'without' if self.with_evidence else 'with'} the findings of reports"
         return None if comparison.judged_by is None else self._other_judge(comparison, comparison.judged_by)
 
     def _other_judge(self, comparison: Comparison, by: JudgedBy) -> str | None:
         if _differ(by.model, self.model):
             return f"by {by.model} and not by {self.model}"
         if _differ(by.question, self.question):
-            return "by another question (other respects, or another version of the prompt)"
+            return "with another question (other dimensions, or another version of the prompt)"
         texts = self.texts or {}
         if _differ(by.first_text, texts.get(comparison.first)) or _differ(by.second_text, texts.get(comparison.second)):
-            return "from another text of an idea than is shown now"
+            return "on a text of an idea that differs from its current one"
         return None
 
 
@@ -73,6 +74,7 @@ class KnownComparisons(NamedTuple):
 
 
 def of_these_words(given: Sequence[Comparison], ideas: Container[str], judging: Judging) -> KnownComparisons:
+    """Split the comparisons between two of the ideas into those that can be used under these conditions and others."""
     between = [item for item in given if item.first in ideas and item.second in ideas and item.first != item.second]
     found = KnownComparisons([], [])
     for item in between:
@@ -89,7 +91,7 @@ def other_words(refused: Sequence[Comparison], judging: Judging) -> str:
     unlike = any(
         (item.blinding_rules, item.with_evidence) != (judging.rules, judging.with_evidence) for item in refused
     )
-    why = f", as this ranking is {blind}{reports}" if unlike else ""
+    why = f", because this ranking is {blind}{reports}" if unlike else ""
     return f"Of the comparisons of these ideas, {' and '.join(parts)} cannot be used{why}."
 
 
@@ -97,7 +99,7 @@ def _differ(then: str | None, now: str | None) -> bool:
     return then is not None and now is not None and then != now
 
 
-def _shown(version: int | None, rules: int | None) -> str:
+def _blinding_difference(version: int | None, rules: int | None) -> str:
     if version is None:
-        return "with the names that the ideas came in with"
-    return "blind" if rules is None else f"blind by other rules (version {version}; they are at {rules})"
+        return "with the original names"
+    return "blind" if rules is None else f"blind by other rules (version {version} instead of {rules})"

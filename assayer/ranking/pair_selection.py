@@ -3,7 +3,7 @@
 Under Laplace's approximation a verdict on (i, j) lowers the summed variance of all strengths by about
 p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)), which is large for uncertain and close pairs. With a cut, a pair is
 weighted by the chance that either idea lies on the other side of it. The first pairs are random, because choosing by
-estimates from a few verdicts was measured to be worse (docs/adr/0009).
+estimates from a few verdicts gave worse rankings in measurements (docs/adr/0009).
 """
 
 from typing import NamedTuple
@@ -50,13 +50,13 @@ def choose_pairs(
     n = len(strengths.mean)
     if n < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    vain = unanswered or Unanswered.nothing(n)
+    excluded = unanswered or Unanswered.nothing(n)
     generator = np.random.default_rng(seed)
-    if len(strengths.verdicts) * 2 < _OPENING_VERDICTS * (n - int(vain.closed.sum())):
-        sampled = _unasked(strengths, vain, *_random_pairs(strengths, vain, count, generator))
+    if len(strengths.verdicts) * 2 < _OPENING_VERDICTS * (n - int(excluded.closed.sum())):
+        sampled = _unasked(strengths, excluded, *_random_pairs(strengths, excluded, count, generator))
         if len(sampled[0]):
             return sampled
-    first, second = _unasked(strengths, vain, *_candidates(strengths, generator))
+    first, second = _unasked(strengths, excluded, *_candidates(strengths, generator))
     gain = _expected_gain(strengths, first, second)
     if cut is not None:
         gain *= _cut_uncertainty(strengths, first, second, cut, generator)
@@ -71,8 +71,8 @@ def choose_reversed_pairs(
     """Return at most `count` reversed pairs: those with the largest gain among the pairs asked in only one order."""
     verdicts = strengths.verdicts
     asked = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
-    vain = unanswered or Unanswered.nothing(len(strengths.mean))
-    done = asked | set(zip(vain.first.tolist(), vain.second.tolist(), strict=True))
+    excluded = unanswered or Unanswered.nothing(len(strengths.mean))
+    done = asked | set(zip(excluded.first.tolist(), excluded.second.tolist(), strict=True))
     pairs = np.array(sorted((b, a) for a, b in asked if (b, a) not in done), np.int64).reshape(-1, 2)
     gain = _expected_gain(strengths, pairs[:, 0], pairs[:, 1])
     if cut is not None:
@@ -82,26 +82,26 @@ def choose_reversed_pairs(
 
 
 def _random_pairs(
-    strengths: StrengthPosterior, vain: Unanswered, count: int, generator: np.random.Generator
+    strengths: StrengthPosterior, excluded: Unanswered, count: int, generator: np.random.Generator
 ) -> tuple[Ints, Ints]:
     """Return random pairs, beginning with the ideas that have the fewest verdicts."""
     order = np.lexsort((generator.random(len(strengths.mean)), strengths.verdicts.counts))
-    order = order[~vain.closed[order]]
+    order = order[~excluded.closed[order]]
     most = min(count, len(order) // 2)
     least_compared = order[: 2 * most]
     shuffled = generator.permutation(least_compared)
     return shuffled[:most], shuffled[most:]
 
 
-def _unasked(strengths: StrengthPosterior, vain: Unanswered, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+def _unasked(strengths: StrengthPosterior, excluded: Unanswered, first: Ints, second: Ints) -> tuple[Ints, Ints]:
     """Return the pairs that have not yet been asked in both orders, swapped if the given order has been asked. Attempts
     without an answer count as asked."""
     n, verdicts = len(strengths.mean), strengths.verdicts
-    asked = np.concatenate([verdicts.first * n + verdicts.second, vain.first * n + vain.second])
+    asked = np.concatenate([verdicts.first * n + verdicts.second, excluded.first * n + excluded.second])
     asked_so, asked_reversed = np.isin(first * n + second, asked), np.isin(second * n + first, asked)
     shown_first = np.where(asked_so, second, first)
     shown_second = np.where(asked_so, first, second)
-    left = ~(asked_so & asked_reversed) & ~vain.closed[first] & ~vain.closed[second]
+    left = ~(asked_so & asked_reversed) & ~excluded.closed[first] & ~excluded.closed[second]
     return shown_first[left], shown_second[left]
 
 

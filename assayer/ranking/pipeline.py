@@ -32,8 +32,8 @@ from assayer_client.rankings import Ranking
 
 _OUTCOMES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 _SMALLEST_ROUND = 8
-_MOST_IN_VAIN = 4
-"""Number of failed comparisons after which an idea without any answer is no longer compared."""
+_MAX_FAILURES = 4
+"""Number of failed comparisons after which an idea that has had no answer is no longer compared."""
 _SEED_TRUST = 0.6
 """Assumed correlation of point scores with the truth: prior means are this many usual widths per standard score."""
 
@@ -42,9 +42,9 @@ _SEED_TRUST = 0.6
 class CompletedRanking:
     ranking: Ranking
     comparisons: tuple[Comparison, ...]
-    """All comparisons that the ranking is based on, to be submitted again when ideas are added."""
+    """All comparisons on which the ranking is based. Submit them again when ideas are added."""
     set_aside: tuple[Comparison, ...] = ()
-    """Known comparisons of the ideas that are not used because they were judged under other conditions."""
+    """Known comparisons that were not used because they were judged under other conditions."""
 
 
 @dataclass
@@ -64,8 +64,8 @@ class _ComparisonProgress:
         answer."""
         first, second = np.array(list(self.failed), np.int64).reshape(-1, 2).T
         count = len(texts.distinct)
-        in_vain = np.bincount(np.concatenate([first, second]), minlength=count)
-        return Unanswered(first, second, (in_vain >= _MOST_IN_VAIN) & ~self._answered(texts))
+        failures_by_row = np.bincount(np.concatenate([first, second]), minlength=count)
+        return Unanswered(first, second, (failures_by_row >= _MAX_FAILURES) & ~self._answered(texts))
 
     def unjudged(self, texts: JudgedTexts) -> dict[int, Absent]:
         """Return, keyed by row, the reason why no question about a text was answered."""
@@ -86,9 +86,9 @@ class _ComparisonProgress:
 
 
 def _unjudged_reason(errors: Sequence[AssayerError], closed: bool) -> Absent:
-    end = "; then it was not asked about any more" if closed else ""
+    end = ", then given up" if closed else ""
     why = errors[-1].reason
-    return Absent(reason=f"No comparison of it was answered. It was asked about {len(errors)} times{end}. Last: {why}.")
+    return Absent(reason=f"No comparison of it was answered ({len(errors)} attempted{end}). Last error: {why}.")
 
 
 async def rank_ideas(
@@ -217,8 +217,8 @@ def _check_ideas(ideas: Sequence[Idea], cut: int | None) -> None:
 def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:
     if len(texts.distinct) < 2:
         raise InputError(
-            f"The judge would be shown the same text of all {len(ideas)} ideas: there is nothing to compare.",
-            "They may differ only in what is masked, or beyond ASSAYER_RANKING__IDEA_CHARS.",
+            f"The judge would be shown the same text for all {len(ideas)} ideas, so there is nothing to compare.",
+            "The ideas may differ only in masked words, or after the first ASSAYER_RANKING__IDEA_CHARS characters.",
         )
 
 
@@ -262,7 +262,7 @@ async def _compare_pairs(
     budget: int,
     evidence: Mapping[IdeaId, str] | None,
 ) -> None:
-    async def one(pair: tuple[int, int]) -> Comparison:
+    async def compare(pair: tuple[int, int]) -> Comparison:
         try:
             return await compare_ideas(ideas[pair[0]], ideas[pair[1]], llm, run, options, evidence)
         finally:
@@ -270,7 +270,7 @@ async def _compare_pairs(
             run.report_progress("comparisons", progress.finished, budget)
 
     chosen = list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
-    outcomes = await gather_settled(chosen, one)
+    outcomes = await gather_settled(chosen, compare)
     progress.comparisons += run.keep_successes(outcomes, "comparison")
     failures = {
         pair: outcome.error for pair, outcome in zip(chosen, outcomes, strict=True) if isinstance(outcome, Failed)

@@ -39,20 +39,20 @@ def require_blind_evidence(ideas: Iterable[Idea], blind: Mapping[IdeaId, bool]) 
     seen = [idea.source for idea in ideas if not blind.get(idea.id, True)]
     if seen:
         raise InputError(
-            f"The ideas are judged blind, and the reports of {len(seen):,} of them were not ({seen[0]}).",
+            f"The ideas are judged blind, but the reports on {len(seen):,} of them were not (first: {seen[0]}).",
             "Evaluate them with --blind, or rank with --no-blind.",
         )
 
 
 def _points(report: Report) -> Iterator[Point]:
     """Yield each point once, alternating for and against, so that limited space shows both sides."""
-    given: set[str] = set()
+    yielded: set[str] = set()
     for summary in (report.summary, *(part.summary for part in report.parts)):
         if isinstance(summary, Absent):
             continue
         for point in chain.from_iterable(zip_longest(summary.strengths, summary.weaknesses)):
-            if point is not None and point.text not in given:
-                given.add(point.text)
+            if point is not None and point.text not in yielded:
+                yielded.add(point.text)
                 yield point
 
 

@@ -16,8 +16,8 @@ from assayer.ranking.verdicts import judge_consistency
 from assayer_client.rankings import Interval, Judge, RankedIdea
 
 _DRAWS = 1_000
-_LEAST = 1e-9
-"""Minimum difference in strength between two different texts, in logits."""
+_TIE_NOISE = 1e-9
+"""Standard deviation, in logits, of the noise that orders ideas with the same text; far below any real difference."""
 
 
 def standings(
@@ -37,7 +37,7 @@ def standings(
     drawn -= drawn.mean(axis=1, keepdims=True)
     ordered = drawn
     if len(texts.distinct) < len(ideas):
-        ordered = drawn + _LEAST * np.random.default_rng(options.seed).standard_normal(drawn.shape)
+        ordered = drawn + _TIE_NOISE * np.random.default_rng(options.seed).standard_normal(drawn.shape)
     ranks = np.argsort(np.argsort(-ordered, axis=1, kind="stable"), axis=1) + 1
     tails = [(1 - options.confidence) / 2, (1 + options.confidence) / 2]
     strength_low, strength_high = np.quantile(drawn, tails, axis=0)

@@ -54,11 +54,11 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
     elif start.partition("\n")[0].count(",") and set(next(csv.reader([start.partition("\n")[0]]))) >= _ZOTERO_COLUMNS:
         entries = list(_zotero_entries(start))
     elif start.startswith("<"):
-        raise InputError(f"{source} is XML, which is not read as a bibliography.", _REMEDY)
+        raise InputError(f"{source} is XML, which cannot be read as a bibliography.", _REMEDY)
     else:
         raise InputError(f"{source} is not a bibliography in BibTeX, RIS, CSL JSON or Zotero's CSV.", _REMEDY)
     if not entries:
-        raise InputError(f"{source} holds no entry with a title.", _REMEDY)
+        raise InputError(f"{source} has no entry with a title.", _REMEDY)
     return BibliographyFile(entries, unread)
 
 
@@ -105,7 +105,7 @@ def _ris_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
     try:
         records = rispy.loads(text[text.index("TY  -") :], skip_unknown_tags=False)
     except (ValueError, OSError, KeyError, AttributeError) as error:
-        raise InputError(f"{source} is broken RIS: {error}.", "Export it again.") from None
+        raise InputError(f"{source} is not valid RIS: {error}.", "Export it again.") from None
     for record in records:
         title = record.get("title") or record.get("primary_title") or record.get("secondary_title")
         if not title:
@@ -124,7 +124,7 @@ def _csl_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{source} is broken JSON: {error}.", "Export it again.") from None
+        raise InputError(f"{source} is not valid JSON: {error}.", "Export it again.") from None
     items = content.get("items", [content]) if isinstance(content, dict) else content
     for item in items if isinstance(items, list) else []:
         if not isinstance(item, dict) or not isinstance(item.get("title"), str) or not item["title"].strip():

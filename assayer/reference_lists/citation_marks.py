@@ -8,7 +8,7 @@ _MARK = re.compile(
     r"|[^\W\d_][\w'’-]{1,40}(?: et al\.?| (?:and|&) [^\W\d_][\w'’-]{1,40})? \((?:1[89]|20)\d\d[a-z]?\)"
     r"|[\[(]@[\w:.-]{2,60}[^\])\n]{0,200}[\])]|\\(?:cite|citep|citet|parencite|autocite|textcite)\*?(?:\[[^\]]*\]){0,2}\{"
 )
-"""`[3, 5–7]`, `(Lee et al., 2019)`, `Lee and Chen (2019)`, `[@lee19]`, `\\citep{lee19}`."""
+"""Pattern for citation marks: `[3, 5–7]`, `(Lee et al., 2019)`, `Lee and Chen (2019)`, `[@lee19]`, `\\citep{lee19}`."""
 _ZERO = re.compile(r"\[\s*0\s*[,\]]")
 
 

@@ -65,7 +65,7 @@ _VISITED = re.compile(
     r"abgerufen|zugriff|consulté|consultado|accesso|дата обращения)\b|\[online\]|访问日期",
     re.IGNORECASE,
 )
-"""Words that state when or where a page was read."""
+"""Pattern for words that state when or where a page was read."""
 
 
 def begins_with_names(line: str) -> bool:

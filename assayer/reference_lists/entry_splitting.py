@@ -32,7 +32,7 @@ _MARKUP = re.compile(
 _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|https?://\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
 _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
-_LOOKED_AT = 400
+_LOOK_AHEAD = 400
 _FEWEST_DATED = 2
 _HYPHENATED = re.compile(r"(?<=[^\W\d_A-Z])(?<=\w\w)[-\u2010]\n\s*(?=[^\W\d_A-Z])")
 
@@ -84,7 +84,7 @@ def _with_inline(number: int, text: str) -> Iterator[tuple[str, int]]:
         following = next(
             (match for match in _INLINE.finditer(text) if int(match["bracket"] or match["dot"]) == number + 1), None
         )
-        # The number must follow the end of an entry: `p. 3. Lee` is none.
+        # The number must follow the end of an entry, unlike the 3 in `p. 3. Lee`.
         if (
             following is None
             or not is_dated(text[: following.start()])
@@ -161,7 +161,7 @@ def _between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]:
 def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
     """Yield the lines that begin an entry: the line above ends an entry, and this line begins with names. If the list
     has dates directly after the names, the names must be followed by a date."""
-    ahead = {place: " ".join(" ".join(lines[place : place + 4]).split())[:_LOOKED_AT] for place in places}
+    ahead = {place: " ".join(" ".join(lines[place : place + 4]).split())[:_LOOK_AHEAD] for place in places}
     dated = [place for place in places if reads_like_entry(ahead[place])]
     by_date = len(dated) >= _FEWEST_DATED and reads_like_entry(ahead[places[0]])
     paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
@@ -194,7 +194,7 @@ def _is_whole_entry(line: str) -> bool:
 
 
 def _is_broken(paragraphs: Sequence[int], lines: Sequence[str]) -> bool:
-    """Return whether the blank lines in a list are accidental, because hardly any paragraph begins like an entry."""
+    """Return whether the blank lines in a list are accidental: most paragraphs do not begin like an entry."""
     return len(paragraphs) > 2 and sum(begins_with_names(lines[place]) for place in paragraphs) < 0.5 * len(paragraphs)
 
 
@@ -209,7 +209,7 @@ def _run_on(piece: str) -> Iterator[str]:
     cuts = [
         match.end()
         for match in _BREAK.finditer(flat)
-        if reads_like_entry(flat[match.end() : match.end() + _LOOKED_AT]) and _may_end(flat, match.start())
+        if reads_like_entry(flat[match.end() : match.end() + _LOOK_AHEAD]) and _may_end(flat, match.start())
     ]
     if not cuts:
         yield piece

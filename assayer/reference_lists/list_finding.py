@@ -23,9 +23,9 @@ _PLAIN = 7
 """Level assigned to a heading without a Markdown mark."""
 _FEWEST = 3
 """Minimum number of entries in a list without a heading."""
-_MOST_DATED = 0.7
+_MIN_DATED_SHARE = 0.7
 """Minimum share of entries with a year or an identifier in a list without a heading."""
-_MOST_NAMED = 0.6
+_MIN_NAMED_SHARE = 0.6
 """Minimum share of entries that begin with names in a list without a heading."""
 _LONGEST_ENTRY = 900
 _HASHES = re.compile(r"^ {0,3}(#{1,6})\s")
@@ -34,7 +34,7 @@ _FOLLOWS = re.compile(
     r"^(?:appendi(?:x|ces)|annex(?:es)?|anhang|annexe|supplement|(?:appendix )?[A-H][.:)] )", re.IGNORECASE
 )
 _TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
-"""Short line without the punctuation that an entry has."""
+"""Pattern for a short line without the punctuation of an entry."""
 _TITLE_WORDS = 7
 
 
@@ -78,7 +78,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _titled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
-    at, position = {heading.start: heading for heading in find_headings(text)}, 0
+    headings_by_start, position = {heading.start: heading for heading in find_headings(text)}, 0
     for place, line in enumerate(lines):
         certainty = list_title(line.text) if line.start >= position else None
         if place + 1 == len(lines):
@@ -94,7 +94,7 @@ def _titled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
         underline = re.fullmatch(r"\s*(?:=+|-{3,})\s*", following[0].text)
         level = len(hashes[1]) if hashes else (2 if underline else _PLAIN)
         inner = (following[0] if underline else line).end
-        end = _end(level, at, islice(lines, place + 1, None), inner, text)
+        end = _end(level, headings_by_start, islice(lines, place + 1, None), inner, text)
         yield ListSpan(line.start, min(inner + 1, len(text)), end)
         position = end
 
@@ -108,12 +108,14 @@ def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[_Line
     return any(begins_entry(line) for line in shown[:2]) or is_dated(" ".join(shown[:3]))
 
 
-def _end(level: int, at: Mapping[int, Heading], following: Iterable[_Line], inner: int, text: str) -> int:
+def _end(
+    level: int, headings_by_start: Mapping[int, Heading], following: Iterable[_Line], inner: int, text: str
+) -> int:
     """Return where the list under a heading of this level ends: at a heading of the same or an outer level, at a known
     title, or at a short line that stands alone. An entry may look like a heading."""
     outer = min(level, _MARKDOWN_LEVELS)
     for line in following:
-        heading = at.get(line.start)
+        heading = headings_by_start.get(line.start)
         if line.start <= inner or not (heading or line.stands_alone):
             continue
         title = line.text.strip().strip("#*_ ").strip()
@@ -146,12 +148,12 @@ def _numbered_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
         if number == len(starts) + 1 and number is not None:
             starts.append(place)
         elif number == 1 or place == len(lines):
-            best = _accepted(starts, lines) or best
+            best = _entry_range(starts, lines) or best
             starts = [place] if number == 1 else []
     return best
 
 
-def _accepted(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] | None:
+def _entry_range(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] | None:
     """Return the first and last line of the entries that begin at these lines; None unless most of them have dates and
     begin with names."""
     if len(starts) < _FEWEST:
@@ -160,9 +162,9 @@ def _accepted(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] 
     ends = [*starts[1:], last]
     entries = [" ".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=True)]
     dated = sum(is_dated(entry) and len(entry) <= _LONGEST_ENTRY for entry in entries)
-    # Steps of a plan are numbered and dated as well, but begin with no names.
+    # Steps of a plan can be numbered and dated too, but do not begin with names.
     named = sum(begins_with_names(without_mark(entry)) for entry in entries)
-    enough = dated >= _MOST_DATED * len(entries) and named >= _MOST_NAMED * len(entries)
+    enough = dated >= _MIN_DATED_SHARE * len(entries) and named >= _MIN_NAMED_SHARE * len(entries)
     return (starts[0], ends[-1] - 1) if enough else None
 
 

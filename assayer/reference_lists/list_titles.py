@@ -6,7 +6,8 @@ from typing import Literal
 from assayer.text.section_titles import joined_small_capitals, without_number
 
 ListTitle = Literal["certain", "possible"]
-"""Certainty of a title. `possible`: a title that is also used above prose, such as `Literature` or `Sources`."""
+"""Certainty that a title is that of a reference list. `possible` titles, such as `Literature` or `Sources`, are also
+used above prose."""
 
 _CERTAIN = """
     references; references cited; reference list; list of references; references and notes; references and citations;

@@ -20,11 +20,11 @@ class PartedText(NamedTuple):
         """Convert an offset in the whole text to the text without lists. An offset inside a list becomes the position
         where the list was."""
         place = offset
-        for start, end, now in self.cuts:
+        for start, end, continued in self.cuts:
             if offset >= end:
-                place = now + offset - end
+                place = continued + offset - end
             elif offset >= start:
-                return min(now, len(self.text))
+                return min(continued, len(self.text))
         return min(place, len(self.text))
 
 

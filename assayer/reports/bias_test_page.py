@@ -27,13 +27,13 @@ ATTRIBUTE_TITLES: dict[BiasTestAttribute, str] = {
     "language": "Quality of the English",
     "persuasion": "Persuasive wording",
 }
-_SENDERS: tuple[tuple[str, frozenset[BiasTestAttribute]], ...] = (
+_MASKED_ATTRIBUTES: tuple[tuple[str, frozenset[BiasTestAttribute]], ...] = (
     ("names", frozenset({"gender", "origin"})),
     ("institutions", frozenset({"institution"})),
     ("seniority", frozenset({"seniority"})),
 )
-"""Attributes that blind mode masks, keyed by the words used for them in a sentence."""
-_LEAST_WIDTH = 0.5
+"""Attributes that blind mode masks, grouped under the words used for them in a sentence."""
+_MIN_WIDTH = 0.5
 """Minimum width of the axis in points, because a narrower axis would exaggerate negligible differences."""
 
 
@@ -78,7 +78,7 @@ class BiasTestPage:
         ends = [item.mean for item in self.bias_test.differences if not isinstance(item.mean, Absent)]
         intervals = [item.interval for item in self.bias_test.differences if not isinstance(item.interval, Absent)]
         ends += [end for interval in intervals for end in (interval.low, interval.high)]
-        return max([_LEAST_WIDTH, *(1.1 * abs(end) for end in ends)])
+        return max([_MIN_WIDTH, *(1.1 * abs(end) for end in ends)])
 
     def place(self, points: float) -> str:
         """Return the position on the axis as a percentage."""
@@ -108,17 +108,17 @@ class BiasTestPage:
     def finding(self) -> BiasTestFinding:
         sender = self.bias_test.by_sender
         if isinstance(sender, Absent):
-            return BiasTestFinding("Nothing of the sender was varied.", tuple(self._common_remarks(None)))
+            return BiasTestFinding("No detail about the sender was varied.", tuple(self._common_remarks(None)))
         subject, moved = self._subject(), sender.changed + sender.gained + sender.lost
         if not (moved or sender.compared):
-            headline = f"No score could be compared, so nothing is known of {subject}."
+            headline = f"No score could be compared, so the effect of {subject} is unknown."
             return BiasTestFinding(headline, tuple(self._common_remarks(sender)))
         if not moved:
             headline = f"{subject[0].upper()}{subject[1:]} changed no score of any idea"
             compared = count(sender.compared, "score was", "scores were")
             remarks = [f"({compared} compared, to three decimals)."]
             if self.bias_test.blind:
-                remarks.append("Blind mode masks what says who sends an idea before anything is judged.")
+                remarks.append("Blind mode masks the words that identify the sender before anything is judged.")
             return BiasTestFinding(headline, (*remarks, *self._common_remarks(sender)))
         blind, surviving = "Blind mode was off.", self.bias_test.surviving
         if self.bias_test.blind:
@@ -127,24 +127,24 @@ class BiasTestPage:
         return BiasTestFinding(headline, (blind, *self._common_remarks(sender)))
 
     def _subject(self) -> str:
-        varied = [name for name, attributes in _SENDERS if attributes & set(self.bias_test.attributes)]
+        varied = [name for name, attributes in _MASKED_ATTRIBUTES if attributes & set(self.bias_test.attributes)]
         return varied[0] if len(varied) == 1 else f"{', '.join(varied[:-1])} and {varied[-1]}"
 
     def _moved(self, changes: ScoreChanges) -> str:
-        said = []
+        clauses = []
         largest, mean, widest = changes.largest, changes.mean, changes.widest
         if changes.changed and not (isinstance(largest, Absent) or isinstance(mean, Absent)):
-            said.append(
+            clauses.append(
                 f"changed {changes.changed:,} of {count(changes.compared, 'score')} by up to {self.size(largest)} "
                 f"points of 10, {self.size(mean)} on average"
             )
             if not isinstance(widest, Absent) and widest - largest >= SCORE_ROUNDING:
-                said.append(f"some were up to {self.size(widest)} apart from each other")
+                clauses.append(f"some were up to {self.size(widest)} apart from each other")
         if changes.lost:
-            said.append(f"took away {count(changes.lost, 'score')}")
+            clauses.append(f"removed {count(changes.lost, 'score')}")
         if changes.gained:
-            said.append(f"gave {count(changes.gained, 'score')} that the reference lacks")
-        return f"{'; '.join(said) or 'changed none of ' + count(changes.compared, 'score')}."
+            clauses.append(f"added {count(changes.gained, 'score')} that the reference lacks")
+        return f"{'; '.join(clauses) or 'changed none of ' + count(changes.compared, 'score')}."
 
     def _common_remarks(self, sender: ScoreChanges | None) -> Iterator[str]:
         bias_test = self.bias_test
@@ -155,13 +155,16 @@ class BiasTestPage:
         else:
             yield "Without a language model the same text always has the same scores."
         if sender is not None and sender.failed:
-            yield f"{count(sender.failed, 'evaluation')} could not be compared, for want of a report."
+            yield f"{count(sender.failed, 'evaluation')} produced no report and could not be compared."
         if len(bias_test.corpus_versions) > 1:
-            yield "The corpus changed during the bias test: differences may be between its versions. Run it again."
+            yield "The corpus changed during the bias test, so differences may come from it. Run the test again."
         if "language" in bias_test.attributes:
-            yield "The quality of the English is never masked: its difference is reported as it is."
+            yield "The quality of the English is never masked, so its effect is reported as measured."
         if "persuasion" in bias_test.attributes:
-            yield "A language model wrote the persuasive wording; where its check found other content, it was left out."
+            yield (
+                "A language model wrote the persuasive wording; variants whose content was found to differ from the "
+                "original were left out."
+            )
 
 
 def as_bias_test_html(bias_test: BiasTestReport) -> str:

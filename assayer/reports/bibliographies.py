@@ -12,7 +12,7 @@ from assayer.text.folding import folded
 from assayer.text.tex import escape_tex
 
 _CONFERENCE = re.compile(r"\b(?:proceedings|conference|workshop|symposium|meeting)\b", re.IGNORECASE)
-_SMALL_WORDS = ("and", "are", "as", "at", "by", "for", "from", "how", "in", "is", "of", "on", "the", "to", "with")
+_STOP_WORDS = ("and", "are", "as", "at", "by", "for", "from", "how", "in", "is", "of", "on", "the", "to", "with")
 
 
 class ListedWork(NamedTuple):
@@ -43,8 +43,8 @@ def listed_work(record: Paper | ReferenceRecord, note: str = "") -> ListedWork:
 
 
 def corrected_entries(report: Report) -> list[ListedWork]:
-    """Return the proposal's own reference list as the records found describe it. An entry without a record is kept as
-    written, with a note."""
+    """Return the proposal's own reference list, with each entry replaced by the record that was found for it. An entry
+    without a record is kept as written, with a note."""
     own = report.own_references
     return [] if own is None or isinstance(own, Absent) else [_corrected(entry) for entry in own.entries]
 
@@ -64,7 +64,7 @@ def as_bibtex(works: Iterable[ListedWork]) -> str:
     from bibtexparser.model import Entry, Field
 
     library = Library()
-    for key, work in _keyed(works):
+    for key, work in _with_keys(works):
         kind, venue = "misc", "howpublished"
         if work.venue:
             kind, venue = ("inproceedings", "booktitle") if _CONFERENCE.search(work.venue) else ("article", "journal")
@@ -85,7 +85,7 @@ def as_ris(works: Iterable[ListedWork]) -> str:
     import rispy
 
     entries: list[dict[str, Any]] = []
-    for key, work in _keyed(works):
+    for key, work in _with_keys(works):
         kind = "GEN" if not work.venue else "CPAPER" if _CONFERENCE.search(work.venue) else "JOUR"
         fields = {
             "type_of_reference": kind,
@@ -102,12 +102,12 @@ def as_ris(works: Iterable[ListedWork]) -> str:
     return str(rispy.dumps(entries))
 
 
-def _keyed(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
-    """Yield works with distinct keys of family name, year and first telling word of the title: `lee2021sparse`."""
+def _with_keys(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
+    """Yield works with unique keys made of family name, year and first significant title word: `lee2021sparse`."""
     taken: set[str] = set()
     for work in works:
         family = folded(family_name(work.authors[0])) if work.authors else ""
-        words = (word for word in re.findall(r"[a-z]{2,}", folded(work.title)) if word not in _SMALL_WORDS)
+        words = (word for word in re.findall(r"[a-z]{2,}", folded(work.title)) if word not in _STOP_WORDS)
         key = re.sub(r"[^a-z0-9]", "", f"{family}{work.year or ''}{next(words, '')}") or "work"
         numbered = (f"{key}-{number}" for number in itertools.count(2))
         key = next(name for name in itertools.chain([key], numbered) if name not in taken)

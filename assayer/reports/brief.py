@@ -1,4 +1,4 @@
-"""Brief of a report: its page one on at most two printed pages, with the papers that it cites.
+"""Brief of a report: its first page on at most two printed pages, with the papers that it cites.
 
 The brief only selects and counts; all substantive wording comes from the report. Omitted items are counted."""
 
@@ -62,7 +62,7 @@ class BriefLine(Frozen):
 class BriefPoint(Frozen):
     text: str
     warning: str
-    """Reason why the report should not be relied on; empty if no reason is known."""
+    """Reason not to rely on the point; empty if none is known."""
     quotes: tuple[BriefLine, ...]
     """Quotes keyed by label, each followed by its verification state."""
 
@@ -132,22 +132,22 @@ def _clipped(text: str, most: int) -> str:
 
 def _subtitle(report: Report) -> str:
     method = wording.METHODS.get(report.method, report.method)
-    until = f"literature up to {report.cutoff.isoformat()}" if report.cutoff else "no cutoff: all literature counts"
+    until = f"literature up to {report.cutoff.isoformat()}" if report.cutoff else "no cutoff: all literature considered"
     blind = f"judged blind: {wording.masked_counts(report.idea.blinding)}" if report.idea.blinding else "not blinded"
     return f"{method} · {until} · {blind}"
 
 
 def _overall(report: Report) -> BriefLine:
     if report.panel_review is not None:
-        return BriefLine(name="Review", text="two scores, each limited by a finding; never averaged")
+        return BriefLine(name="Review", text="two scores, each limited by a finding and never averaged")
     if report.evidence is not None:
-        return BriefLine(name="Evidence", text="no language model judged: nothing is scored")
+        return BriefLine(name="Evidence", text="no language model was used, so nothing is scored")
     score = score_of(report)
     if isinstance(score, Absent):
         return BriefLine(name="No total score", text=_clipped(score.reason, 400))
     return BriefLine(
         name=f"{100 * score:.0f} of 100",
-        text="the lowest part, or the overall score if there is one",
+        text="the overall score if there is one, otherwise the lowest score of a part",
         share=score,
     )
 
@@ -159,8 +159,8 @@ def _parts(report: Report) -> list[BriefLine]:
     ]
     if isinstance(report.verdict, Verdict):
         likely = sorted(report.verdict.probabilities, key=lambda probability: -probability.probability)[:3]
-        said = ", ".join(f"{item.name} {item.probability:.0%}" for item in likely) or "none is named"
-        lines.append(BriefLine(name="Outcomes of similar ideas", text=_clipped(said, 160)))
+        outcomes = ", ".join(f"{item.name} {item.probability:.0%}" for item in likely) or "none predicted"
+        lines.append(BriefLine(name="Outcomes of similar ideas", text=_clipped(outcomes, 160)))
     return lines
 
 
@@ -185,8 +185,8 @@ def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
 
 
 def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
-    """Return all findings of a panel and the closest work, as on page one; the supporting evidence is only in the full
-    report."""
+    """Return the findings of a panel and the closest work, as on the first page. The supporting evidence is only in the
+    full report."""
     titled = (
         ("Strengths", review.strengths),
         ("Major weaknesses", review.major),
@@ -217,8 +217,8 @@ def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGro
     near = sorted(evidence.closest, key=lambda item: -item.similarity)
     named = (
         ("Closest work", [item.paper for item in near]),
-        ("Limitations that these papers name", evidence.limitations),
-        ("Comparisons that these papers make", evidence.comparisons),
+        ("Limitations stated by these papers", evidence.limitations),
+        ("Comparisons made by these papers", evidence.comparisons),
     )
     groups = [
         _group(title, [_plain_point(f"[{item.label}] “{item.quote}”", size) for item in citations], 2 * size.points)
@@ -228,7 +228,7 @@ def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGro
         _plain_point(f"[{work.label}], cited by {', '.join(by.label for by in work.cited_by)}", size)
         for work in evidence.often_cited
     ]
-    return [*groups, _group("Cited by several of these papers and not named by the plan", cited, size.points)]
+    return [*groups, _group("Cited by several of these papers but not by the plan", cited, size.points)]
 
 
 def _group(title: str, points: Sequence[BriefPoint], most: int) -> BriefGroup:
@@ -246,7 +246,7 @@ def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) ->
     evidence = [review.evidence[at] for at in finding.evidence]
     return BriefPoint(
         text=_clipped(f"{lead}{finding.text}{fix}{named}", size.characters),
-        warning="" if finding.plan.state == "verified" else "No words of the plan are quoted for it.",
+        warning="" if finding.plan.state == "verified" else "No passage of the plan is quoted for it.",
         quotes=tuple(BriefLine(name=item.label, text=item.shows) for item in evidence[: size.quotes]),
     )
 
@@ -267,9 +267,9 @@ def _groups(report: Report, size: BriefSize) -> list[BriefGroup]:
 def _point(point: Point, size: BriefSize) -> BriefPoint:
     warning = ""
     if point.downgraded:
-        warning = "Unverified: none of its quotes could be verified in the sources."
+        warning = "Unverified: none of its quotes was found in the sources."
     elif citation_wording.not_borne_out(point):
-        warning = "Not borne out: none of the quotes that were checked supports it."
+        warning = "Not supported: none of the quotes that were checked supports it."
     quoted = [citation for citation in point.citations if citation.quote]
     return BriefPoint(
         text=_clipped(point.text, size.characters),
@@ -301,7 +301,7 @@ def _cited(report: Report, size: BriefSize) -> list[Reference]:
 
 
 def brief_reference(reference: Reference) -> BriefReference:
-    """Return a reference in words. Its link always leads to the address that is shown."""
+    """Return a reference in words; `url` is empty unless the address can safely become a link."""
     authors = _clipped(reference_wording.authors(reference), 120)
     title = _clipped(reference.title, 200)
     venue = f" {_clipped(reference.venue, 80)}." if reference.venue else ""
@@ -314,12 +314,12 @@ def brief_reference(reference: Reference) -> BriefReference:
 
 
 def _made_with(report: Report) -> list[BriefLine]:
-    made = report.provenance
+    provenance = report.provenance
     lines = (
-        ("Models", ", ".join(made.models) or "none: made without a language model"),
-        ("Corpus", made.corpus_version),
-        ("Cost", wording.money(made.cost_usd)),
-        ("Program", f"assayer {made.assayer_version}"),
+        ("Models", ", ".join(provenance.models) or "none: made without a language model"),
+        ("Corpus", provenance.corpus_version),
+        ("Cost", wording.money(provenance.cost_usd)),
+        ("Program", f"assayer {provenance.assayer_version}"),
         ("Evaluated", wording.moment(report.usage.started_at)),
     )
     return [BriefLine(name=name, text=_clipped(text, 160)) for name, text in lines]

@@ -26,7 +26,7 @@ def place(citation: Citation | FurtherQuote) -> str:
 
 
 def quote_state(citation: Citation) -> str:
-    """Return the verification state in words. A quote found in the source is not thereby shown to support its claim."""
+    """Return the verification state in words. That a quote was found does not mean that it supports its claim."""
     if citation.quote_state == "none":
         return "cited as a whole"
     if citation.quote_state == "not_found":
@@ -45,8 +45,8 @@ def missing_numbers(point: Point | Reading) -> str:
     if not numbers:
         return ""
     if len(numbers) == 1:
-        return f"The number {numbers[0]} is in none of the cited texts that were shown, nor in the idea."
-    return f"The numbers {', '.join(numbers)} are in none of the cited texts that were shown, nor in the idea."
+        return f"The number {numbers[0]} appears neither in the cited texts that were shown nor in the idea."
+    return f"The numbers {', '.join(numbers)} appear neither in the cited texts that were shown nor in the idea."
 
 
 def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
@@ -57,8 +57,7 @@ def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
 
 
 def unsupported(point: Point) -> int:
-    """Return the number of a point's quotes that, according to a model, support no part of its claim or contradict
-    it."""
+    """Return how many of a point's quotes a model judged to contradict its claim or to support no part of it."""
     return sum(outcome in ("not", "contradicts") for outcome in _outcomes(point))
 
 

@@ -1,6 +1,6 @@
 """Information for contesting an evaluation: what was judged, by what means, and from which sources.
 
-It can be given to the applicant, because it contains no information about other proposals and no opinions of people."""
+It can be given to the applicant, because it contains nothing about other proposals and no opinions of reviewers."""
 
 import hashlib
 
@@ -10,7 +10,7 @@ from assayer_client.contestation import ContestablePart, Contestation
 
 
 def contestation_of(report: Report, evaluation: str) -> Contestation:
-    made, coverage, text = report.provenance, report.coverage, report.idea.text
+    provenance, coverage, text = report.provenance, report.coverage, report.idea.text
     return Contestation(
         evaluation=evaluation,
         title=report.idea.title,
@@ -24,14 +24,14 @@ def contestation_of(report: Report, evaluation: str) -> Contestation:
         flags=report.idea.flags,
         score=score_of(report),
         parts=tuple(ContestablePart(title=part.title, score=part.score) for part in report.parts),
-        program=f"assayer {made.assayer_version}",
-        models=made.models,
-        embedding_model=made.embedding_model,
-        reranking_model=made.reranking_model,
-        prompts=made.prompts,
-        prompt_tokens=made.prompt_tokens,
-        completion_tokens=made.completion_tokens,
-        corpus_version=made.corpus_version,
+        program=f"assayer {provenance.assayer_version}",
+        models=provenance.models,
+        embedding_model=provenance.embedding_model,
+        reranking_model=provenance.reranking_model,
+        prompts=provenance.prompts,
+        prompt_tokens=provenance.prompt_tokens,
+        completion_tokens=provenance.completion_tokens,
+        corpus_version=provenance.corpus_version,
         corpus_fit=coverage.corpus_fit,
         sources=coverage.sources,
         papers=report.references,

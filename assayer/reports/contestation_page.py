@@ -14,8 +14,8 @@ from assayer_client.contestation import Contestation
 _LONGEST = 600
 _COVERED: dict[FitLevel, str] = {
     "good": "It covers the field of this proposal.",
-    "partial": "It covers the field of this proposal only in part: what was not found in it may exist all the same.",
-    "poor": "It does not cover the field of this proposal: that something was not found in it says nothing.",
+    "partial": "It covers the field of this proposal only in part, so work that was not found may still exist.",
+    "poor": "It does not cover the field of this proposal, so not finding something in it proves nothing.",
 }
 
 
@@ -37,16 +37,16 @@ class ContestationPage(Frozen):
     day: dt.date
 
 
-def contestation_page(what: Contestation) -> ContestationPage:
-    method = wording.METHODS.get(what.method, what.method)
+def contestation_page(record: Contestation) -> ContestationPage:
+    method = wording.METHODS.get(record.method, record.method)
     return ContestationPage(
-        title=one_line(what.title)[:_LONGEST],
-        subtitle=f"Evaluated with the method {method} on {what.evaluated_at:%Y-%m-%d}",
-        evaluation=what.evaluation,
-        sections=tuple(_sections(what)),
-        papers=tuple(map(brief_reference, what.papers)),
-        technical=tuple(_technical(what)),
-        day=what.evaluated_at.date(),
+        title=one_line(record.title)[:_LONGEST],
+        subtitle=f"Evaluated with the method {method} on {record.evaluated_at:%Y-%m-%d}",
+        evaluation=record.evaluation,
+        sections=tuple(_sections(record)),
+        papers=tuple(map(brief_reference, record.papers)),
+        technical=tuple(_technical(record)),
+        day=record.evaluated_at.date(),
     )
 
 
@@ -55,49 +55,49 @@ def _section(title: str, lead: str, lines: Iterable[tuple[str, str]] = ()) -> Co
     return ContestationSection(title=title, lead=lead, lines=tuple(shown))
 
 
-def _sections(what: Contestation) -> Iterator[ContestationSection]:
-    masked, blinding = "" if what.blinding is None else " after masking,", what.blinding
-    literature = f"published up to {what.cutoff.isoformat()}" if what.cutoff else "of any date"
+def _sections(record: Contestation) -> Iterator[ContestationSection]:
+    masked, blinding = "" if record.blinding is None else " after masking,", record.blinding
+    literature = f"published up to {record.cutoff.isoformat()}" if record.cutoff else "of any date"
     yield _section(
         "What was judged",
-        f"The text of the proposal as it was handed in,{masked} and nothing else about the applicant.",
+        f"The text of the proposal as submitted,{masked} and nothing else about the applicant.",
         (
-            ("File or row", what.source),
-            ("Length", wording.count(what.characters, "character")),
+            ("File or row", record.source),
+            ("Length", wording.count(record.characters, "character")),
             ("Literature", f"{literature} was taken into account"),
         ),
     )
     if blinding is None:
-        yield _section("What was masked", "Nothing: it was judged as it came in.")
+        yield _section("What was masked", "Nothing: it was judged as submitted.")
     else:
         lead = f"{wording.masked_counts(blinding)}. {wording.WHO_SAW_MASKED}"
         kinds = ((wording.MASKED[kind][1], group) for kind, group in wording.masked_by_kind(blinding))
-        lines = ((_opened(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
+        lines = ((_capitalised(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
         yield _section("What was masked", lead, lines)
-    if what.flags:
-        lead = "Parts of the text that looked as if they were meant to deceive. Invisible text was removed."
-        flags = ((wording.FLAGS[flag.kind], f"“{flag.excerpt}”") for flag in what.flags)
+    if record.flags:
+        lead = "Parts of the text that looked like attempts to deceive. Invisible text was removed."
+        flags = ((wording.FLAGS[flag.kind], f"“{flag.excerpt}”") for flag in record.flags)
         yield _section("What was suspicious", lead, flags)
-    yield _section("Scores", "These scores are the program's suggestion. People decide.", _scores(what))
-    yield _section("Which model it used", _model_lead(what))
-    if what.prompts:
-        questions = ((f"Prompt {number}", question(prompt.task)) for number, prompt in enumerate(what.prompts, 1))
+    yield _section("Scores", "These scores are the program's suggestion. People decide.", _scores(record))
+    yield _section("Which model it used", _model_lead(record))
+    if record.prompts:
+        questions = ((f"Prompt {number}", question(prompt.task)) for number, prompt in enumerate(record.prompts, 1))
         yield _section("Which prompts it used", _PROMPTS_LEAD, questions)
-    yield _section("Where it searched", _looked(what), _sources(what))
-    if what.dropped:
-        dropped = ((wording.count(item.count, item.what), item.reason) for item in what.dropped)
+    yield _section("Where it searched", _search_lead(record), _sources(record))
+    if record.dropped:
+        dropped = ((wording.count(item.count, item.what), item.reason) for item in record.dropped)
         yield _section("What was left out, and why", "", dropped)
 
 
-def _opened(text: str) -> str:
-    """Return the text with its first letter capitalised."""
+def _capitalised(text: str) -> str:
+    """Return the text with its first letter in upper case and the rest unchanged."""
     return text[:1].upper() + text[1:]
 
 
-def _scores(what: Contestation) -> Iterator[tuple[str, str]]:
-    whole = what.score
-    yield "All together", f"no total: {whole.reason}" if isinstance(whole, Absent) else f"{100 * whole:.0f} of 100"
-    yield from ((part.title, _score(part.score)) for part in what.parts)
+def _scores(record: Contestation) -> Iterator[tuple[str, str]]:
+    whole = record.score
+    yield "Overall", f"no total: {whole.reason}" if isinstance(whole, Absent) else f"{100 * whole:.0f} of 100"
+    yield from ((part.title, _score(part.score)) for part in record.parts)
 
 
 def _score(score: Score | Absent) -> str:
@@ -105,73 +105,74 @@ def _score(score: Score | Absent) -> str:
         return f"no score: {score.reason}"
     certainty = f", with {score.certainty} certainty" if score.certainty else ""
     scale = f"{score.value:.1f} on a scale of {score.scale_min:g} to {score.scale_max:g}"
-    return f"{scale}{certainty}. {_opened(score.basis)}"
+    return f"{scale}{certainty}. {_capitalised(score.basis)}"
 
 
-def _model_lead(what: Contestation) -> str:
-    if not what.models:
+def _model_lead(record: Contestation) -> str:
+    if not record.models:
         return "No language model: the program compared texts by their words and meaning, and judged nothing."
-    noun = "language model" if len(what.models) == 1 else "language models"
-    return f"The {noun} {reference_wording.listing(what.models)} answered the program's questions."
+    noun = "language model" if len(record.models) == 1 else "language models"
+    return f"The {noun} {reference_wording.listing(record.models)} answered the program's questions."
 
 
 _PROMPTS_LEAD = (
     "A prompt is what the program asks the language model. Each is a fixed text, the same for every proposal, and "
-    "public with the program; the version that was used stands in the technical part."
+    "published with the program. The technical details give the version that was used."
 )
 
 
-def _looked(what: Contestation) -> str:
-    fit = what.corpus_fit
+def _search_lead(record: Contestation) -> str:
+    fit = record.corpus_fit
     unknown = "Whether it covers the field is not known"
     covered = f"{unknown}: {fit.reason}" if isinstance(fit, Absent) else _COVERED[fit.level]
     return (
-        f"{wording.count(what.papers_found, 'paper')} were found, {wording.count(what.papers_read)} read, and "
-        f"{wording.count(len(what.papers))} are cited. The corpus is this service's own collection of papers. {covered}"
+        f"{wording.count(record.papers_found, 'paper')} were found, {wording.count(record.papers_read)} read, "
+        f"and {wording.count(len(record.papers))} cited. The corpus is this service's own collection of papers. "
+        f"{covered}"
     )
 
 
-def _sources(what: Contestation) -> Iterator[tuple[str, str]]:
+def _sources(record: Contestation) -> Iterator[tuple[str, str]]:
     by_source = defaultdict[str, list[SourceUse]](list)
-    for use in what.sources:
+    for use in record.sources:
         by_source[use.source].append(use)
     for source, uses in by_source.items():
         times = sum(use.requests for use in uses)
-        asked = "once" if times == 1 else f"{wording.count(times)} times"
-        what_for = ", ".join(dict.fromkeys(wording.OPERATIONS[use.operation] for use in uses))
+        times_queried = "once" if times == 1 else f"{wording.count(times)} times"
+        purposes = ", ".join(dict.fromkeys(wording.OPERATIONS[use.operation] for use in uses))
         name = reference_wording.SOURCES.get(source, source)
-        yield _opened(name) if " " in name else name, f"asked {asked}: {what_for}"
+        yield _capitalised(name) if " " in name else name, f"queried {times_queried}: {purposes}"
 
 
-def _technical(what: Contestation) -> Iterator[ContestationSection]:
+def _technical(record: Contestation) -> Iterator[ContestationSection]:
     yield _section(
         "Evaluation and text",
         "The SHA-256 shows whether a text is the one that was judged.",
         (
-            ("Evaluation", what.evaluation),
-            ("Evaluation begun", wording.moment(what.evaluated_at)),
-            ("SHA-256 of the text", what.text_sha256),
+            ("Evaluation", record.evaluation),
+            ("Evaluation started", wording.moment(record.evaluated_at)),
+            ("SHA-256 of the text", record.text_sha256),
         ),
     )
-    fit = what.corpus_fit
-    said = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}, {fit.value:.3f}. {fit.criterion}"
+    fit = record.corpus_fit
+    fit_text = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}, {fit.value:.3f}. {fit.criterion}"
     yield _section(
         "Program, models and literature",
         "",
         (
-            ("Program", what.program),
-            ("Language models", ", ".join(what.models) or "none"),
+            ("Program", record.program),
+            ("Language models", ", ".join(record.models) or "none"),
             (
                 "Tokens",
-                f"{wording.count(what.prompt_tokens)} sent, {wording.count(what.completion_tokens)} received",
+                f"{wording.count(record.prompt_tokens)} sent, {wording.count(record.completion_tokens)} received",
             ),
-            ("Embedding model", what.embedding_model),
-            ("Reranking model", what.reranking_model or "none"),
-            ("Version of the corpus", what.corpus_version),
-            ("Fit of the corpus", said),
+            ("Embedding model", record.embedding_model),
+            ("Reranking model", record.reranking_model or "none"),
+            ("Version of the corpus", record.corpus_version),
+            ("Fit of the corpus", fit_text),
         ),
     )
-    if what.prompts:
-        lead = "Version, and digest of the prompt's file, which is public with the program."
-        versions = (f"{prompt.task}, version {prompt.version}, {prompt.digest}" for prompt in what.prompts)
+    if record.prompts:
+        lead = "Version of each prompt and digest of its file, which is published with the program."
+        versions = (f"{prompt.task}, version {prompt.version}, {prompt.digest}" for prompt in record.prompts)
         yield _section("Prompts", lead, ((f"Prompt {number}", text) for number, text in enumerate(versions, 1)))

@@ -53,7 +53,7 @@ class DebatePage:
         if isinstance(self.reward.value, Absent):
             return "No reward"
         if self.reward.leakage:
-            return "Matches by leakage, earns nothing"
+            return "Matches because of leakage; earns nothing"
         return "Matches" if self.reward.value else "Does not match"
 
     @property
@@ -66,7 +66,7 @@ class DebatePage:
         if self.reward.guard is not None:
             return f"the guard {self.reward.guard.replace('_', ' ')}, before any call"
         if self.reward.decided_in_round is None:
-            return "no round"
+            return "none of the rounds"
         return f"round {self.reward.decided_in_round}"
 
     @cached_property
@@ -89,11 +89,11 @@ class DebatePage:
 
     @property
     def cost(self) -> str:
-        asked = count(self.reward.calls, "call")
+        calls = count(self.reward.calls, "call")
         spent = self.reward.cost_usd
         tokens = f"{self.reward.prompt_tokens:,} + {self.reward.completion_tokens:,} tokens paid for"
         money = f"cost unknown: {spent.reason}" if isinstance(spent, Absent) else f"${spent:.4f}"
-        return f"{asked}, {tokens}, {money}"
+        return f"{calls}, {tokens}, {money}"
 
     @property
     def quotes(self) -> str:

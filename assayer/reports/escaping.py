@@ -1,4 +1,4 @@
-"""Escaping of external text and addresses for pages and tables; they are treated as data, whatever they contain."""
+"""Escaping of external text and addresses for pages and tables, so that they are always treated as data."""
 
 import re
 from urllib.parse import urlsplit
@@ -34,12 +34,11 @@ def web_url(url: str) -> str | None:
 _FORMULA = re.compile(
     r"(\A|;)(?=[\s\"\ufffd\u00ad\u200b-\u200d\u2060\ufeff]*+[=+\-@\u2212\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b])"
 )
-"""Pattern for positions after which a spreadsheet would execute text as a formula: the start of a cell, and the
-position after a separator at which some programs split a line despite quotes. Covers full-width and small forms of the
-signs."""
+"""Pattern for positions at which a spreadsheet would execute text as a formula: the start of a cell, and after a
+semicolon, at which some programs split a line despite quotes. Covers full-width and small forms of the signs."""
 
 
 def cell(text: str) -> str:
-    """Return the text on one line. An apostrophe is inserted before text that would otherwise be a formula, at the
-    start or after a separator."""
+    """Return the text on one line, with an apostrophe inserted before anything that a spreadsheet would execute as a
+    formula."""
     return _FORMULA.sub(r"\1'", one_line(text))

@@ -86,8 +86,8 @@ def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
 
 
 def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
-    """Return the row of each concept, method and claim, near the middle of the papers it is linked to. Each has its own
-    row; rows are spread over the height of the papers."""
+    """Return the row of each concept, method and claim. They are ordered by the mean row of the papers they are linked
+    to, and spread evenly over the height of the papers."""
     contents = [node.key for node in graph.nodes if node.kind not in ("idea", "paper")]
     joined: dict[NodeKey, list[float]] = {key: [] for key in contents}
     for edge in graph.edges:
@@ -96,18 +96,18 @@ def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -
                 joined[end].append(rows[other])
     middles = {key: sum(found) / len(found) if found else -1.0 for key, found in joined.items()}
     ordered = sorted(contents, key=lambda key: middles[key])
-    apart = max(1.0, len(rows) / max(1, len(ordered)))
-    return {key: place * apart for place, key in enumerate(ordered)}
+    spacing = max(1.0, len(rows) / max(1, len(ordered)))
+    return {key: place * spacing for place, key in enumerate(ordered)}
 
 
 def _drawn_node(node: EvidenceNode, rows: Mapping[NodeKey, float], steps: Sequence[GraphStep]) -> DrawnNode:
-    there = " ".join(f"in-{step.number}" for step in steps if node.key in step.nodes)
+    frames = " ".join(f"in-{step.number}" for step in steps if node.key in step.nodes)
     if node.kind == "idea":
-        return DrawnNode(node, _MIDDLE, 30, _short(node.name, 2 * _LONGEST), there, "idea")
+        return DrawnNode(node, _MIDDLE, 30, _short(node.name, 2 * _LONGEST), frames, "idea")
     x = _LEFT if node.kind == "paper" else _RIGHT
     anchor = f"ref-{node.label}" if node.kind == "paper" else f"node-{node.key}"
     name = f"{node.label}  {node.name}" if node.label else node.name
-    return DrawnNode(node, x, round(_TOP + _ROW * rows[node.key], 1), _short(name, _LONGEST), there, anchor)
+    return DrawnNode(node, x, round(_TOP + _ROW * rows[node.key], 1), _short(name, _LONGEST), frames, anchor)
 
 
 def _tie(edge: EvidenceEdge, nodes: Mapping[NodeKey, DrawnNode], steps: Sequence[GraphStep], height: float) -> Tie:
@@ -119,11 +119,11 @@ def _tie(edge: EvidenceEdge, nodes: Mapping[NodeKey, DrawnNode], steps: Sequence
         path = f"M{source.x} {source.y} C{bend:.1f} {source.y} {bend:.1f} {other.y} {other.x} {other.y}"
     else:
         path = f"M{source.x} {source.y} L{other.x} {other.y}"
-    there = " ".join(f"in-{step.number}" for step in steps if edge.key in step.edges)
-    return Tie(edge, path, there, _called(source.node), _called(other.node))
+    frames = " ".join(f"in-{step.number}" for step in steps if edge.key in step.edges)
+    return Tie(edge, path, frames, _display_name(source.node), _display_name(other.node))
 
 
-def _called(node: EvidenceNode) -> str:
+def _display_name(node: EvidenceNode) -> str:
     label: Label | None = node.label
     return "the idea" if node.kind == "idea" else f"[{label}]" if label else f"“{_short(node.name, 2 * _LONGEST)}”"
 

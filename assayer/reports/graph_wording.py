@@ -29,8 +29,8 @@ EDGES: Mapping[EdgeKind, str] = {
 BASES: Mapping[EdgeBasis, str] = {
     "record": "on record",
     "quoted": "quote found",
-    "unverified": "quote does not hold",
-    "stated": "a reading, no quote",
+    "unverified": "quote not verified",
+    "stated": "no quote",
 }
 _WAYS: Mapping[str, str] = {
     "reference": "cited by",
@@ -42,11 +42,12 @@ _WAYS: Mapping[str, str] = {
 def way(reason: ReasonFound) -> str:
     """Return how a paper was found, with the label of the paper that led to it in brackets."""
     if reason.label is None:
-        return f"step {reason.step}: {'near' if reason.kind == 'dense' else 'by words of'} {_named(reason.query)}"
+        relation = "similar to" if reason.kind == "dense" else "matching words of"
+        return f"step {reason.step}: {relation} {_query_text(reason.query)}"
     return f"step {reason.step}: {_WAYS.get(reason.kind, 'by')} [{reason.label}]"
 
 
-def _named(query: str | None) -> str:
+def _query_text(query: str | None) -> str:
     return "a query" if query is None else f"the query “{shorten(query, _QUERY_CHARS, placeholder=' …')}”"
 
 

@@ -36,7 +36,7 @@ class Encounter:
     def lead(self) -> int:
         """Verdicts that `one` won minus those that it lost."""
         signs = {"first": 1, "second": -1, "tie": 0}
-        return sum(signs[said.winner] * (1 if said.first is self.one else -1) for said in self.verdicts)
+        return sum(signs[verdict.winner] * (1 if verdict.first is self.one else -1) for verdict in self.verdicts)
 
     @property
     def winner(self) -> RankedIdea | None:
@@ -50,8 +50,8 @@ class Encounter:
     @property
     def contradicted(self) -> bool:
         """True if each idea won against the other."""
-        decided = (said for said in self.verdicts if said.winner != "tie")
-        return len({said.first.id if said.winner == "first" else said.second.id for said in decided}) > 1
+        decided = (verdict for verdict in self.verdicts if verdict.winner != "tie")
+        return len({verdict.first.id if verdict.winner == "first" else verdict.second.id for verdict in decided}) > 1
 
 
 @dataclass(frozen=True)
@@ -63,20 +63,19 @@ class HeadToHeadTable:
     order: tuple[RankedIdea, ...]
     """Ideas by strength in this dimension, best first."""
     encounters: tuple[Encounter, ...]
-    """Encounters, most informative first: those between the ideas closest in strength in this dimension, for which a
-    verdict decides most."""
+    """Encounters, ideas closest in strength in this dimension first, because a verdict matters most to their order."""
 
     def outcome(self, ranked_idea: RankedIdea, other: RankedIdea) -> Outcome | None:
         """Return the outcome for `ranked_idea` against `other`; None if the two were not compared."""
-        met = self._met.get(frozenset((ranked_idea.id, other.id)))
-        if met is None:
+        encounter = self._encounter_by_pair.get(frozenset((ranked_idea.id, other.id)))
+        if encounter is None:
             return None
-        if met.winner is None:
+        if encounter.winner is None:
             return "level"
-        return "won" if met.winner.id == ranked_idea.id else "lost"
+        return "won" if encounter.winner.id == ranked_idea.id else "lost"
 
     @cached_property
-    def _met(self) -> dict[frozenset[IdeaId], Encounter]:
+    def _encounter_by_pair(self) -> dict[frozenset[IdeaId], Encounter]:
         return {frozenset((encounter.one.id, encounter.other.id)): encounter for encounter in self.encounters}
 
 
@@ -86,18 +85,18 @@ def head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> 
     if len(ranking.ideas) > MOST_IDEAS:
         return ()
     dimensions = sorted(ranking.dimensions, key=lambda dimension: dimension.name != ranking.dimension)
-    return tuple(_analysis(ranking, dimension.name, dimension.question, comparisons) for dimension in dimensions)
+    return tuple(_table(ranking, dimension.name, dimension.question, comparisons) for dimension in dimensions)
 
 
-def _analysis(ranking: Ranking, name: str, question: str, comparisons: Iterable[Comparison]) -> HeadToHeadTable:
+def _table(ranking: Ranking, name: str, question: str, comparisons: Iterable[Comparison]) -> HeadToHeadTable:
     ideas = {idea.id: idea for idea in ranking.ideas}
-    met: dict[tuple[IdeaId, IdeaId], list[EncounterVerdict]] = {}
+    by_pair: dict[tuple[IdeaId, IdeaId], list[EncounterVerdict]] = {}
     for comparison in comparisons:
         for verdict in comparison.verdicts:
             if verdict.dimension == name:
                 first, second = ideas[comparison.first], ideas[comparison.second]
                 ahead, behind = sorted((first, second), key=lambda idea: idea.rank)
-                met.setdefault((ahead.id, behind.id), []).append(
+                by_pair.setdefault((ahead.id, behind.id), []).append(
                     EncounterVerdict(first, second, verdict.winner, verdict.reason)
                 )
 
@@ -105,7 +104,7 @@ def _analysis(ranking: Ranking, name: str, question: str, comparisons: Iterable[
         ahead, behind = encounter.one, encounter.other
         return abs(ahead.by_dimension[name] - behind.by_dimension[name]), ahead.rank, behind.rank
 
-    encounters = [Encounter(ideas[item], ideas[other], tuple(said)) for (item, other), said in met.items()]
+    encounters = [Encounter(ideas[item], ideas[other], tuple(verdicts)) for (item, other), verdicts in by_pair.items()]
     return HeadToHeadTable(
         dimension=name,
         question=question,

@@ -76,7 +76,7 @@ def as_learning_curve_csv(curve: LearningCurve) -> str:
     return text.getvalue()
 
 
-_PARTS = "Parts of the reward, unweighted, and who came to a score"
+_PARTS = "Parts of the reward, unweighted, and share with a score"
 _PANELS: tuple[tuple[str, float | None, tuple[tuple[str, str], ...]], ...] = (
     ("Mean reward of the completions that were judged", None, (("reward", "reward"),)),
     (
@@ -92,9 +92,9 @@ _PANELS: tuple[tuple[str, float | None, tuple[tuple[str, str], ...]], ...] = (
     (
         "Shares of the completions",
         1.0,
-        (("judged", "judged"), ("cut off at the greatest length", "truncated")),
+        (("judged", "judged"), ("cut off at the maximum length", "truncated")),
     ),
-    ("Entropy, nats a token", None, (("entropy", "entropy"),)),
+    ("Entropy, nats per token", None, (("entropy", "entropy"),)),
 )
 """Panels in display order: title, top of the scale, and the name of each line with the point field that it draws."""
 

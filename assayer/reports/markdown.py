@@ -19,12 +19,12 @@ from assayer.reports.scores import share
 from assayer.reports.templating import environment_with
 
 MOST_WORDS = 5_000
-"""Maximum words of a report; exceeded only if page one and the evidence behind it are longer by themselves."""
+"""Maximum words of a report; exceeded only if its first page and the evidence for it are longer by themselves."""
 _MOST_POINTS = (5, 1, 0)
 """Maximum points of each kind under an assessment, from the fullest report down; the first value that fits the word
 limit is used."""
 _ADDRESS = re.compile(
-    r"(?:(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # what renderers link unasked
+    r"(?:(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # renderers link these
     r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
     r"|(?<![\w.-])\.*+(?:[\w-]++\.++)+(?:com|org|net|edu|gov|info|io|ai|dev|app)\b[^\s`|]*",
     re.IGNORECASE,

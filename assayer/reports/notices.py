@@ -10,11 +10,11 @@ from assayer.reports.reference_wording import listing
 from assayer.reports.wording import count
 from assayer.run.run import Run
 
-_MARKS = 3
+_MIN_CITATION_MARKS = 3
 """Minimum number of citation marks for a notice about a missing reference list."""
-_SEVERAL = 2
-"""Minimum number of references not found for a notice. A single missing reference is more often an error in our parsing
-or in the sources than in the idea."""
+_MIN_NOT_FOUND = 2
+"""Number of references not found from which a notice is shown. A single one is more often an error in our parsing or in
+the sources than in the idea."""
 
 
 def literature_notices(
@@ -57,17 +57,15 @@ def own_reference_notices(own: OwnReferences | Absent | None) -> Iterator[Notice
     missing = [entry for entry in own.entries if entry.outcome == "not_found"]
     retracted = [entry for entry in own.entries if entry.outcome == "retracted"]
     sentences = []
-    if len(missing) >= _SEVERAL:
+    if len(missing) >= _MIN_NOT_FOUND:
         asked = listing(dict.fromkeys(source for entry in missing for source in entry.asked))
         sentences.append(
-            f"{len(missing)} of the {len(own.entries)} references that the idea gives were not found in {asked}. They "
-            "may exist all the same: no source has everything, and an entry may have been misread."
+            f"{len(missing)} of the idea's {len(own.entries)} own references were not found in {asked}. They "
+            "may still exist: no source is complete, and an entry may have been misread."
         )
     if retracted:
         numbers = listing(f"number {entry.number}" for entry in retracted)
-        sentences.append(
-            f"Of the references that the idea gives, {len(retracted)} no longer stand as published: {numbers}."
-        )
+        sentences.append(f"Retracted or withdrawn among the idea's own references: {numbers}.")
     if sentences:
         yield Notice(kind="own_references", text=" ".join(sentences))
 
@@ -80,13 +78,12 @@ def general_notices(idea: Idea, run: Run) -> Iterator[Notice]:
 
 
 def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
-    """Yield notices about text that was not read: a reference list that was not recognised, and the end of a long
-    idea."""
+    """Yield a notice if no reference list was recognised, and a notice if the end of a long idea was not read."""
     marks = idea.reading.citation_marks if idea.reading else 0
-    if marks >= _MARKS and not idea.references:
+    if marks >= _MIN_CITATION_MARKS and not idea.references:
         text = (
-            f"{marks} citation marks, no reference list recognised: the works that the text refers to were not "
-            "checked. Put the list under a heading such as “References”, one entry a paragraph."
+            f"The text has {marks} citation marks, but no reference list was recognised, so the works it cites were "
+            "not checked. Put the list under a heading such as “References”, one entry per paragraph."
         )
         yield Notice(kind="own_references", text=text)
     if run.unread_characters:
@@ -98,15 +95,15 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
 
 
 def _corpus_fit(fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str]) -> Iterator[Notice]:
-    """Yield the notice about incomplete corpus coverage. A search in remote sources adds papers but does not replace
-    the corpus: it is rate-limited, sees only titles and abstracts, and returns only what was queried."""
+    """Yield the notice about incomplete corpus coverage. Searches in remote sources do not make up for it: they are
+    rate-limited, cover only titles and abstracts, and return only what was queried."""
     if isinstance(fit, Absent) or fit.level == "good":
         return
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"
     if beyond:
         text = (
             f"The local corpus {extent} (fit {fit.value:.2f}). Searches in {', '.join(beyond)} found "
-            f"{count(len(near), 'paper')} close to what was asked. Work that none of them returned may still exist: "
+            f"{count(len(near), 'paper')} close to the idea. Work that none of them returned may still exist: "
             "nothing here counts as new just because these sources do not mention it."
         )
     else:
@@ -138,14 +135,14 @@ def _unchecked_retractions(run: Run) -> Iterator[Notice]:
         return
     named = "; ".join(f"{source} ({count(papers, 'cited paper', 'cited papers')})" for source, papers in unchecked)
     text = (
-        f"Not every source could be asked whether the cited papers were retracted: {named}. A paper without a mark may "
-        "have been retracted all the same."
+        f"Some sources could not be asked whether the cited papers were retracted: {named}. A paper without a mark may "
+        "still have been retracted."
     )
     yield Notice(kind="unchecked_retractions", text=text)
 
 
 def _undated_version(run: Run) -> Iterator[Notice]:
-    """Yield the notice about texts read under a cutoff whose state at the cutoff date is unknown."""
+    """Yield the notice about texts that may have changed between the cutoff date and the day they were read."""
     journal = run.journal
     kinds = Counter(journal.undated_texts.values())
     revised = len(journal.revised_later & journal.read)
@@ -157,8 +154,8 @@ def _undated_version(run: Run) -> Iterator[Notice]:
     if run.cutoff is None or not parts:
         return
     text = (
-        f"Some of what was read may have been changed after the cutoff of {run.cutoff}, since no source has the "
-        f"version of that day: {'; '.join(parts)}. Each was published before the cutoff."
+        f"Some of what was read may have been changed after the cutoff of {run.cutoff}, because no source provides "
+        f"the version of that date: {'; '.join(parts)}. Each was published before the cutoff."
     )
     yield Notice(kind="undated_version", text=text)
 
@@ -167,7 +164,7 @@ def _budget(run: Run) -> Iterator[Notice]:
     spent = next((error for error in run.journal.errors if isinstance(error, BudgetExhausted)), None)
     if spent is None:
         return
-    yield Notice(kind="budget", text=f"{spent.message} The report contains what had been answered before that.")
+    yield Notice(kind="budget", text=f"{spent.message} The report contains what was answered before that.")
 
 
 def _injection(idea: Idea, run: Run) -> Iterator[Notice]:

@@ -11,7 +11,7 @@ class ShownPassage(NamedTuple):
     """Statement about a paper, with the paper's words that support it."""
 
     lead: str
-    """Relation to the plan, and the purpose for which the paper was read; empty if only a point cites the words."""
+    """Subject for which the paper was read, and its relation to the plan; empty if only a point cites the words."""
     text: str
     """Statement about the paper; empty if only a point cites the words."""
     quote: Citation | None

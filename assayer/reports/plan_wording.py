@@ -7,12 +7,12 @@ ITEMS: dict[ChecklistItem, str] = {
     "sample_size": "how many cases",
     "comparator": "what it is compared with",
     "measure": "what is measured",
-    "uncertainty": "how chance is told from effect",
+    "uncertainty": "how effects are distinguished from chance",
     "sharing": "whether data, code or results are shared",
     "ethics": "approval, consent or data protection",
     "resources": "money, people, computing or facilities",
     "timeline": "a schedule",
-    "risks": "what is done if it fails, or its limits",
+    "risks": "limitations, or what is done if it fails",
 }
 
 ASPECTS: dict[FlawAspect, str] = {
@@ -36,12 +36,12 @@ NOT_STATED_MEANS = (
     "them."
 )
 FLAWS_ARE = (
-    "A language model’s own judgement of the plan’s text. It rests on no literature, counts as no evidence and changes "
-    "no score; it may be wrong. Quotes are checked against the plan."
+    "A language model’s own judgement of the plan’s text. It is not based on the literature, is not evidence, affects "
+    "no score, and may be wrong. Quotes are checked against the plan."
 )
 
 
 def gap_errors(item: ChecklistItem) -> str:
     """Return how often “not stated” was measured to be wrong for an item (docs/evidence/plans.md)."""
-    wrong, said = GAP_ERRORS[item]
-    return f"wrong for {wrong} of {said} plans when measured"
+    wrong, total = GAP_ERRORS[item]
+    return f"wrong for {wrong} of {total} plans when measured"

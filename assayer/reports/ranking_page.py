@@ -90,14 +90,14 @@ class RankingPage:
 
     @cached_property
     def cut_place(self) -> str | None:
-        """Position of the cut as a percentage, between the last rank that is in and the first that is out; None without
-        a cut."""
+        """Position of the cut on the drawn scale as a percentage, halfway between the last rank inside the cut and the
+        first outside; None without a cut."""
         return None if self.ranking.cut is None else self.place(self.ranking.cut + 0.5)
 
     @property
     def start(self) -> str:
-        """Description of the starting strengths. The point scores were made elsewhere, so the ranking cannot tell
-        whether they were assigned blind."""
+        """Description of the starting strengths. Point scores come from earlier evaluations, so the ranking cannot tell
+        whether those were blind."""
         if not self.ranking.seeded:
             return "all equal"
         made = "; whether these were given blind is not recorded here" if self.ranking.blind else ""
@@ -136,7 +136,7 @@ class RankingPage:
             start = "of the point scores" if ranking.seeded else "of their ids, which is arbitrary"
             yield Caution("No comparison", f"The judge gave no usable answer: the order is that {start}.", True)
         if ranking.stopped is not None:
-            text = "The ranking is based on the comparisons that had been answered before that."
+            text = "The ranking is based on the comparisons answered before that."
             yield Caution("Budget used up", f"{ranking.stopped.reason} {text}")
         if judge.triangles >= _FEW_TRIANGLES and judge.cycles / judge.triangles >= _MANY_CYCLES:
             share = f"{100 * judge.cycles / judge.triangles:.0f} %"
@@ -146,7 +146,7 @@ class RankingPage:
             side = "first" if judge.bias_interval.low > 0 else "second"
             yield Caution(
                 "A judge with a position bias",
-                f"This judge favours the idea that is shown {side}. Who is shown first is random and the preference is "
+                f"This judge favours the idea shown {side}. Which idea is shown first is random and the preference is "
                 "corrected for, so no idea benefits, but each verdict carries less information.",
             )
         if judge.asked_both_ways >= _FEW_BOTH_WAYS and judge.contradictions > judge.asked_both_ways / 2:
@@ -161,50 +161,50 @@ class RankingPage:
             yield Caution("Answers missing", f"{judge.failed} of {asked} comparisons ended without a usable answer.")
         if judge.of_unknown_judge:
             yield Caution(
-                "Comparisons of an unknown judge",
+                "Comparisons by an unknown judge",
                 f"{judge.of_unknown_judge:,} of the {judge.comparisons:,} comparisons were handed in and do not say "
-                "which model judged them, or by which question.",
+                "which model judged them or what it was asked.",
             )
 
     def _cautions_about_ideas(self) -> Iterator[Caution]:
         ranking = self.ranking
-        if said := erased_ranks(ranking.erased, "idea"):
-            yield Caution("Erased since", said)
+        if notice := erased_ranks(ranking.erased, "idea"):
+            yield Caution("Erased since", notice)
         unjudged = [(idea, idea.unjudged.reason) for idea in ranking.ideas if idea.unjudged]
         if unjudged and ranking.judge.comparisons:
             reason = unjudged[0][1] if len(unjudged) == 1 else "No question about any of them was answered."
             yield Caution(
                 "Ideas without a verdict",
-                f"Of {count(len(unjudged), 'idea')} no comparison was answered: "
-                f"{_some([idea for idea, _ in unjudged])}. {reason} They keep their starting places.",
+                f"For {count(len(unjudged), 'idea')} no comparison was answered: "
+                f"{_named_sources([idea for idea, _ in unjudged])}. {reason} They keep their starting positions.",
             )
         if suspicious := [idea for idea in ranking.ideas if suspicious_kinds(idea.flags)]:
             yield Caution(
                 "Suspicious text",
-                f"{count(len(suspicious), 'idea')} held hidden characters or instructions to reviewers: "
-                f"{_some(suspicious)}. They were treated as data and not followed. Whether they influenced the judge "
-                "is unknown.",
+                f"{count(len(suspicious), 'idea')} contained hidden characters or instructions to reviewers: "
+                f"{_named_sources(suspicious)}. They were treated as data and not followed. Whether they influenced "
+                "the judge is unknown.",
             )
         if alike := [idea for idea in ranking.ideas if idea.same_text_as]:
             yield Caution(
                 "Identical texts",
-                f"Of {count(len(alike), 'idea')} the judge would have been shown the same text as of another"
-                f"{', as names are masked' if ranking.blind else ''}: {_some(alike)}. They were not compared with "
-                "each other; they share one standing, and which of them comes first is arbitrary.",
+                f"For {count(len(alike), 'idea')} the judge would have been shown the same text as for another"
+                f"{', because names are masked' if ranking.blind else ''}: {_named_sources(alike)}. They were not "
+                "compared with each other; they share a standing, and their order is arbitrary.",
             )
         if unread := ranking.unread:
             yield Caution(
-                "Long ideas cut",
+                "Long ideas truncated",
                 f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of {ranking.size:,} "
                 f"ideas are longer: {unread.characters:,} characters at their ends were left out of every comparison. "
-                "ASSAYER_RANKING__IDEA_CHARS sets how much is shown.",
+                "To show more, increase ASSAYER_RANKING__IDEA_CHARS.",
             )
         if ranking.judge.comparisons and self.per_idea < _FEW_PER_IDEA:
             text = f"Each idea had {self.per_idea:.1f} verdicts on average. Rely on the intervals, not on the ranks."
             yield Caution("Few comparisons", text)
 
 
-def _some(ideas: Sequence[RankedIdea]) -> str:
+def _named_sources(ideas: Sequence[RankedIdea]) -> str:
     """Return the sources of the first few ideas, and the number of the others."""
     named = ", ".join(idea.source for idea in ideas[:_NAMED])
     return f"{named} and {len(ideas) - _NAMED:,} more" if len(ideas) > _NAMED else named

@@ -34,7 +34,7 @@ SOURCES: dict[str, str] = {
 _OWN_OUTCOMES: dict[OwnReferenceOutcome, str] = {
     "found": "found",
     "differs": "found, with differences",
-    "retracted": "found, and no longer standing as published",
+    "retracted": "found, but retracted or withdrawn",
     "not_found": "not found",
 }
 
@@ -51,8 +51,8 @@ def retraction(notice: Retraction) -> str:
 
 
 def origins(reference: Reference) -> str:
-    """Return the sources of the fields in a merged record that come from other sources: `abstract from arxiv; venue,
-    url from crossref`."""
+    """Return which fields of a merged record come from which other source: `abstract from arxiv; venue, url from
+    crossref`."""
     by_source: dict[str, list[str]] = {}
     for origin in reference.origins:
         by_source.setdefault(origin.source, []).append(origin.field.replace("_", " "))
@@ -66,8 +66,8 @@ def listing(items: Iterable[str]) -> str:
 
 
 def own_outcome(entry: OwnReference) -> str:
-    """Return the outcome of checking one of the idea's own references; if it was not found, include the sources that
-    were queried."""
+    """Return the outcome of checking one of the idea's own references, with the sources that were queried or did not
+    answer where this matters."""
     silent = f"; {listing(entry.unanswered)} did not answer" if entry.unanswered else ""
     if isinstance(entry.outcome, Absent):
         return f"not known{silent}: {entry.outcome.reason}"
@@ -75,20 +75,20 @@ def own_outcome(entry: OwnReference) -> str:
         return f"not found in {listing(entry.asked)}{silent}"
     if entry.outcome == "retracted" and entry.retraction is not None:
         return retraction(entry.retraction)
-    said = [_OWN_OUTCOMES[entry.outcome]]
+    clauses = [_OWN_OUTCOMES[entry.outcome]]
     if entry.retraction is not None:
         notice = retraction(entry.retraction)
-        said.append(f"{notice[0].lower()}{notice[1:]}")
+        clauses.append(f"{notice[0].lower()}{notice[1:]}")
     if entry.retraction_unanswered:
-        said.append(f"{listing(entry.retraction_unanswered)} did not answer whether it was retracted")
-    return "; ".join(said)
+        clauses.append(f"{listing(entry.retraction_unanswered)} did not answer whether it was retracted")
+    return "; ".join(clauses)
 
 
 _BORNE_OUT: dict[SupportOutcome, str] = {
-    "supports": "its abstract bears this out",
-    "partly": "its abstract bears this out in part",
+    "supports": "its abstract supports this",
+    "partly": "its abstract supports this in part",
     "not": "its abstract does not say this",
-    "contradicts": "its abstract says otherwise",
+    "contradicts": "its abstract contradicts this",
 }
 
 
@@ -101,7 +101,7 @@ def borne_out(entry: OwnReference) -> str:
 
 
 def own_outcomes(own: OwnReferences) -> str:
-    """Return the number of each outcome in words, most common first: `12 found, 2 not found`."""
+    """Return the number of references with each outcome, in a fixed order: `12 found, 2 not found`."""
     numbers = {words: sum(entry.outcome == kind for entry in own.entries) for kind, words in _OWN_OUTCOMES.items()}
     numbers["not known"] = sum(isinstance(entry.outcome, Absent) for entry in own.entries)
     return ", ".join(f"{count(number)} {words}" for words, number in numbers.items() if number)

@@ -66,9 +66,9 @@ class _Measure(NamedTuple):
     value: float | FitLevel | Absent
     """Share or level; Absent if there was nothing to measure."""
     basis: str = ""
-    """Sentence stating what was counted; empty for an absent value, whose reason states it."""
+    """Sentence that states what was counted; not used for an absent value, whose reason is shown instead."""
     needed: bool = False
-    """True if an absent value fails every minimum above 0."""
+    """True if an absent value fails every minimum above 0; by default, an absent value passes."""
 
 
 def _compared(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMinimum:
@@ -108,7 +108,7 @@ def _corpus_fit(report: Report) -> _Measure:
     level = searched or fit.level
     basis = f"Fit of the corpus: {fit.value:.2f}, {fit.level}."
     if level != fit.level:
-        basis = f"{basis[:-1]}; with what searches beyond it found, the field is covered in part."
+        basis = f"{basis[:-1]}; together with searches in remote sources, it covers the field in part."
     return _Measure(level, basis)
 
 
@@ -118,15 +118,15 @@ def _judged(report: Report) -> _Measure:
         for part in judged_parts(report)
     ]
     if not counts:
-        why = "No language model judged." if made_without_model(report) else "This method scores no parts."
+        why = "No language model judged the idea." if made_without_model(report) else "This method scores no parts."
         return _Measure(Absent(reason=why))
-    said = "; ".join(f"{title}: {scored} of {count}" for title, scored, count in counts)
-    return _Measure(min(scored / count if count else 0.0 for _, scored, count in counts), f"With a score: {said}.")
+    listed = "; ".join(f"{title}: {scored} of {count}" for title, scored, count in counts)
+    return _Measure(min(scored / count if count else 0.0 for _, scored, count in counts), f"With a score: {listed}.")
 
 
 def _answered(report: Report) -> _Measure:
     answered, lost = report.coverage.llm_calls, report.coverage.llm_calls_lost
-    return _share(answered, answered + lost, "questions", "No model was asked.")
+    return _share(answered, answered + lost, "questions", "No model was queried.")
 
 
 def _quotes_found(report: Report) -> _Measure:
@@ -139,13 +139,13 @@ def _points_traced(report: Report) -> _Measure:
     states = [{citation.quote_state for citation in point.citations} - {"none"} for point in points]
     quoting = [found for found in states if found]
     traced = sum("verified" in found for found in quoting)
-    return _share(traced, len(quoting), "points with quotes", "No point quotes anything.")
+    return _share(traced, len(quoting), "points with quotes", "No point contains a quote.")
 
 
 def _claims_supported(report: Report) -> _Measure:
     counts = report.coverage.claims
     if counts is None:
-        return _Measure(Absent(reason="No claim was held against a quote."))
+        return _Measure(Absent(reason="No claim was checked against a quote."))
     borne_out = counts.supported + counts.partly_supported
     checked = borne_out + counts.not_supported + counts.contradicted
     if checked:

@@ -100,13 +100,13 @@ class ReportPage:
 
     @cached_property
     def passages(self) -> dict[Label, list[ShownPassage]]:
-        """Passages of each reference, each listed once; empty for an evidence report, because its page one already
-        quotes them."""
+        """Passages of each reference, each listed once; empty for an evidence report, whose first page already quotes
+        them."""
         return passages_by_label(self.report)
 
     def chief_passages(self, label: Label) -> list[ShownPassage]:
-        """Return the passages that support points of the Markdown report, or otherwise the first passage of the
-        paper."""
+        """Return the passages of a reference that the Markdown report lists: those that its points quote, or otherwise
+        the first one."""
         passages = self.passages[label]
         if self.report.panel_review:
             return passages
@@ -147,11 +147,11 @@ class ReportPage:
         return frozenset(point.text for point in (*summary.strengths, *summary.weaknesses, *summary.suggestions))
 
     def further_points(self, points: Sequence[Point]) -> tuple[Point, ...]:
-        """Return the points that page one does not show, each once."""
+        """Return the points that the first page does not show, each once."""
         return tuple({point.text: point for point in points if point.text not in self.on_page_one}.values())
 
     def further_summary(self, part: Part) -> tuple[Point, ...]:
-        """Return the points of a part's summary that appear neither on page one nor under one of its assessments."""
+        """Return the points of a part's summary that appear neither on the first page nor under an assessment."""
         if isinstance(part.summary, Absent):
             return ()
         under = {point.text for item in part.assessments for point in item.points}
@@ -235,7 +235,7 @@ class ReportPage:
 
     @property
     def led_by_verdict(self) -> bool:
-        """True if page one is a verdict from labelled ideas."""
+        """True if the first page is a verdict based on labelled ideas."""
         return self.report.verdict is not None
 
     @property

@@ -28,7 +28,7 @@ def score_of(report: Report) -> float | Absent:
         return by_parts
     verdict = report.verdict
     if not isinstance(verdict, Verdict) or not verdict.probabilities or not verdict.graph.ordered:
-        why = ": no language model judged" if made_without_model(report) else ""
+        why = ": no language model judged the idea" if made_without_model(report) else ""
         return Absent(reason=f"Its report has no score{why}.")
     last = len(verdict.graph.outcomes) - 1
     return sum(
@@ -38,7 +38,7 @@ def score_of(report: Report) -> float | Absent:
 
 
 def _score_of_parts(report: Report) -> float | Absent | None:
-    """Return the score by which the parts order a report; None if no part has one."""
+    """Return the score that the parts of a report yield, 0 to 1; None if no part has a score."""
     criteria = next((part.score for part in report.parts if part.name == CRITERIA), None)
     if criteria is not None:
         at = share(criteria)

@@ -71,7 +71,7 @@ NOTICES: dict[str, str] = {
     "weak_signal": "Weak signal",
     "other_viewpoints": "Viewpoints from different methods",
     "repeated_idea": "Repeats another idea",
-    "graph": "Little in the graph",
+    "graph": "Sparse graph",
 }
 """Headings of the notices; the text of the notice states what happened."""
 
@@ -83,7 +83,7 @@ KINDS: dict[str, str] = {
     "suggestion": "Suggestions",
 }
 
-_ONE_OF_KIND: dict[Kind, str] = {
+_SINGULAR_KINDS: dict[Kind, str] = {
     "support": "supporting point",
     "contradiction": "contradiction",
     "strength": "strength",
@@ -124,7 +124,7 @@ TOPICS: dict[FindingTopic | None, str] = {
 
 NAMED_ROLES: dict[NamedRole, str] = {
     "already_does": "Already does it",
-    "contradicts": "Speaks against it",
+    "contradicts": "Contradicts it",
     "baseline": "Expected comparison",
     "method": "Method to use",
 }
@@ -155,8 +155,8 @@ FLAGS: dict[str, str] = {
 }
 
 WHO_SAW_MASKED = (
-    "Language models and literature searches were given the text without these words. The references that the idea "
-    "gives are looked up by their identifiers and titles, without the names of people that are masked here."
+    "Language models and literature searches were given the text without these words. The idea's own references are "
+    "looked up by identifier and title, without the names that are masked here."
 )
 _LONGEST_MASKED = 300
 MASKED: dict[MaskedKind, tuple[str, str]] = {
@@ -224,14 +224,14 @@ def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
     if not erased:
         return ""
     days = sorted({item.on for item in erased})
-    told = [
+    erasures = [
         f"{count(len(ranks), noun)} on {day} ({'rank' if len(ranks) == 1 else 'ranks'} {', '.join(ranks)})"
         for day in days
         for ranks in [[f"{rank:,}" for rank in sorted(item.rank for item in erased if item.on == day)]]
     ]
     return (
-        f"Erased after this ranking was made: {'; '.join(told)}. All others keep their ranks, intervals and bands; "
-        "comparisons with what was erased are gone."
+        f"Erased after this ranking was made: {'; '.join(erasures)}. All others keep their ranks, intervals and bands; "
+        "comparisons with the erased texts were deleted."
     )
 
 
@@ -243,7 +243,7 @@ def measured(value: float | str | Absent) -> str:
 
 
 def kind_count(kind: Kind, number: int) -> str:
-    return count(number, _ONE_OF_KIND[kind], "weaknesses" if kind == "weakness" else "")
+    return count(number, _SINGULAR_KINDS[kind], "weaknesses" if kind == "weakness" else "")
 
 
 def masked_by_kind(blinding: Blinding) -> list[tuple[MaskedKind, list[MaskedText]]]:
@@ -313,12 +313,12 @@ def named_work(work: NamedWork) -> str:
 
 
 def named_groups(review: PanelReview) -> list[tuple[str, list[int]]]:
-    """Return the indexes of the works named from memory, under headings that state the outcome of looking for them."""
+    """Return the indexes of the works named from memory, grouped under headings that say whether they were found."""
     check = "check before relying on them"
     groups: dict[str, list[int]] = {
         f"Named by the panel from memory, not found in the sources searched: {check}": [],
-        f"Named by the panel from memory, not looked up because a source gave no answer: {check}": [],
-        "Named by the panel from memory, with a record in which nothing read bears it out": [],
+        f"Named by the panel from memory, not looked up because a source did not answer: {check}": [],
+        "Named by the panel from memory; a record was found, but no text that was read confirms what is said": [],
     }
     not_found, not_looked_up, with_record = groups.values()
     for at, work in enumerate(review.named):

@@ -9,7 +9,7 @@ from assayer.errors import BudgetExhausted
 
 @dataclass(frozen=True)
 class Reservation:
-    """Budget reserved for one attempt: its expected cost, as far as this can be estimated in advance."""
+    """Budget reserved for one attempt, by its estimated cost."""
 
     usd: float
     prompt_tokens: int
@@ -95,7 +95,7 @@ class Budget:
         """Release a reservation and charge the actual cost of the attempt, by default zero."""
         self._held -= 1
         self._held_prompt_tokens -= reservation.prompt_tokens
-        # Set anew when nothing is held, so that rounding errors cannot pile up.
+        # Reset to zero when no reservation is held, so that rounding errors do not accumulate.
         self._held_usd = self._held_usd - reservation.usd if self._held else 0.0
         self.charge(usd, prompt_tokens)
         self._serve()

@@ -1,6 +1,6 @@
-"""Context that follows a run's asyncio tasks without being passed to them: ids for the log, and urgency.
+"""Context variables of a run's asyncio tasks: ids for the log, and urgency.
 
-A call to another process carries the urgency with it, because process pools have no information about runs or jobs."""
+Calls to other processes pass the urgency on, because process pools have no information about runs or jobs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,8 +12,8 @@ _IDS: ContextVar[Mapping[str, str]] = ContextVar("ids", default=MappingProxyType
 
 @contextmanager
 def log_context(**ids: str) -> Iterator[None]:
-    """Add ids to everything logged in this context and in tasks started in it, in addition to ids of enclosing
-    contexts."""
+    """Add ids, on top of those of enclosing contexts, to everything logged in this context and in tasks started in
+    it."""
     token = _IDS.set({**_IDS.get(), **ids})
     try:
         yield
@@ -32,22 +32,22 @@ class Urgency:
 
     def __init__(self, urgent: bool = False) -> None:
         self.urgent = urgent
-        self._told: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[], None]] = []
 
     def rise(self) -> None:
         if not self.urgent:
             self.urgent = True
-            for told in tuple(self._told):
-                told()
+            for listener in tuple(self._listeners):
+                listener()
 
     @contextmanager
-    def watched(self, told: Callable[[], None]) -> Iterator[None]:
-        """Call `told` if the work becomes urgent within this context."""
-        self._told.append(told)
+    def watched(self, listener: Callable[[], None]) -> Iterator[None]:
+        """Call `listener` if the work becomes urgent within this context."""
+        self._listeners.append(listener)
         try:
             yield
         finally:
-            self._told.remove(told)
+            self._listeners.remove(listener)
 
 
 _URGENCY: ContextVar[Urgency | None] = ContextVar("assayer_urgency", default=None)

@@ -37,8 +37,8 @@ class Journal:
     errors: list[AssayerError] = field(default_factory=list)
     """Errors passed to `record_failure`, in order."""
     suspicious_papers: dict[PaperId, str] = field(default_factory=dict)
-    """Titles of papers whose text appears to give instructions to its judge, or whose title or venue contains hidden
-    words, keyed by paper."""
+    """Titles of papers that appear to contain instructions to a judge, or whose title or venue contains hidden text;
+    keyed by paper."""
     found: set[PaperId] = field(default_factory=set)
     read: set[PaperId] = field(default_factory=set)
     full_texts: set[PaperId] = field(default_factory=set)
@@ -94,7 +94,7 @@ class Journal:
         self._troubles[source, operation, error.reason] += 1
 
     def remote_sources_searched(self, source: str) -> tuple[str, ...]:
-        """Return the other sources in which a search had results."""
+        """Return the sources other than `source` in which a search had results, sorted."""
         searched = (item for item, used in self._sources.items() if item[1] in ("search", "snippets") and used[1])
         return tuple(sorted({name for name, _ in searched} - {source}))
 
@@ -130,16 +130,16 @@ class Journal:
     def faults(self) -> tuple[FaultCount, ...]:
         answered = [(call.task, fault, 1) for call in self.calls for fault in call.faults]
         lost = [(task, fault, 0) for task, faults in self.failed_calls for fault in faults]
-        met: Counter[tuple[str, FaultKind]] = Counter()
+        occurred: Counter[tuple[str, FaultKind]] = Counter()
         recovered: Counter[tuple[str, FaultKind]] = Counter()
         examples: dict[tuple[str, FaultKind], str] = {}
         for task, fault, counted in (*lost, *answered):
-            met[task, fault.kind] += 1
+            occurred[task, fault.kind] += 1
             recovered[task, fault.kind] += counted
             examples.setdefault((task, fault.kind), fault.detail)
         return tuple(
             FaultCount(task=task, kind=kind, met=count, recovered=recovered[task, kind], example=examples[task, kind])
-            for (task, kind), count in sorted(met.items())
+            for (task, kind), count in sorted(occurred.items())
         )
 
     def prompts(self) -> tuple[PromptVersion, ...]:

@@ -29,7 +29,7 @@ def bounded_lines(
     """Yield lines of at most `most` characters. Ends of line are `\\n`, `\\r\\n` and `\\r`; bytes that cannot be
     decoded are kept as surrogates. `count` is called for each line; an error that it raises ends the reading. Close
     the generator before the file."""
-    # No such bytes in UTF-16, where every pair is a character or half of one.
+    # UTF-16 and UTF-32 have no single bytes to escape: every unit is a character or half of one.
     errors = "replace" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
     text = io.TextIOWrapper(file, encoding, errors, newline="")
     try:
@@ -49,8 +49,8 @@ def check_readable(text: str, encoding: str, what: str, field: str = "") -> None
     encoding."""
     if found := _UNDECODABLE.search(text):
         raise InputError(
-            f"{what} holds the byte 0x{ord(found[0]) - 0xDC00:02X} after {found.start():,} characters, which is not "
-            f"{encoding_name(encoding)} as the rest of the file.",
+            f"{what} contains the byte 0x{ord(found[0]) - 0xDC00:02X} after {found.start():,} characters, which is "
+            f"invalid in {encoding_name(encoding)}, the encoding of the file.",
             "Save the file as UTF-8.",
             field,
         )

@@ -1,6 +1,6 @@
 """Find concepts, methods and claims in a title and an abstract by wording alone, without a model.
 
-Phrases are runs of words between words without content, as in RAKE (Rose et al., 2010). An acronym, or a phrase that
+Phrases are runs of words between stop words, as in RAKE (Rose et al., 2010). An acronym, or a phrase that
 ends like the name of a procedure, is a method; a phrase in the title or a repeated phrase is a concept; a sentence that
 states that something is shown or found is a claim. The rules are for English; other languages yield few names."""
 
@@ -15,7 +15,7 @@ from assayer.text.sentences import sentence_spans
 MOST_NAMES = 16
 MOST_CLAIMS = 3
 _READ_CHARS = 6_000
-"""Maximum characters read from an abstract; a longer abstract is a whole paper stored by mistake."""
+"""Maximum characters read from an abstract; a longer one is usually a whole paper stored by mistake."""
 _LONGEST_NAME = 60
 _FEWEST_WORDS, _MOST_WORDS = 2, 4
 """Minimum and maximum words of a phrase."""
@@ -40,7 +40,7 @@ _CLAIMS = re.compile(
     r"|reduc(?:es|ed)|improves|improved|increased|decreased)\b",
     re.IGNORECASE,
 )
-_OF_METHODS_TEXT = """
+_METHOD_NOUNS_TEXT = """
 algorithm analysis assay attention augmentation autoencoder bandit bootstrap classifier clustering codec convolution
 decoder decoding descent detector diffusion distillation dropout embedding encoder encoding ensemble estimation
 estimator factorization filter filtering finetuning fine-tuning forest framework generator gradient imaging
@@ -50,8 +50,8 @@ pre-training pretraining process programming prompting propagation protocol prun
 regularization reinforcement retrieval sampler sampling search segmentation sequencing simulation simulator solver
 spectroscopy synthesis tokenization tokenizer training transform transformer tree
 """
-_OF_METHODS = frozenset(_OF_METHODS_TEXT.split())
-_EMPTY_TEXT = """
+_METHOD_NOUNS = frozenset(_METHOD_NOUNS_TEXT.split())
+_STOP_WORDS_TEXT = """
 a about above abstract accurate achieve achieves across additional adapts address after all allow allows along
 already also although among an analyze and another any approach approaches are art as at available average baseline
 based be because been before being best better between beyond both but by can cannot case challenge challenges
@@ -78,11 +78,11 @@ understanding unified unlike until up upon us use used useful user users uses us
 ways we well were what when where whereas whether which while who whole whose why wide widely will with within
 without work works would yet you your
 """
-_EMPTY = frozenset(_EMPTY_TEXT.split())
-_NO_NAMES_TEXT = """
+_STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
+_NOT_NAMES_TEXT = """
 aaai acl cvpr eccv emnlp iccv iclr icml ieee naacl neurips nips ii iii iv sota usa uk url
 """
-_NO_NAMES = frozenset(_NO_NAMES_TEXT.split())
+_NOT_NAMES = frozenset(_NOT_NAMES_TEXT.split())
 
 
 class TextPart(NamedTuple):
@@ -137,16 +137,16 @@ class _Names:
         self._weights: dict[tuple[ContentKind, str], int] = {}
 
     def read(self, text: str, part: TextPart, in_title: bool) -> None:
-        said = text[part.start : part.end]
-        builds, introduces = _ends(_BUILDS_ON, said), _ends(_INTRODUCES, said)
-        for phrase in _phrases(said):
+        part_text = text[part.start : part.end]
+        builds, introduces = _ends(_BUILDS_ON, part_text), _ends(_INTRODUCES, part_text)
+        for phrase in _phrases(part_text):
             kind = _kind(phrase.name)
             normalised = normalised_name(phrase.name)
-            if not normalised or normalised in _NO_NAMES or len(phrase.name) > _LONGEST_NAME:
+            if not normalised or normalised in _NOT_NAMES or len(phrase.name) > _LONGEST_NAME:
                 continue
             key = (kind, normalised)
-            heads = in_title and phrase.start == 0 and said[len(phrase.name) :].startswith(":")
-            introduced = heads or (_is_acronym(phrase.name) and _follows(phrase.start, introduces))
+            names_paper = in_title and phrase.start == 0 and part_text[len(phrase.name) :].startswith(":")
+            introduced = names_paper or (_is_acronym(phrase.name) and _follows(phrase.start, introduces))
             built_on = _follows(phrase.start, builds)
             before = self._mentions.get(key)
             if before is None:
@@ -162,36 +162,35 @@ class _Names:
     def chosen(self) -> list[Mention]:
         """Return the methods, and the concepts that are named in the title or that recur; if there are too many, those
         with the highest weight."""
-        telling = [
+        relevant = [
             key
             for key, mention in self._mentions.items()
             if mention.kind == "method" or mention.built_on or self._weights[key] > 1
         ]
-        kept = set(sorted(telling, key=lambda key: -self._weights[key])[:MOST_NAMES])
-        return [self._mentions[key] for key in telling if key in kept]
+        kept = set(sorted(relevant, key=lambda key: -self._weights[key])[:MOST_NAMES])
+        return [self._mentions[key] for key in relevant if key in kept]
 
 
-def _phrases(said: str) -> Iterator[_Phrase]:
-    """Yield names in capitals, and runs of words between function words and punctuation; of a long run, only the end is
-    kept."""
+def _phrases(part_text: str) -> Iterator[_Phrase]:
+    """Yield acronyms, and runs of words between stop words and punctuation; of a long run, only the end is kept."""
     run: list[re.Match[str]] = []
-    for word in _WORD.finditer(said):
-        if word[0][0].isalpha() and word[0].lower() not in _EMPTY:
+    for word in _WORD.finditer(part_text):
+        if word[0][0].isalpha() and word[0].lower() not in _STOP_WORDS:
             run.append(word)
             if _is_acronym(word[0]):
                 yield _Phrase(word.start(), word[0])
             continue
-        yield from _of_run(said, run)
+        yield from _run_phrases(part_text, run)
         run = []
-    yield from _of_run(said, run)
+    yield from _run_phrases(part_text, run)
 
 
-def _of_run(said: str, run: Sequence[re.Match[str]]) -> Iterator[_Phrase]:
+def _run_phrases(part_text: str, run: Sequence[re.Match[str]]) -> Iterator[_Phrase]:
     """Yield the end of a run, and also its last two words if they name a method: many papers share `contrastive
     learning`."""
     for length in dict.fromkeys((min(len(run), _MOST_WORDS), _FEWEST_WORDS)):
         words = run[-length:]
-        name = said[words[0].start() : words[-1].end()] if words else ""
+        name = part_text[words[0].start() : words[-1].end()] if words else ""
         if len(words) >= _FEWEST_WORDS and (length == min(len(run), _MOST_WORDS) or _kind(name) == "method"):
             yield _Phrase(words[0].start(), name)
 
@@ -203,11 +202,11 @@ def _is_acronym(word: str) -> bool:
 def _kind(name: str) -> ContentKind:
     """Return the kind of a name, determined from the name alone so that it is the same in all papers."""
     last = normalised_name(name.rsplit(maxsplit=1)[-1]) if " " in name else ""
-    return "method" if _is_acronym(name) or last in _OF_METHODS else "concept"
+    return "method" if _is_acronym(name) or last in _METHOD_NOUNS else "concept"
 
 
-def _ends(pattern: re.Pattern[str], said: str) -> list[int]:
-    return [match.end() for match in pattern.finditer(said)]
+def _ends(pattern: re.Pattern[str], part_text: str) -> list[int]:
+    return [match.end() for match in pattern.finditer(part_text)]
 
 
 def _follows(start: int, ends: Sequence[int]) -> bool:

@@ -1,5 +1,5 @@
-"""Decoding of a text file: Unicode if so marked, otherwise an encoding that is recognised. The encoding is never
-guessed silently: files with an unrecognised encoding are refused."""
+"""Decoding of a text file: Unicode if marked or valid as such, otherwise an encoding recognised from the bytes. Files
+with an unrecognised encoding are refused."""
 
 import codecs
 import re
@@ -15,7 +15,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks; a longer mark precedes the shorter mark that it begins with."""
+"""Byte order marks. A mark comes before any shorter mark with which it begins."""
 _KINDS = (
     (b"%PDF-", "a PDF", "Name it .pdf."),
     (b"PK\x03\x04", "a ZIP or Office file", "Save it as plain text, CSV or PDF."),
@@ -49,14 +49,14 @@ def decode_text(data: bytes, source: str, declared: str = "") -> str:
         return text
     lenient = data.decode("utf-8", "replace")
     special = sum(1 for character in lenient if character > "\x7f")
-    if special and _mostly_whole(special, lenient.count("\ufffd")):
+    if special and _mostly_intact(special, lenient.count("\ufffd")):
         return lenient
     return data.decode(_recognised(data, source), "replace")
 
 
 def encoding_of(file: BinaryIO, source: str) -> str:
     """Detect the encoding of a file that contains many texts and is too large to decode at once. The file is read once
-    and rewound to its start. Raises the errors of `decode_text`, but ignores a few binary characters, which affect only
+    and rewound to its start. Raises the errors of `decode_text`, but accepts a few binary characters, which affect only
     one of the texts."""
     file.seek(0)
     start = file.read(_PIECE)
@@ -79,7 +79,7 @@ def encoding_of(file: BinaryIO, source: str) -> str:
             sample += special_lines(piece, _SAMPLE - len(sample)) + b"\n"
         piece = following
     file.seek(0)
-    if not broken or _mostly_whole(special, broken):
+    if not broken or _mostly_intact(special, broken):
         return "utf-8"
     return _recognised(sample, source)
 
@@ -130,10 +130,10 @@ def _refuse_other_kinds(data: bytes, source: str) -> None:
 
 
 def _binary(source: str) -> InputError:
-    return InputError(f"{source} is not text: it holds binary data.", "Give plain text, Markdown, JSON or PDF.")
+    return InputError(f"{source} is not text: it contains binary data.", "Use plain text, Markdown, JSON or PDF.")
 
 
-def _mostly_whole(special: int, broken: int) -> bool:
-    """Return whether a text that is not valid UTF-8 is nevertheless UTF-8 with a few broken bytes, which is so if most
-    of its special characters are intact. `special` includes the broken characters."""
+def _mostly_intact(special: int, broken: int) -> bool:
+    """Return whether a text is UTF-8 with a few broken bytes: most of its special characters are intact. `special`
+    includes the broken characters."""
     return special - broken > broken

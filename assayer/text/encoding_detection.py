@@ -18,7 +18,7 @@ _OTHERS = (
     "gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u", "mac_cyrillic", "iso8859_5", "cp866",
     "cp1253", "cp1255", "cp1256", "cp874",
 )  # fmt: skip
-_LONG = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
+_MULTI_BYTE = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
 _ALPHABETS = tuple(
     frozenset(letters + letters.upper())
     for letters in (
@@ -49,7 +49,7 @@ _MOSTLY_LATIN = 0.4
 _FEWEST = 12
 """Minimum number of special bytes among Latin letters at which they may belong to another script."""
 _ALIKE = 0.05
-_SEVERAL_BYTES = 0.6
+_MULTI_BYTE_ADVANTAGE = 0.6
 """Advantage in familiarity that a script with few letters must have over a script with thousands of characters."""
 _SAMPLE = 1 << 16
 
@@ -103,8 +103,8 @@ def _latin_cost(sample: bytes, encoding: str) -> float | None:
 
 
 def _letter_cost(character: str, alphabet: frozenset[str], of_names: float) -> float:
-    """Return the cost of a letter that is not in the language's alphabet. If every few words contain a special letter,
-    letters of names do not explain them."""
+    """Return the cost of a special letter; 0 if it is in the language's alphabet. `of_names` is the cost of letters
+    that occur in names: low if special letters are rare enough to come only from names."""
     if character in alphabet:
         return 0.0
     return of_names if character in _NAMES else _FOREIGN_LETTER if character.isalpha() else _WRONG
@@ -131,8 +131,12 @@ def _other(sample: bytes) -> str | None:
     lowest = min((match.chaos for match in matches), default=0.0)
     alike = [match for match in matches if match.chaos <= lowest + _ALIKE]
     fits = {match.encoding: _familiarity(str(match)) for match in alike}
-    # Bytes that are not of an encoding of several bytes a character are hardly ever valid in it.
-    best = max(fits, key=lambda name: fits[name] + _SEVERAL_BYTES * (name in _LONG and fits[name] > 0), default=None)
+    # Bytes in another encoding are hardly ever valid in a multi-byte encoding.
+    best = max(
+        fits,
+        key=lambda name: fits[name] + _MULTI_BYTE_ADVANTAGE * (name in _MULTI_BYTE and fits[name] > 0),
+        default=None,
+    )
     return best if best and fits[best] else None
 
 
@@ -141,7 +145,7 @@ def _familiarity(text: str) -> float:
     letters = [character.lower() for character in text if character.isalpha() and not character.isascii()]
     if not letters:
         return 0.0
-    # Japanese is known by its kana: its Han characters are also Chinese ones.
+    # Japanese is recognised by its kana, because its Han characters also occur in Chinese.
     alphabets = (item for name, item in FREQUENCIES.items() if not item[0].isascii() and name != "Japanese")
     ranks = ({letter: rank for rank, letter in enumerate(listed)} for listed in alphabets)
     return max(

@@ -12,7 +12,7 @@ _LETTERS = str.maketrans(
         "ρ": "rho", "σ": "sigma", "ς": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
     }
 )  # fmt: skip
-"""Letters that Unicode does not decompose, with their usual replacements where they cannot be printed."""
+"""Letters that Unicode does not decompose, with their usual ASCII replacements."""
 _WRITTEN_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 

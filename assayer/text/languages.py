@@ -47,8 +47,8 @@ _SHARE = 0.15
 
 
 def languages_of(text: str) -> tuple[str, ...]:
-    """Return the languages of a text, most common first; empty if none is recognised. If a language is recognised by
-    its words, no other language is named for its script."""
+    """Return the languages of a text, most common first; empty if none is recognised. At most one of them is recognised
+    by its words; the others have scripts of their own."""
     sample = text[:_READ]
     letters = sum(map(str.isalpha, sample))
     if not letters:

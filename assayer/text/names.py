@@ -7,7 +7,7 @@ from functools import lru_cache
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
-@lru_cache(maxsize=16_384)  # titles and key phrases come again with every step, and with other ideas
+@lru_cache(maxsize=16_384)  # titles and key phrases recur in every step and in other ideas
 def normalised_name(name: str) -> str:
     """Return a name normalised for comparison: case, accents, punctuation and a plural s make no difference."""
     plain = "".join(item for item in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(item))

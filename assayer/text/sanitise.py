@@ -190,12 +190,12 @@ def _rewrite_labels(draft: _Draft) -> None:
 
 
 def _clean(text: str) -> _Draft:
-    draft = _seen(text)
+    draft = _visible(text)
     _rewrite_labels(draft)
     return draft
 
 
-def _seen(text: str) -> _Draft:
+def _visible(text: str) -> _Draft:
     draft = _Draft(_LINE_END.sub("\n", text))
     if not (draft.text.isascii() and draft.text.isprintable()):
         draft.rewrite(_INVISIBLE, lambda m: "", _invisible_kind)
@@ -250,18 +250,18 @@ def clean_text(text: str) -> str:
 def clean_answer(text: str) -> str:
     """Return cleaned text written by a model. Cleaning is the same, except that labels are kept, because the model was
     asked to cite with them."""
-    return _seen(text).text
+    return _visible(text).text
 
 
 def sanitise(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     """Return the clean text and its flags, in order of position. Cleaning a clean text does not change it."""
-    return _sanitised_once(text) if len(text) <= _KEPT_CHARS else _sanitised(text)
+    return _cached_sanitised(text) if len(text) <= _KEPT_CHARS else _sanitised(text)
 
 
 @lru_cache(maxsize=4_096)
-def _sanitised_once(text: str) -> tuple[str, tuple[TextFlag, ...]]:
-    """Return the cached result for a short text. Titles and abstracts are read in several parts of an evaluation, and
-    for other ideas in the same field."""
+def _cached_sanitised(text: str) -> tuple[str, tuple[TextFlag, ...]]:
+    """Return the cached result for a short text. Titles and abstracts are read repeatedly, in several parts of an
+    evaluation and for other ideas in the same field."""
     return _sanitised(text)
 
 
@@ -286,7 +286,7 @@ def hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
             ("hidden_text", bool(clean)),
             ("suspected_injection", any(find_instructions(clean))),
         )
-        for kind in (kind for kind, there in found if there):
+        for kind in (kind for kind, present in found if present):
             seen[kind] += 1
             if seen[kind] <= MOST_FLAGS:
                 flags.append(TextFlag(kind=kind, excerpt=f"{place}: {clean}"[:EXCERPT], offset=0))

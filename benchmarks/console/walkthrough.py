@@ -236,7 +236,7 @@ async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> 
     ranking = page.url.rpartition("/")[2]
     await client.rankings.wait(ranking, seconds=3_600)
     await page.reload()
-    await page.get_by_role("button", name="Cut here").wait_for()
+    await page.get_by_role("button", name="Apply cutoff").wait_for()
     await walk.show(page, "shortlist")
     bands = [await item.inner_text() for item in await page.locator("section.band h2").all()]
     walk.tell(f"shortlist of {_CUT}: {'; '.join(bands)}")

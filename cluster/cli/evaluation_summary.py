@@ -111,7 +111,7 @@ def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
     rows = () if isinstance(evidence.not_stated, Absent) else evidence.not_stated or ()
     if rows:
         missing = "; ".join(ITEMS[row.item] for row in rows)
-        say(f"[magenta]Not stated, by wordings:[/] {missing}")
+        say(f"[magenta]Possibly not stated:[/] {missing}")
 
 
 def _show_plan_review(review: PlanReview) -> None:

@@ -1,2 +1,1 @@
-"""Building of corpus versions from records, from scratch or as an update, with reused vectors and checks before
-publishing."""
+"""Build corpus versions from records, from scratch or as updates, with reused vectors and checks before publishing."""

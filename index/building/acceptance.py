@@ -18,22 +18,22 @@ from index.versions.manifest import Manifest
 from index.versions.version_store import VersionStore
 
 Accept: TypeAlias = Callable[[Path, Manifest], Awaitable[None]]
-"""Function called with a corpus directory and a finished version in it; an exception prevents the version from becoming
-current."""
+"""Function called with a corpus directory and a finished version in it. If it raises an exception, the version does not
+become current."""
 
 _SOUGHT = 20
-"""Number of papers searched for; half of them from the newest segment."""
+"""Number of papers that are searched for, half of them from the newest segment."""
 _MOST_MISSED = 0.1
-"""Maximum share of these papers that searches are allowed to miss. With 25,527 real papers, every paper was found by
-its title among the first ten results."""
+"""Maximum share of these papers that may not be found. Of 25,527 real papers, each was among the first ten results for
+its title."""
 _AMONG = 10
 _MOST_LOST = 0.1
-"""Maximum share of papers that one update may remove. A larger removal is more likely caused by a broken diff."""
+"""Maximum share of papers that one update may remove; a broken diff is the more likely cause of a larger removal."""
 
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Checks that few papers were removed, that no removed paper is found, and that papers are found by their
+    """Checks that the update removes few papers, that removed papers are gone, and that papers are found by their
     titles."""
 
     embedder: Embedder
@@ -47,25 +47,25 @@ class Acceptance:
         await self.check_answers(directory, manifest)
 
     def check_size(self, directory: Path, papers: int) -> None:
-        """Check the size of the whole corpus. Shards are not checked, because in a small shard one paper can
-        exceed a tenth. Raises CorpusError."""
+        """Check the size of the whole corpus, not of single shards, because one paper can be a large share of a small
+        shard. Raises CorpusError."""
         if self.papers_before - papers > _MOST_LOST * self.papers_before:
             raise CorpusError(
                 f"The update would leave {papers:,} of {self.papers_before:,} papers in {directory}.",
-                "If that is meant, do it by hand: assayer corpus update.",
+                "If this is intended, update the corpus manually: assayer corpus update.",
             )
 
     async def check_answers(self, directory: Path, manifest: Manifest) -> None:
         """Check the search results of an unsharded corpus or of a single shard. Raises CorpusError."""
         reader = VersionReader.open(VersionStore(directory), manifest)
         if left := reader.units_of(self.removed):
-            raise CorpusError(f"{len(left)} papers that were removed still answer, the first: {next(iter(left))}.")
+            raise CorpusError(f"{len(left)} removed papers are still in the corpus, the first: {next(iter(left))}.")
         await self._find(reader, manifest.lexical)
 
     async def _find(self, reader: VersionReader, lexical: bool) -> None:
         units = _sample(reader)
         if not units:
-            return  # a shard that has lost its last paper
+            return  # a shard whose last paper was removed
         titles = [reader.paper(unit).title for unit in units]
         queries: Sequence[Query] = titles
         if lexical and isinstance(self.embedder, LexicalEmbedder):
@@ -77,18 +77,18 @@ class Acceptance:
         missed = [
             title
             for title, item in zip(titles, candidates, strict=True)
-            # many papers may be called the same
+            # compared by title, because several papers can have the same title
             if title not in {reader.paper(unit).title for unit, _ in rank_candidates(item, _AMONG)}
         ]
         if len(missed) > _MOST_MISSED * len(units):
             raise CorpusError(
-                f"{len(missed)} of {len(units)} papers are not found by their titles, the first: {missed[0]!r}.",
+                f"{len(missed)} of {len(units)} papers cannot be found by their titles, the first: {missed[0]!r}.",
                 "Build the corpus again: assayer corpus build PATH.",
             )
 
 
 def _sample(reader: VersionReader) -> list[int]:
-    """Return evenly spaced visible units, from the newest segment and from all segments."""
+    """Return evenly spaced papers that are not hidden, half from the newest segment and half from all segments."""
     if not reader.segments:
         return []
     newest = len(reader) - len(reader.segments[-1])

@@ -1,4 +1,4 @@
-"""Building of a corpus from scratch: read, embed, index, measure and publish."""
+"""Build a corpus from scratch: read, embed, index, measure and publish."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class BuildSummary(Frozen):
     already_built: bool
     """True if nothing was done because the sources, model and options equal those of the current version."""
     rejections: tuple[RejectedLine, ...] = ()
-    """Lines rejected by this build; the manifest counts them in any case."""
+    """Lines rejected by this build; the manifest contains only their counts."""
 
 
 async def build_corpus(
@@ -33,12 +33,12 @@ async def build_corpus(
     progress: OnProgress | None = None,
     options: BuildOptions | None = None,
 ) -> BuildSummary:
-    """Publish a new version, or leave the directory's version as it is.
+    """Publish a new version, unless the current one was built from the same sources with the same settings.
 
     Raises InputError for unusable sources, CorpusError if the directory is not writable or another process is building
     in it, and ConfigurationError if the embedder's model or a GPU is missing."""
     versions, chosen = VersionStore(directory), options or BuildOptions()
-    open_gpus(chosen.device)  # refused now, and not when all is embedded
+    open_gpus(chosen.device)  # raises an error now rather than after embedding
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explained_disk_errors(directory), versions.build_lock():
         at_hand = await asyncio.to_thread(versions.intact_manifest)
@@ -46,7 +46,7 @@ async def build_corpus(
         if at_hand and _built_from(at_hand, files, embedder, chosen):
             versions.prune(chosen.keep)  # leftovers of a build that was killed after publishing
             return BuildSummary(directory=directory, manifest=at_hand, already_built=True)
-        # Vectors that come with records bring no weights.
+        # Vectors supplied with records are useless if lexical weights must be computed too.
         harvest = RecordReader(sources, None if chosen.embed_anew or lexical else embedder)
         with versions.scratch_directory() as scratch, RecordVectors(scratch) as ready:
             papers = await asyncio.to_thread(sort_papers, ready.collect(harvest), scratch / "sorted.arrow")
@@ -62,13 +62,13 @@ async def build_corpus(
 
 
 def _built_from(manifest: Manifest, files: tuple[RecordSource, ...], embedder: Embedder, options: BuildOptions) -> bool:
-    """Return True if the version was built from these sources with the same outcome and has not been updated since."""
+    """Return whether the version was built from these sources with the same settings, and not updated since."""
     built = (manifest.sources, manifest.embedder, manifest.exact_up_to, manifest.lexical, manifest.changes)
     return built == (files, embedder.name, options.exact_up_to, isinstance(embedder, LexicalEmbedder), None)
 
 
 async def _published(builder: VersionBuilder, plan: VersionPlan) -> Manifest:
-    """Publish the version, reusing an intact identical version if there is one."""
+    """Publish the version; if an intact identical version exists, make that the current one."""
     manifest = await asyncio.to_thread(builder.versions.intact_manifest, builder.version_name(plan))
     if manifest is None:
         return await builder.publish(plan)

@@ -1,4 +1,4 @@
-"""Compaction: which rows an update hides, and which older segments it rewrites together with the new papers."""
+"""Plan compaction: which rows an update hides, and which older segments it rewrites together with the new papers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,13 +13,12 @@ from index.segments.bm25_index import document_id
 from index.segments.segment import Segment, SegmentEntry
 
 _RATIO = 2.0
-"""Maximum ratio of a segment's size to the size of what is being written; up to this ratio they are merged. The number
-of segments, and of rewrites per paper, therefore grows with the logarithm of the number of papers."""
+"""Maximum ratio of a segment's size to the number of papers being written at which the segment is rewritten together
+with them. The number of segments, and of rewrites per paper, thus grows logarithmically with the number of papers."""
 _HIDDEN = 0.3
-"""Maximum share of hidden papers in a segment; above it the segment is rewritten, because hidden papers slow every
-search."""
+"""Share of hidden papers in a segment above which it is rewritten, because hidden papers slow down searches."""
 Rows = NDArray[np.int64]
-"""Rows of papers in one segment, in ascending order."""
+"""Rows of papers in one segment, ascending."""
 _NONE: Rows = np.empty(0, np.int64)
 
 
@@ -33,8 +32,8 @@ class SegmentSize(NamedTuple):
 
 
 def segments_to_rewrite(sizes: Sequence[SegmentSize], coming: int, most: int) -> list[int]:
-    """Return the indexes of the segments to rewrite, ascending. `sizes` runs from the oldest segment to the newest,
-    `coming` is the number of papers in the update, `most` the maximum papers of a segment."""
+    """Return the indices of the segments to rewrite, ascending. `sizes` are those of all segments, oldest first,
+    `coming` is the number of papers in the update, and `most` the maximum number of papers in a segment."""
     chosen = [place for place, size in enumerate(sizes) if not size.live or size.hidden > _HIDDEN * size.papers]
     writing = coming + sum(sizes[place].live for place in chosen)
     for place in reversed(range(len(sizes))):
@@ -58,9 +57,9 @@ class SegmentRevision:
     segments: Sequence[Segment]
     """Segments of the previous version, oldest first."""
     leaving: Mapping[int, Rows]
-    """Rows that this update hides, by the segment's index in the list."""
+    """Rows that this update hides, by index of the segment."""
     rewritten_numbers: frozenset[int]
-    """Indexes of the segments that are rewritten."""
+    """Indices of the segments that are rewritten."""
 
     @property
     def kept_entries(self) -> list[SegmentEntry]:
@@ -68,7 +67,7 @@ class SegmentRevision:
 
     @property
     def hidden_rows(self) -> dict[str, list[int]]:
-        """Hidden rows of the kept segments, by segment name: rows hidden before and rows that this update hides."""
+        """Hidden rows of the kept segments by segment name, including those that this update hides."""
         rows = {
             segment.entry.name: self._hidden(number).tolist()
             for number, segment in enumerate(self.segments)
@@ -78,22 +77,22 @@ class SegmentRevision:
 
     @property
     def rewritten_rows(self) -> list[SegmentRows]:
-        """Remaining papers of the segments that are rewritten."""
+        """Rows of the rewritten segments that are not hidden."""
         return [SegmentRows(self.segments[number], self._live(number)) for number in sorted(self.rewritten_numbers)]
 
     @property
     def reusable_rows(self) -> list[SegmentRows]:
-        """Papers whose texts may occur again: hidden papers and papers that are rewritten."""
+        """Rows whose vectors may be needed again: those that this update hides or rewrites."""
         numbers = sorted({*self.leaving, *self.rewritten_numbers})
         return [SegmentRows(self.segments[number], self._dropped(number)) for number in numbers]
 
     def rewritten_records(self) -> Iterator[PaperRecord]:
-        """Records of the rewritten papers."""
+        """Yield the records of the rewritten papers."""
         for segment, rows in self.rewritten_rows:
             yield from map(segment.store.record, rows.tolist())
 
     def dropped_documents(self) -> tuple[list[int], list[int]]:
-        """Document ids to remove from the BM25 indexes of papers and of passages."""
+        """Return the document ids to remove from the BM25 indexes of papers and of passages."""
         papers: list[int] = []
         passages: list[int] = []
         for segment, rows in self.reusable_rows:
@@ -115,8 +114,8 @@ class SegmentRevision:
 def revise_segments(
     segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], coming: int, most: int
 ) -> SegmentRevision:
-    """Plan a revision. `leaving` holds pairs of segment index and row, `coming` is the number of papers in the
-    update, `most` the maximum papers of a segment."""
+    """Plan a revision. `leaving` are the rows to hide, as pairs of segment index and row; `coming` is the number of
+    papers in the update, and `most` the maximum number of papers in a segment."""
     rows: dict[int, list[int]] = defaultdict(list)
     for number, row in leaving:
         rows[number].append(row)

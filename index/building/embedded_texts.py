@@ -1,4 +1,4 @@
-"""Texts that a build must embed, as far as they can be determined from the records alone."""
+"""Determine from records which texts a build embeds."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -16,7 +16,8 @@ _HASHED_AT_ONCE = 4096
 
 
 def texts_to_embed(filed: RecordWithVector) -> Iterator[str]:
-    """Yield every text of a paper that a corpus embeds; the paper's own text only if the record has no vector."""
+    """Yield the texts of a paper that a build embeds: its passages and, unless the record has a vector, its title and
+    abstract."""
     record = filed.record
     if filed.vector is None:
         yield paper_text(record.title, record.abstract)
@@ -27,8 +28,8 @@ def texts_to_embed(filed: RecordWithVector) -> Iterator[str]:
 
 
 def hashes_of_embedded_texts(source: Path, embedder: Embedder | None) -> Hashes:
-    """Return the sorted, unique hashes of the embedded texts of all records in a source; `embedder` has the same
-    meaning as in RecordReader."""
+    """Return the sorted, unique hashes of the texts that a build embeds for all records in a source; `embedder` is as
+    in RecordReader."""
     texts = chain.from_iterable(map(texts_to_embed, RecordReader([source], embedder)))
     hashes = [np.empty(0, np.uint64)]
     while some := list(islice(texts, _HASHED_AT_ONCE)):

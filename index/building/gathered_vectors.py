@@ -1,4 +1,4 @@
-"""Vectors gathered from many files into a single file. Memory and open files do not grow with the number of files."""
+"""Gather vectors from many files into one, so that memory and open files do not grow with the number of files."""
 
 from array import array
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from index.segments.passages import paper_text
 
 
 class _ArrayFile:
-    """Array of a single type in an unnamed temporary file, deleted once nothing refers to the file or its array."""
+    """Array in an unnamed temporary file, which is deleted once neither the file nor the array is referenced."""
 
     def __init__(self, directory: Path | None, kind: DTypeLike) -> None:
         self._file: IO[bytes] = TemporaryFile(dir=directory)  # noqa: SIM115 # closed with GatheredVectors
@@ -31,7 +31,7 @@ class _ArrayFile:
         self._file.write(np.ascontiguousarray(values, self._kind).data)
 
     def array(self) -> NDArray[Any]:
-        """Return all values, memory-mapped; the array remains readable after the file is closed."""
+        """Return all values as a memory-mapped array, which remains readable after the file is closed."""
         self._file.flush()
         count = self._file.seek(0, 2) // self._kind.itemsize
         return np.asarray(np.memmap(self._file, self._kind, "r", shape=(count,))) if count else np.empty(0, self._kind)
@@ -44,8 +44,8 @@ class GatheredVectors:
     """Half-precision vectors, and lexical weights if every text has them. Uses eight bytes of memory per text."""
 
     def __init__(self, directory: Path | None = None, wanted: Hashes | None = None) -> None:
-        """Create the files in the directory; by default, in the system's directory for temporary files. `wanted`
-        contains sorted, unique hashes; all other texts are skipped."""
+        """Create the files in a directory, by default the system's temporary directory. `wanted` are the sorted, unique
+        hashes of the texts to gather; None gathers all."""
         self._wanted = wanted
         self._texts = array("Q")
         self._dimensions = 0
@@ -79,8 +79,8 @@ class GatheredVectors:
             self._lengths.append(np.diff(lexical.offsets)[rows])
 
     def known(self) -> KnownVectors:
-        """Return the gathered vectors; if texts are equal, the first vector is used. The vectors remain readable after
-        the files are closed."""
+        """Return the gathered vectors; of several for the same text, the first is used. They remain readable after the
+        files are closed."""
         if not self._texts:
             return KnownVectors([])
         texts = np.frombuffer(self._texts, np.uint64)
@@ -102,14 +102,14 @@ class GatheredVectors:
 
 
 class RecordVectors(GatheredVectors):
-    """Vectors supplied with records, by the texts of their papers."""
+    """Vectors supplied with records, by the hash of title and abstract."""
 
     def __init__(self, directory: Path | None = None) -> None:
         super().__init__(directory)
         self._digest = blake2b(digest_size=8)
 
     def collect(self, records: Iterable[RecordWithVector]) -> Iterator[PaperRecord]:
-        """Yield the records and store their vectors, which must have been checked."""
+        """Yield the records after storing their vectors, which the caller must have validated."""
         for record, vector in records:
             if vector is not None:
                 text = hash64([paper_text(record.title, record.abstract)])

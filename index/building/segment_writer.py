@@ -1,4 +1,4 @@
-"""Segment writing: any number of records are sorted by date and written with their vectors, passages and graph."""
+"""Sort any number of records by date, and write them as a segment with vectors, passages and graphs."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -29,15 +29,15 @@ from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER
 from index.segments.vector_index import VectorIndexParameters, build_vector_index, create_vectors_file
 
 _RUN = 16_384
-"""Number of records held in memory while they are read."""
+"""Number of records in memory while they are read and sorted."""
 _BLOCK = 8 * BATCH
-"""Number of rows held in memory while they are merged."""
+"""Number of rows in memory while sorted runs are merged."""
 _ORDER = [("publication_date", "ascending"), ("id", "ascending")]
 _KEYS = ["publication_date", "id", "digest"]
 
 
 class WrittenSegment(NamedTuple):
-    """Parts of a written segment."""
+    """Result of writing a segment."""
 
     store: PaperStore
     passages: int
@@ -53,8 +53,8 @@ async def write_segment(
     readings: ContentReadings = NOTHING_READ,
     gpus: Gpus | None = None,
 ) -> WrittenSegment:
-    """Write a segment from `batches` in the form required by `write_papers`; `gpus` train large indexes. Memory does
-    not grow with the number of papers, except for the passage locations, which take a few tens of bytes each."""
+    """Write a segment from `batches`, as `write_papers` requires them; `gpus` train large indexes. Memory use does not
+    grow with the number of papers, except for passage locations, which take a few tens of bytes each."""
     store = await asyncio.to_thread(_write_records, batches, directory, readings)
     places = await asyncio.to_thread(_passage_locations, store)
     tuning = np.empty((0, embedding.embedder.dimensions), np.float32)
@@ -106,8 +106,8 @@ def _passage_locations(store: PaperStore) -> NDArray[np.int32]:
 
 
 def sort_papers(records: Iterable[PaperRecord], path: Path) -> "SortedPapers":
-    """Sort papers by date, then by id, undated papers last. The records go to the file; only their keys stay in
-    memory."""
+    """Sort papers by date, then by id, undated papers last. The records are written to a file at `path`; only their
+    keys stay in memory."""
     keys = []
     waiting = iter(records)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, SORTING_SCHEMA) as writer:
@@ -122,7 +122,7 @@ def sort_papers(records: Iterable[PaperRecord], path: Path) -> "SortedPapers":
 
 class SortedPapers:
     def __init__(self, path: Path, keys: pa.Table) -> None:
-        """Open the sorted file; `keys` are in the order of the file."""
+        """Open the file of sorted runs; `keys` are in the order of the file."""
         reader = pa.ipc.open_file(pa.memory_map(str(path)))
         self._runs = [reader.get_batch(number) for number in range(reader.num_record_batches)]
         self._order: NDArray[np.int64] = pc.sort_indices(keys, sort_keys=_ORDER).to_numpy().astype(np.int64)
@@ -133,12 +133,12 @@ class SortedPapers:
         return len(self._order)
 
     def batches(self, first: int, last: int) -> Iterator[pa.RecordBatch]:
-        """Yield the papers from `first` up to, not including, `last` in batches of the size that a store uses."""
+        """Yield the papers `first` to `last` (exclusive) in batches of `BATCH` rows."""
         for start in range(first, last, _BLOCK):
             yield from self._block(self._order[start : min(last, start + _BLOCK)]).to_batches(max_chunksize=BATCH)
 
     def _block(self, rows: NDArray[np.int64]) -> pa.Table:
-        """Return these rows as a table. Each run is sorted too, so its part of a block is a single slice of the run."""
+        """Return rows of the file as a table. Because runs are sorted, the rows of a run in a block are contiguous."""
         runs, places = np.divmod(rows, _RUN)
         pieces, wanted, taken = [], np.empty(len(rows), np.int64), 0
         for run in np.unique(runs):

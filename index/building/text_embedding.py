@@ -1,4 +1,4 @@
-"""Text embedding that looks up known vectors, so that no text is embedded twice."""
+"""Embed texts, and reuse known vectors, so that no text is embedded twice."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,14 +15,15 @@ from index.segments.lexical_rows import LexicalRows, LexicalSpool
 from index.segments.passages import paper_text, passage_texts
 
 OnProgress = Callable[[int, int], None]
-"""Callback for progress: texts embedded so far, and total texts to embed as far as known. Must not raise."""
+"""Callback for progress: number of texts embedded so far, and number of texts known so far. It must not raise
+exceptions."""
 _EMBEDDED_AT_ONCE = 128
 _WINDOW = 16_384
-"""Number of texts held in memory and sorted by length at a time."""
+"""Number of texts that are in memory, and sorted by length, at a time."""
 
 
 class VectorBlock(NamedTuple):
-    """Block of text hashes, with the rows of the texts' vectors in an array."""
+    """Array of vectors, with the hashes of the texts and the row of each text's vector."""
 
     texts: Hashes
     rows: NDArray[np.int64]
@@ -32,15 +33,15 @@ class VectorBlock(NamedTuple):
 
 
 class KnownVectors:
-    """Vectors by the hashes of their texts. Uses about twenty bytes of memory per text; the vectors stay in their
-    arrays."""
+    """Vectors by the hashes of their texts. Lookup takes about twenty bytes of memory per text; the vectors stay in
+    their arrays."""
 
     def __init__(self, parts: Sequence[VectorBlock], signature: str = "") -> None:
-        """Index the vectors; `signature` identifies vectors that cannot be computed from the texts, such as
-        those supplied with records."""
+        """Index the vectors. `signature` identifies vectors that cannot be recomputed from the texts, such as those
+        supplied with records; it becomes part of segment names."""
         self.signature = signature
         self.weighed = bool(parts) and all(part.lexical is not None for part in parts)
-        """True if the texts' lexical weights are known too."""
+        """True if the lexical weights of all texts are known too."""
         self._lexical = [part.lexical for part in parts]
         self._vectors = [part.vectors for part in parts]
         texts = np.concatenate([np.empty(0, np.uint64), *(part.texts for part in parts)])
@@ -51,7 +52,7 @@ class KnownVectors:
         self._parts = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.texts) for part in parts])[order]
 
     def __len__(self) -> int:
-        """Return the number of texts; a text that is known twice counts twice."""
+        """Return the number of texts, counting duplicates."""
         return len(self._texts)
 
     def fill(
@@ -61,8 +62,8 @@ class KnownVectors:
         rows: NDArray[np.int64],
         lexical: dict[int, LexicalWeights] | None = None,
     ) -> NDArray[np.int64]:
-        """Copy known vectors into `vectors`, and weights by row into `lexical` if it is not None. Returns the rows
-        whose texts are not known. `texts` are the hashes of all rows of `vectors`."""
+        """Copy known vectors into the rows `rows` of `vectors`, and their lexical weights into `lexical` if it is not
+        None. Return the rows whose texts are unknown. `texts` are the hashes of all rows of `vectors`."""
         wanted = texts[rows]
         places = np.searchsorted(self._texts, wanted)
         known = places < len(self._texts)
@@ -71,7 +72,7 @@ class KnownVectors:
         parts = self._parts[places]
         grouped = np.argsort(parts, kind="stable")
         numbers, starts = np.unique(parts[grouped], return_index=True)
-        for number, group in zip(numbers.tolist(), np.split(grouped, starts[1:]), strict=False):  # one empty for none
+        for number, group in zip(numbers.tolist(), np.split(grouped, starts[1:]), strict=False):  # one can be empty
             theirs = self._rows[places[group]]
             vectors[found[group]] = self._vectors[number][theirs]
             weights = self._lexical[number]
@@ -82,7 +83,7 @@ class KnownVectors:
 
 
 def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
-    """Return the vectors of these papers and their passages, with lexical weights if there are any."""
+    """Return the vectors of papers and their passages, with lexical weights if the segments have them."""
     parts = []
     for segment, rows in papers:
         texts = (paper_text(*segment.store.title_and_abstract(row)) for row in rows.tolist())
@@ -103,7 +104,7 @@ def no_progress(done: int, total: int) -> None:
 
 
 class TextEmbedding:
-    """Embedding of texts sorted by length, which minimizes padding, with reuse of known vectors."""
+    """Embeds texts in order of length, which minimises padding, and reuses known vectors."""
 
     def __init__(
         self,
@@ -112,8 +113,9 @@ class TextEmbedding:
         *known: KnownVectors,
         lexical: LexicalEmbedder | None = None,
     ) -> None:
-        """Take each text's vector from the first of `known` that contains the text. If `lexical` is set, it must be the
-        same embedder; token weights are then computed too, and known vectors without weights are ignored."""
+        """Create an embedding. Each text's vector is taken from the first of `known` that has it. If `lexical` is set,
+        it must be the same object as `embedder`; lexical weights are then computed too, and `known` without weights is
+        ignored."""
         self.embedder = embedder
         self.lexical = lexical
         self.embedded = 0
@@ -124,12 +126,12 @@ class TextEmbedding:
 
     @property
     def signature(self) -> str:
-        """Signature of the known vectors that cannot be computed from the texts."""
+        """Signature of the known vectors that cannot be recomputed from the texts."""
         return "".join(known.signature for known in self._known)
 
     async def fill(self, vectors: Vectors, texts: Iterator[str], spool: LexicalSpool | None = None) -> None:
-        """Fill `vectors` with the texts' passage vectors; both must have the same length. Lexical weights go to
-        `spool`, which is required if they are wanted."""
+        """Fill `vectors` with the passage vectors of the texts, of which there must be as many. Lexical weights are
+        appended to `spool`, which is required if they are computed."""
         self._total += len(vectors)
         row = 0
         while some := await asyncio.to_thread(list, islice(texts, _WINDOW)):
@@ -145,7 +147,7 @@ class TextEmbedding:
         return vectors
 
     async def _fill(self, vectors: Vectors, texts: Sequence[str]) -> dict[int, LexicalWeights]:
-        """Fill `vectors` and return the lexical weights by row, if they are wanted."""
+        """Fill `vectors`, and return the lexical weights by row, if they are computed."""
         missing, weights = np.arange(len(texts)), dict[int, LexicalWeights]()
         keys = hash64(texts if self._known else ())
         for known in self._known:

@@ -1,4 +1,4 @@
-"""Update of a corpus with a delta: a new segment for new and changed papers, and hidden rows in older segments."""
+"""Update a corpus with a delta: write a new segment for new and changed papers, and hide rows in older segments."""
 
 import asyncio
 import time
@@ -33,19 +33,19 @@ from index.versions.manifest import CorpusChanges, Manifest, check_embedder, rea
 from index.versions.version_store import VersionStore
 
 ReadContents: TypeAlias = Callable[[Sequence[PaperRecord]], Awaitable[None]]
-"""Callback called with new and changed papers before they are written."""
+"""Function called with the new and changed papers before they are written, to extract their names and claims."""
 
 
 class UpdateSummary(Frozen):
     manifest: Manifest
     published: bool
-    """False if nothing has changed and the current version stays."""
+    """False if nothing has changed, so that the current version stays."""
     changes: CorpusChanges
     """Changes made by this update, whether or not it is published."""
 
 
 class _Compared(NamedTuple):
-    """Delta compared with the current version."""
+    """Result of comparing a delta with the current version."""
 
     new: list[PaperRecord]
     changed: list[PaperRecord]
@@ -69,7 +69,7 @@ class _Compared(NamedTuple):
 @dataclass(frozen=True)
 class Delta:
     upserts: Sequence[PaperRecord]
-    """Complete records; each id occurs once."""
+    """New and changed records, complete, each id once."""
     deletions: Collection[PaperId] = ()
     sources: tuple[RecordSource, ...] = ()
     rejections: Sequence[RejectedLine] = ()
@@ -83,10 +83,10 @@ class StageTime(Frozen):
 
 
 class Stopwatch:
-    """Stopwatch that adds up the time of stages by name; failed stages count too."""
+    """Adds up the time of stages by name, including failed ones."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start the stopwatch; `clock` returns seconds since any fixed moment."""
+        """Start the stopwatch; `clock` returns seconds since any fixed time."""
         self._clock = clock
         self._started = clock()
         self._spent: dict[str, float] = {}
@@ -98,7 +98,7 @@ class Stopwatch:
 
     @property
     def stages(self) -> tuple[StageTime, ...]:
-        """Stages in the order in which they first began."""
+        """Stages in the order in which they first started."""
         return tuple(StageTime(name=name, seconds=round(spent, 2)) for name, spent in self._spent.items())
 
     @contextmanager
@@ -121,13 +121,14 @@ async def update_corpus(
     watch: Stopwatch | None = None,
     read_contents: ReadContents | None = None,
 ) -> UpdateSummary:
-    """Publish a new version, or keep the current version if nothing has changed; the manifest records the changes.
+    """Publish a new version, unless nothing has changed. The manifest records the changes.
+
     Raises any exception from `accept`; CorpusError if the corpus is missing, damaged, built with another model, being
     built by another process, or not writable; and ConfigurationError if a GPU is missing. After an exception the
     current version stays."""
     versions, watch = VersionStore(directory), watch or Stopwatch()
     versions.current_path()
-    open_gpus((options or BuildOptions()).device)  # refused now, and not when all is embedded
+    open_gpus((options or BuildOptions()).device)  # raises an error now rather than after embedding
     with explained_disk_errors(directory), versions.build_lock():
         manifest = read_manifest(versions.current_path())
         check_embedder(manifest, embedder, directory)
@@ -174,7 +175,7 @@ class _Update:
         with self.watch.stage("look up vectors"):
             known = await asyncio.to_thread(segment_vectors, revision.reusable_rows)
         lexical = None
-        if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # else the corpus stays without
+        if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # else it has no weights
             lexical = self.embedder
         embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known, lexical=lexical)
         builder = VersionBuilder(self.versions, embedding, self.options)
@@ -229,11 +230,11 @@ def _compare(reader: VersionReader, delta: Delta) -> _Compared:
 
 
 def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder: Embedder | None = None) -> Delta:
-    """Read a delta from record sources and a file of ids to delete, one id per line. Vectors supplied with records must
-    come from the embedder's model; without an embedder they are ignored. Raises InputError for unusable input, and for
-    papers that are both updated and deleted."""
+    """Read a delta from record sources and a file of ids to delete, one per line. Vectors supplied with records must
+    come from the embedder's model; without an embedder they are ignored. Raises InputError for unusable input, or if a
+    paper is both updated and deleted."""
     if not upserts and deletions is None:
-        raise InputError("There is nothing to update with.", "Give files of paper records, or --remove with ids.")
+        raise InputError("The update has no input.", "Pass files of paper records, or a file of ids with --remove.")
     sources = tuple(describe_source(path) for path in upserts)
     harvest = RecordReader(upserts, embedder)
     with RecordVectors() as ready:
@@ -243,8 +244,8 @@ def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder:
     both = [item for item in gone if item in coming]
     if both:
         raise InputError(
-            f"{len(both)} papers are to be removed and have a record, the first: {both[0]}.",
-            f"Take them out of {deletions}, or out of the records.",
+            f"{len(both)} papers are both to be removed and in the records, the first: {both[0]}.",
+            f"Remove them from {deletions} or from the records.",
         )
     return Delta(records, gone, sources, harvest.rejections, vectors)
 
@@ -256,5 +257,5 @@ def _ids_in(path: Path) -> list[PaperId]:
         raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}.") from None
     ids = list(dict.fromkeys(PaperId(line.strip()) for line in lines if line.strip()))
     if not ids:
-        raise InputError(f"{path} holds no id.", "Write one a line.")
+        raise InputError(f"{path} contains no ids.", "Write one id per line.")
     return ids

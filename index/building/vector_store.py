@@ -1,5 +1,5 @@
-"""Store of vectors computed before a build, in files whose names are derived from the texts and the model. A build does
-not embed texts that are already stored."""
+"""Store of vectors that are computed before a build, in files named after the texts and the model, and an embedder that
+looks vectors up in it."""
 
 import io
 import secrets
@@ -23,15 +23,16 @@ from index.segments.lexical_rows import LexicalRows, pack_rows
 
 
 def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> str:
-    """Return the key that names the file with the vectors of these texts, in this order, and the file with their
-    lexical weights; `model` as in `Embedder.name`."""
+    """Return the key of the file with the vectors of these texts, in this order, and of the file with their lexical
+    weights. `model` is as in `Embedder.name`."""
     return blake2b(
         (model + " with weights" * lexical).encode() + b"\0" + hash64(texts).tobytes(), digest_size=16
     ).hexdigest()
 
 
 class VectorStore:
-    """Folder (an fsspec address) with one file per key; each row holds a text's hash and its half-precision vector."""
+    """Folder (an fsspec address) with one file of vectors per key. Each row has a text's hash and its vector in half
+    precision."""
 
     def __init__(self, address: str) -> None:
         self._files, self._folder = fsspec.url_to_fs(address)
@@ -42,8 +43,7 @@ class VectorStore:
     def put(
         self, key: str, texts: Sequence[str], vectors: Vectors, lexical: Sequence[LexicalWeights] | None = None
     ) -> None:
-        """Write the vectors of a key atomically: if the process is killed, the file is either complete or absent.
-        Lexical weights go to a separate file, written first."""
+        """Write the vectors of a key atomically. Lexical weights are written to a separate file before."""
         if lexical is not None:
             packed = io.BytesIO()
             np.savez(packed, **pack_rows(lexical)._asdict())
@@ -61,8 +61,8 @@ class VectorStore:
         self._files.mv(unfinished, path)
 
     def known(self, keys: Iterable[str], directory: Path | None = None, wanted: Hashes | None = None) -> KnownVectors:
-        """Return the vectors of these files, copied into a single unnamed file in a local directory; `wanted` has the
-        same meaning as in GatheredVectors. Raises CorpusError for an unreadable file, and OSError for a full disk."""
+        """Return the vectors of these keys, copied into an unnamed file in a local directory; `wanted` is as in
+        GatheredVectors. Raises CorpusError if a file cannot be read, and OSError if the disk is full."""
         with GatheredVectors(directory, wanted) as gathered:
             for key in keys:
                 rows = self._rows(key)
@@ -98,10 +98,11 @@ class VectorStore:
 
 
 class LookupEmbedder:
-    """Implements assayer.ports.Embedder: looks up stored passages and embeds everything else."""
+    """Embedder that looks up passages among known vectors, and embeds everything else; implements
+    `assayer.ports.Embedder`."""
 
     def __init__(self, embedder: Embedder, known: KnownVectors) -> None:
-        """Wrap the embedder; `known` must be passage vectors of the same model."""
+        """Wrap an embedder; `known` must be passage vectors of its model."""
         self._embedder = embedder
         self._known = known
 
@@ -124,11 +125,10 @@ class LookupEmbedder:
 
 
 class LexicalLookupEmbedder(LookupEmbedder):
-    """Lookup embedder that also implements assayer.ports.LexicalEmbedder."""
+    """Lookup embedder that also implements `assayer.ports.LexicalEmbedder`."""
 
     def __init__(self, embedder: Embedder, lexical: LexicalEmbedder, known: KnownVectors) -> None:
-        """Wrap the embedder; `lexical` must be the same embedder. Known vectors without lexical weights are not
-        used."""
+        """Wrap an embedder; `lexical` must be the same object. Known vectors without lexical weights are ignored."""
         super().__init__(embedder, known if known.weighed else KnownVectors([]))
         self._lexical = lexical
 
@@ -152,12 +152,12 @@ def lookup_embedder(embedder: Embedder, known: KnownVectors) -> LookupEmbedder:
 
 
 def _finite(vectors: Vectors) -> Vectors:
-    """Return the vectors if all are finite. Raises CorpusError otherwise, so that unfilled or damaged rows never
-    enter a corpus."""
+    """Return the vectors. Raises CorpusError if a value is not finite, so that missing or damaged vectors are not
+    added to a corpus."""
     if not np.isfinite(vectors).all():
         raise CorpusError(
-            "A text's vector cannot be used: a stored vector is not finite.",
-            "Remove the folder of vectors (--vectors), and build again.",
+            "A stored vector contains values that are not finite.",
+            "Delete the folder of vectors (--vectors), and build again.",
         )
     return vectors
 
@@ -165,5 +165,5 @@ def _finite(vectors: Vectors) -> Vectors:
 def _unreadable(path: str, error: Exception) -> CorpusError:
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return CorpusError(
-        f"The stored vectors in {path} cannot be read: {reason}.", "Remove that file, and build again: it is made anew."
+        f"The stored vectors in {path} cannot be read: {reason}.", "Delete that file and build again to recreate it."
     )

@@ -1,4 +1,4 @@
-"""Building of segments and versions, shared by builds and updates."""
+"""Write segments and versions, for builds and updates."""
 
 import asyncio
 import hashlib
@@ -36,40 +36,41 @@ from index.versions.version_store import BM25_FOLDER, REJECTED_FILE, VersionStor
 
 _ENTRY = "segment.json"
 _WEIGHED = "lexical weights 1"
-"""Part of the hash that names a segment with lexical weights. Change it whenever the format of the weights changes."""
+"""Part of the hash in the name of a segment with lexical weights. Change it whenever the format of the weights
+changes."""
 
 
 class BuildOptions(Frozen):
     exact_up_to: int = Field(default=EXACT_UP_TO, ge=0)
-    """Maximum number of rows searched exactly; above it, an approximate index is built."""
+    """Number of rows up to which search is exact; an approximate index is built for more rows."""
     papers_per_segment: int = Field(default=1_000_000, ge=1)
     """Maximum number of papers per segment."""
     keep: int = Field(default=3, ge=1)
-    """Number of versions that stay in the directory, including the current version, in addition to versions in use.
-    An interrupted evaluation resumes with its version as long as that version exists."""
+    """Number of versions to keep, including the current one; versions in use are kept as well. An interrupted
+    evaluation can resume with its version while that exists."""
     embed_anew: bool = False
     """True to ignore the vectors supplied with records and embed their texts again."""
     device: Device = "cpu"
     """Device that trains large indexes and assigns rows to their lists."""
     readings: Path | None = None
-    """File of names and claims extracted by a language model; None for the file in the corpus directory."""
+    """File of names and claims extracted by a language model; None means the one in the corpus directory."""
 
 
 @dataclass(frozen=True)
 class VersionPlan:
-    """Contents of a new version. Segments shared with the previous version are in `kept`."""
+    """Contents of a new version. `kept` are segments shared with the previous version."""
 
     kept: Sequence[SegmentEntry]
     added: Sequence[SegmentEntry]
     hidden: Mapping[str, Sequence[int]]
     """Hidden rows, by name of the kept segment."""
     removed: Sequence[int] = ()
-    """Ids of the papers that are removed from the previous version's BM25 index."""
+    """Ids of the documents to remove from the BM25 index of papers."""
     removed_passages: Sequence[int] = ()
     before: Path | None = None
     """Directory of the previous version, whose BM25 index is copied."""
     fit: FitCalibration | None = None
-    """Calibration to reuse while the corpus has about the same size."""
+    """Calibration of the previous version, which is reused while the corpus has about the same size."""
     sources: tuple[RecordSource, ...] = ()
     rejections: Sequence[RejectedLine] = ()
     changes: CorpusChanges | None = None
@@ -88,18 +89,17 @@ class VersionBuilder:
 
     @property
     def gpus(self) -> Gpus | None:
-        """GPUs for the configured device. Raises ConfigurationError."""
+        """GPUs of the configured device; None for the CPU. Raises ConfigurationError."""
         return open_gpus(self.options.device)
 
     async def write_segments(self, records: Iterable[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
-        """Sort the records by date and write them as segments. An intact segment left by an interrupted build
-        is reused."""
+        """Sort the records by date, and write them as segments. Intact segments of an interrupted build are reused."""
         with self.versions.scratch_directory() as directory:
             papers = await asyncio.to_thread(sort_papers, records, directory / "sorted.arrow")
             return await self.write_sorted(papers, first_ordinal)
 
     async def write_sorted(self, papers: SortedPapers, first_ordinal: int) -> list[SegmentEntry]:
-        """Write segments as `write_segments` does, for papers that are already sorted."""
+        """Write sorted papers as segments; see `write_segments`."""
         starts = range(0, len(papers), self.options.papers_per_segment)
         path = self.options.readings or self.versions.directory / READINGS_FILE
         readings = await asyncio.to_thread(ContentReadings.open, path)
@@ -128,7 +128,7 @@ class VersionBuilder:
         return segment.model_copy(update={"ordinal": ordinal})
 
     def _segment_name(self, digests: Hashes, readings: Sequence[str]) -> str:
-        """Hash of everything that determines the segment built from the records with these digests."""
+        """Return the segment's name, a hash of the records' digests and everything else that affects its files."""
         made = [FORMAT, self.embedding.embedder.name, self.options.exact_up_to, self.embedding.signature, *readings]
         if self.embedding.lexical is not None:
             made.append(_WEIGHED)
@@ -141,8 +141,8 @@ class VersionBuilder:
         return made.hexdigest()[:16]
 
     async def publish(self, plan: VersionPlan, accept: Accept | None = None) -> Manifest:
-        """Write and publish the planned version. If `accept` raises an exception, the version is removed and the
-        exception is raised; the next attempt can reuse the version's segments."""
+        """Write and publish the planned version. If `accept` raises an exception, the version is removed; the next
+        attempt can reuse its segments."""
         version = self.version_name(plan)
         with self.versions.scratch_directory() as directory:
             await asyncio.to_thread(self._write, plan, directory)
@@ -210,7 +210,7 @@ class VersionBuilder:
 
 
 def _read_of(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:
-    """Return the readings of these papers, in their order."""
+    """Return the readings of papers `start` to `stop` (exclusive) as JSON, in their order."""
     if not readings.by_text:
         return []
     texts = (

@@ -1,6 +1,6 @@
-"""Harvesting of arXiv metadata over OAI-PMH (metadataPrefix arXiv), in windows of days.
+"""Harvest arXiv metadata over OAI-PMH (metadataPrefix arXiv), in windows of days.
 
-The client is our own: existing clients use their own HTTP layer, but addresses must be fetched through our checks."""
+Existing OAI-PMH clients are not used, because their HTTP layer would bypass our checks of addresses."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,8 @@ _NO_RECORDS = "noRecordsMatch"
 
 
 def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
-    """Yield the months between two days, the first and last possibly partial; nothing if the range is empty."""
+    """Split the range between two days, inclusive, into calendar months, of which the first and the last can be
+    partial."""
     while first <= last:
         after = (first.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
         yield first, min(after - dt.timedelta(days=1), last)
@@ -37,11 +38,10 @@ def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt
 
 
 class ArxivHarvest:
-    """Harvest of arXiv by the records' datestamps. Only past days are requested, because more records may still appear
-    today."""
+    """Harvests arXiv by the records' datestamps."""
 
     def __init__(self, transport: IngestTransport, base_url: str, subjects: str = "") -> None:
-        """Create a harvest. `subjects` is a set of the service (`cs`, `math`, `physics:hep-th`); empty for all."""
+        """Create a harvest. `subjects` is a set of the service, such as `cs` or `physics:hep-th`; empty for all."""
         self._transport = transport
         self._base_url = base_url
         self._set = subjects
@@ -58,13 +58,13 @@ class ArxivHarvest:
         return marks
 
     def _source(self, first: dt.date, last: dt.date) -> IngestSource:
-        """Return the source of a window. A later window has precedence: arXiv moves a record into the window of
-        its last change."""
+        """Return the source of a window. Later windows take precedence, because a record's datestamp is the day of its
+        last change."""
         name = f"{self._set or 'all'}/{first}--{last}"
         return IngestSource(kind="arxiv", name=name, layer=last.toordinal(), seal="oai")
 
     async def _harvest_window(self, source: IngestSource, ingest: Ingest) -> IngestedSource:
-        """Harvest a window, starting again if the service has forgotten the resumption token."""
+        """Harvest a window, and start over if the resumption token has expired."""
         for _ in range(_ATTEMPTS):
             try:
                 with SourceWriter(source, ingest.root, ingest.state.partitions) as intake:
@@ -73,7 +73,8 @@ class ArxivHarvest:
                 continue
             return intake.mark
         raise SourceRefused(
-            f"arXiv's OAI-PMH service repeatedly dropped the list of {source.name}.", "Try again later."
+            f"The resumption token for {source.name} of arXiv's OAI-PMH service expired {_ATTEMPTS} times.",
+            "Try again later.",
         )
 
     async def _read_pages(self, source: IngestSource, intake: SourceWriter) -> None:
@@ -91,11 +92,11 @@ class ArxivHarvest:
             if not page.token:
                 return
             query = {"verb": "ListRecords", "resumptionToken": page.token}
-        raise SourceMalformed(f"The list of {source.name} at arXiv does not end.")
+        raise SourceMalformed(f"The list of {source.name} at arXiv has more than {_MOST_PAGES:,} pages.")
 
 
 class _TokenExpired(Exception):
-    """Error for a resumption token that the service has forgotten."""
+    """The resumption token has expired."""
 
 
 class OaiError(NamedTuple):
@@ -108,12 +109,12 @@ class OaiError(NamedTuple):
 def _failure(error: OaiError, source: IngestSource) -> Exception:
     if error.code == _BAD_TOKEN:
         return _TokenExpired()
-    return SourceRefused(f"arXiv's OAI-PMH service refuses {source.name}: {error.code} {error.message}".strip())
+    return SourceRefused(f"arXiv's OAI-PMH service refused {source.name}: {error.code} {error.message}".strip())
 
 
 class OaiRecord(NamedTuple):
     row: RecordRow | str
-    """Row of the record, or the reason why it has none."""
+    """Row of the record, or the reason why it is rejected."""
     deleted: bool
     size: int
 
@@ -130,30 +131,31 @@ def arxiv_paper_id(name: str) -> str:
 
 
 def read_oai_page(body: bytes) -> OaiPage | OaiError:
-    """Parse a page of the service; an empty window is an empty page. Raises SourceMalformed."""
+    """Parse a page of the service. The error for an empty window is returned as an empty page. Raises
+    SourceMalformed."""
     root = _root(body)
     error = root.find(f"{_OAI}error")
     if error is not None and error.get("code") != _NO_RECORDS:
         return OaiError(error.get("code", ""), " ".join((error.text or "").split())[:200])
     listed = root.find(f"{_OAI}ListRecords")
     if error is None and listed is None:
-        raise SourceMalformed("The answer of arXiv's OAI-PMH service lists no records.", _SERVICE_HINT)
+        raise SourceMalformed("The response of arXiv's OAI-PMH service has no list of records.", _SERVICE_HINT)
     records = [] if listed is None else listed.findall(f"{_OAI}record")
     token = "" if listed is None else listed.findtext(f"{_OAI}resumptionToken") or ""
     return OaiPage(tuple(_entry(record) for record in records), token.strip())
 
 
 def _root(body: bytes) -> etree._Element:
-    """Parse the body without DTDs, entities or network access."""
+    """Parse the body without DTDs, entities or network access. Raises SourceMalformed."""
     if len(body) > MAX_PAGE_BYTES:
         raise SourceMalformed(f"A page of arXiv's OAI-PMH service has {len(body):,} bytes.", _SERVICE_HINT)
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError):
-        raise SourceMalformed("The answer of arXiv's OAI-PMH service is not XML.", _SERVICE_HINT) from None
+        raise SourceMalformed("The response of arXiv's OAI-PMH service is not XML.", _SERVICE_HINT) from None
     if root.tag != f"{_OAI}OAI-PMH" or root.getroottree().docinfo.internalDTD is not None:
-        raise SourceMalformed("The answer of arXiv's OAI-PMH service is no OAI-PMH document.", _SERVICE_HINT)
+        raise SourceMalformed("The response of arXiv's OAI-PMH service is not an OAI-PMH document.", _SERVICE_HINT)
     return root
 
 

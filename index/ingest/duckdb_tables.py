@@ -1,6 +1,6 @@
-"""Raw files of one partition as DuckDB tables, and selection of their current rows.
+"""Open the raw files of one partition as DuckDB tables, and select their current rows.
 
-DuckDB works out of core: a partition that does not fit in memory is spilled to disk."""
+DuckDB spills a partition that does not fit in memory to disk."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,9 @@ from index.ingest.storage_path import StoragePath
 try:
     import duckdb
 except ImportError:
-    raise ConfigurationError("Ingest joins with DuckDB, which is not installed.", "Install assayer[ingest].") from None
+    raise ConfigurationError(
+        "Ingest needs DuckDB, which is not installed.", "Install it with: pip install 'assayer[ingest]'"
+    ) from None
 
 Database: TypeAlias = duckdb.DuckDBPyConnection
 Relation: TypeAlias = duckdb.DuckDBPyRelation
@@ -45,22 +47,23 @@ CREATE MACRO edges(name) AS TABLE
     WHERE d.deleted AND d.citation IS NULL AND d.key = e.key AND d.cited = e.cited AND d.layer > e.layer
   );
 """
-"""SQL setup. `latest` keeps for each key the first row of the highest layer, or none if that row is a deletion. Only
-narrow columns are sorted: texts and vectors are read again for the kept rows. `edges` does the same for citations. The
-key of a citation is its own number, if it has one; a deletion can specify only that number, or only the two papers."""
+"""SQL macros that select current rows. `latest` keeps the first row of the highest layer for each key, or none if that
+row is a deletion. Only narrow columns are sorted; texts and vectors are then read for the kept rows. `edges` does the
+same for citations, whose key is their number, if they have one; a deletion can state only the number or only the two
+papers."""
 
 
 class JoinLimits(Frozen):
     memory_mb: int = 4096
     threads: int = 2
     vector_model: str = "allenai/specter2"
-    """Name of the model that made Semantic Scholar's vectors, as in `Embedder.name`."""
+    """Name of the model of Semantic Scholar's vectors, as in `Embedder.name`."""
 
 
 @contextmanager
 def open_database(root: StoragePath, limits: JoinLimits) -> Iterator[Database]:
-    """Open an empty database that reads files below the root. Raises ConfigurationError if the work does not fit
-    the limits, and OSError."""
+    """Open an empty database that can read files below the root. Within the context, running out of memory raises
+    ConfigurationError, and input or output errors raise OSError."""
     with (
         TemporaryDirectory(prefix="assayer-") as spill,
         _duckdb_errors_explained(limits),
@@ -72,7 +75,7 @@ def open_database(root: StoragePath, limits: JoinLimits) -> Iterator[Database]:
 
 
 def add_raw_table(base: Database, name: str, files: Sequence[StoragePath], schema: pa.Schema) -> None:
-    """Add a table of raw files; an empty table with the same columns if there are no files."""
+    """Add a table of raw files; without files, an empty table with the same columns."""
     if files:
         base.read_parquet([str(file) for file in files], filename=True).create_view(name)
     else:
@@ -101,7 +104,8 @@ def _duckdb_errors_explained(limits: JoinLimits) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise ConfigurationError(
-            f"A partition cannot be joined in {limits.memory_mb} MB.", "Raise ASSAYER_INGEST__MEMORY_MB."
+            f"{limits.memory_mb} MB of memory are too little to join a partition.",
+            "Increase ASSAYER_INGEST__MEMORY_MB.",
         ) from error
     except duckdb.IOException as error:
         raise OSError(str(error).splitlines()[0]) from error

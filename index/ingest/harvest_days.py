@@ -1,4 +1,4 @@
-"""Choice of the days that a harvest requests, so that a folder never has gaps between its days."""
+"""Choose the days that a harvest requests, so that a folder has no gaps between its days."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -19,24 +19,24 @@ class DaySpan(NamedTuple):
 
 class HarvestedDays(NamedTuple):
     since: dt.date | None
-    """First day from which all later days are present. None before the first completed run, and in folders created by
-    earlier versions."""
+    """First day from which all days up to `until` are in the folder. None before the first completed run, and in
+    folders created by earlier versions."""
     until: dt.date | None
-    """Last day that is present; None before the first completed run."""
+    """Last day that is in the folder; None before the first completed run."""
     begun: DaySpan | None
-    """Days requested by a run that has not finished; some of them are already in the folder."""
+    """Days requested by a run that did not finish; some of them may be in the folder."""
 
     def to_ask(self, since: dt.date | None, last: dt.date) -> list[DaySpan]:
-        """Return the day spans to request; empty if there is no new day.
+        """Return the spans of days to request; empty if there are no new days.
 
-        The span of an unfinished run comes first if the folder already held data before that run. Then follow the days
-        from `since`, or else from the last harvested day. That day is requested again, as arXiv advises: its day
-        boundaries differ from ours, and records may have been added after the last request. Raises InputError if days
-        in between would be left out."""
+        The days of an unfinished run come first, unless it was the first run or the other days include them. Then come
+        the days from `since` to `last`; by default from the last harvested day, which is requested again, as arXiv
+        advises, because day boundaries differ and records may have been added after the last request. Raises
+        InputError if this would leave a gap."""
         first = since or self.until
         if first is None:
             if self.begun is None:
-                raise InputError("Nothing was harvested yet.", "Give the first day with --from.")
+                raise InputError("Nothing has been harvested yet.", "Specify the first day with --from.")
             first = self.begun.first
         spans = [DaySpan(first, last)] if first < last or (since and first == last) else []
         if self.until is None:
@@ -47,7 +47,7 @@ class HarvestedDays(NamedTuple):
         return [*owed, *spans]
 
     def after(self, asked: Sequence[DaySpan]) -> "HarvestedDays":
-        """Return the state after all of these days have been harvested."""
+        """Return the state after these days have been harvested."""
         firsts = [span.first for span in asked]
         lasts = [span.last for span in asked]
         since = self.since or self.until
@@ -60,9 +60,9 @@ class HarvestedDays(NamedTuple):
 
 def _refuse_gaps(span: DaySpan, begins: dt.date, until: dt.date) -> None:
     if span.first > until + _DAY:
-        raise InputError(f"The days between {until} and {span.first} would be missing.", "Leave out --from.")
+        raise InputError(f"The days between {until} and {span.first} would be missing.", "Omit --from.")
     if span.last < begins - _DAY:
         raise InputError(
-            f"The days between {span.last} and {begins}, where this folder begins, would be missing.",
-            f"Give --until {begins - _DAY} or a later day, or leave it out.",
+            f"The days between {span.last} and {begins}, the first day of this folder, would be missing.",
+            f"Specify --until {begins - _DAY} or a later day, or omit it.",
         )

@@ -1,5 +1,4 @@
-"""OpenAlex snapshot: rows for its works, and the manifest that lists every file of works. Files that the manifest no
-longer lists are removed."""
+"""Read an OpenAlex snapshot: its manifest, which lists all files of works, and rows for its works."""
 
 import csv
 import re
@@ -18,7 +17,7 @@ from index.ingest.source_files import IngestSource, IngestTransport
 from index.ingest.storage_path import StoragePath
 
 _WORKS = "/works/"
-_HINT = "Give the address of a manifest of works, as `…/data/jsonl/works/manifest.json`."
+_HINT = "Pass the address of a manifest of works, such as `…/data/jsonl/works/manifest.json`."
 _WORK = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)
 _DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
 _MOST_WORDS = 100_000
@@ -39,7 +38,7 @@ class _File(BaseModel):
 
 
 class _Manifest(BaseModel):
-    """Manifest of a snapshot, with `files` since 2026 and `entries` before."""
+    """Manifest of a snapshot. The list is named `files` since 2026, `entries` before."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -48,7 +47,7 @@ class _Manifest(BaseModel):
 
 
 class OpenAlexFiles:
-    """Files of works next to their manifest, on the web or in any file system."""
+    """Files of works next to their manifest, on the web or in a file system."""
 
     def __init__(self, manifest: str, transport: IngestTransport, incoming: Path) -> None:
         self._manifest = manifest
@@ -65,7 +64,7 @@ class OpenAlexFiles:
         except ValidationError:
             raise SourceMalformed(f"{self._manifest} is not a manifest of an OpenAlex snapshot.", _HINT) from None
         if any(_WORKS not in file.url or ".." in file.url for file in manifest.files):
-            raise SourceMalformed(f"{self._manifest} names files that are not of works.", _HINT)
+            raise SourceMalformed(f"{self._manifest} lists files that do not contain works.", _HINT)
         home = self._manifest.rsplit("/", 1)[0]
         named = {file.url.split(_WORKS, 1)[1]: file.meta for file in manifest.files}
         self.date = manifest.date
@@ -87,7 +86,9 @@ class OpenAlexFiles:
             return
         path = self._incoming / source.name.replace("/", "-")
         if await self._transport.save(source.address, path, self._sizes.get(source.name)) == "refused":
-            raise SourceRefused(f"{source.address} is not delivered.", "The snapshot may have changed: run it again.")
+            raise SourceRefused(
+                f"{source.address} cannot be downloaded.", "The snapshot may have changed; run the command again."
+            )
         yield str(path)
         path.unlink()
 
@@ -148,7 +149,7 @@ def abstract_text(positions: Any) -> str:
 
 
 def merged_ids(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the ids of works that were merged into others, from lines `merge_date,id,merge_into_id` of the legacy
+    """Yield the ids of works that were merged into others, from CSV lines `merge_date,id,merge_into_id` of the legacy
     snapshot. Raises csv.Error."""
     for row in csv.DictReader(lines):
         if work := _work(row.get("id")):
@@ -174,7 +175,7 @@ def _authors(value: Any) -> list[str]:
 
 
 def _precise(date: str) -> str:
-    """Shorten a date to its known part: OpenAlex writes 1 for an unknown month or day."""
+    """Return a date without an unknown month or day, for which OpenAlex writes 1."""
     if date.endswith("-01-01"):
         return date[:4]
     return date[:7] if date.endswith("-01") else date

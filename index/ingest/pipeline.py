@@ -1,10 +1,10 @@
-"""The ingest pipeline: reads missing source files, then joins the partitions that they change.
+"""Ingest pipeline: read missing source files, then join the partitions that they change.
 
 An ingest folder:
 
     ingest.json          its state, written after each successful run
-    raw/KIND/SOURCE/     stage one, a folder per source file: part-*.parquet, rejected.jsonl, source.json; after
-                         several diffs, one folder for all earlier source files (`raw_compaction`)
+    raw/KIND/SOURCE/     stage one, a folder per source file: part-*.parquet, rejected.jsonl, source.json;
+                         `raw_compaction` replaces the folders of many source files by one
     records/             stage two: part-*.parquet, all paper records
     upserts/, deletions/ changes since the first run that the corpus has not applied yet; deletions.txt lists all
                          deletions"""
@@ -50,12 +50,12 @@ _DELETIONS_FILE = "deletions.txt"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 ReportProgress = Callable[[str, int, int], None]
-"""Callback for progress: stage name, steps done, total steps."""
+"""Callback for progress: stage, steps done, total steps."""
 
 
 class IngestOptions(Frozen):
     partitions: int = 64
-    """Number of partitions of a new folder; a single partition is read, joined and written at a time."""
+    """Number of partitions of a new folder; one partition at a time is joined."""
     jobs: int = 1
     """Number of files parsed concurrently, each in a separate process if more than 1."""
     join: JoinLimits = JoinLimits()
@@ -68,28 +68,28 @@ class IngestState(Frozen):
     """Origin of the records: `s2`, `arxiv`, `openalex` or `jsonl`."""
     partitions: int
     until: str = ""
-    """Release or day up to which the folder is complete. Empty before the first completed run, and for origins
-    without releases or days."""
+    """Release or day up to which the folder is complete; empty before the first completed run, and for origins without
+    releases or days."""
     since: dt.date | None = None
-    """First day from which all arXiv days are in the folder. None if no run has recorded it."""
+    """First day from which all days of arXiv are in the folder; None if unknown."""
     begun: DaySpan | None = None
     """Days of arXiv requested by an unfinished run."""
     built: bool = False
     kinds: tuple[SourceKind, ...] = ()
-    """Kinds of files that were read completely."""
+    """Kinds of source files that were read."""
     subjects: str | None = None
-    """arXiv set to which the folder is restricted; empty for all sets, None before it was chosen."""
+    """arXiv set to which the folder is restricted; empty for all sets, None before the first run."""
     manifest: str = ""
-    """OpenAlex manifest from which the folder was made."""
+    """Address of the OpenAlex manifest."""
 
 
 class IngestSummary(NamedTuple):
     taken: int
-    """Number of source files newly read."""
+    """Number of source files that were read in this run."""
     there: int
-    """Number of source files that were present before."""
+    """Number of source files that were read in earlier runs."""
     rows: int
-    """Number of usable lines in the newly read files."""
+    """Number of usable lines in the files read in this run."""
     parts: int
     """Number of partitions joined."""
     records: int
@@ -100,10 +100,10 @@ class IngestSummary(NamedTuple):
 
 
 class Ingest:
-    """Ingest into a single folder from a single origin. No other process may write into the folder at the same time."""
+    """Ingests into one folder from one origin. No other process may write to the folder at the same time."""
 
     def __init__(self, address: str, origin: str, options: IngestOptions, report: ReportProgress) -> None:
-        """Open or create the folder. Raises InputError if it holds something else."""
+        """Open or create the folder. Raises InputError if it contains anything else."""
         self.root = StoragePath.parse(address)
         self._options = options
         self._report = report
@@ -112,9 +112,9 @@ class Ingest:
     async def run(
         self, sources: Sequence[IngestSource], supply: SourceAccess, until: str = "", *, complete: bool = False
     ) -> IngestSummary:
-        """Read the missing sources and join the partitions that they change. If `complete` is set, all other sources
-        are removed."""
-        if complete:  # what is known of the sources before does not hold for these
+        """Read the missing sources, and join the partitions that they change. With `complete`, all other sources are
+        removed."""
+        if complete:  # the recorded release and kinds may not apply to these sources
             self.state = self.state.model_copy(update={"until": "", "kinds": ()})
         self._write_state()
         await asyncio.to_thread(self._remove_obsolete, sources if complete else None)
@@ -122,8 +122,8 @@ class Ingest:
         return await self.join(taken, until, tuple(dict.fromkeys(source.kind for source in sources)))
 
     def begin(self, until: str) -> None:
-        """Record the release that a first run will read, so that after an interruption it resumes with the same
-        release."""
+        """Record the release that a first run reads, so that it continues with the same release after an
+        interruption."""
         self.state = self.state.model_copy(update={"until": until})
         self._write_state()
 
@@ -133,15 +133,15 @@ class Ingest:
         return HarvestedDays(held.since, dt.date.fromisoformat(held.until) if held.until else None, held.begun)
 
     def begin_days(self, asked: Sequence[DaySpan]) -> None:
-        """Record the requested days before any of them is read, so that the next run requests the days that an
-        interrupted run missed."""
+        """Record the requested days before they are read, so that the next run requests them again if this one is
+        interrupted."""
         if asked:
             span = DaySpan(min(item.first for item in asked), max(item.last for item in asked))
             self.state = self.state.model_copy(update={"begun": span})
             self._write_state()
 
     async def join_days(self, asked: Sequence[DaySpan], taken: Sequence[IngestedSource]) -> IngestSummary:
-        """Join the partitions after all requested days were read, and record the days."""
+        """Join the partitions after all requested days have been read, and record the days."""
         days = self.days.after(asked)
         summary = await self.join(taken, days.until.isoformat() if days.until else "")
         self.state = self.state.model_copy(update={"since": days.since, "begun": None})
@@ -149,12 +149,12 @@ class Ingest:
         return summary
 
     def bind_subjects(self, wanted: str | None) -> str:
-        """Return the arXiv set to which the folder is restricted, fixed by the first run; None accepts any set. Raises
-        InputError for a different set, because the recorded completeness date cannot apply to two sets."""
+        """Return the arXiv set to which the folder is restricted, which the first run determines; `wanted` None accepts
+        any set. Raises InputError for a different set, because the recorded days cannot apply to two sets."""
         held = self.state.subjects
         if None not in (held, wanted) and held != wanted:
             raise InputError(
-                f"{self.root} holds {_set(held)} and not {_set(wanted)}.", "Each set has a folder of its own."
+                f"{self.root} contains {_set(held)}, not {_set(wanted)}.", "Use a separate folder for each set."
             )
         subjects = wanted or held or ""
         self.state = self.state.model_copy(update={"subjects": subjects})
@@ -164,7 +164,7 @@ class Ingest:
     async def join(
         self, taken: Sequence[IngestedSource], until: str = "", kinds: Sequence[SourceKind] = ()
     ) -> IngestSummary:
-        """Join the partitions whose sources have changed since their records were made."""
+        """Join the partitions whose sources have changed since they were last joined."""
         self._write_state()
         there = len(await asyncio.to_thread(ingested_sources, self.root)) - len(taken)
         marks = await asyncio.to_thread(self._compact)
@@ -177,15 +177,15 @@ class Ingest:
 
     @property
     def next_layer(self) -> int:
-        """Layer above the layers of all sources."""
+        """Layer above those of all sources."""
         return max((mark.layer for _, mark in ingested_sources(self.root)), default=-1) + 1
 
     def remember_manifest(self, wanted: str) -> None:
-        """Record the address where the next run finds the manifest."""
+        """Record the address of the manifest for the next run."""
         self.state = self.state.model_copy(update={"manifest": wanted})
 
     def deletions(self, kind: SourceKind) -> list[IngestSource]:
-        """Return the sources that were read and contain only deletions."""
+        """Return the sources of a kind that were read and contain only deletions."""
         marks = [
             mark for _, mark in ingested_sources(self.root) if mark.kind == kind and mark.deletions and not mark.rows
         ]
@@ -203,14 +203,16 @@ class Ingest:
         place = self.root / _STATE_FILE
         if not place.exists():
             if any(not name.startswith(".") for name in self.root.child_names()):
-                raise InputError(f"{self.root} holds something else than ingested papers.", "Give an empty folder.")
+                raise InputError(f"{self.root} is neither empty nor an ingest folder.", "Choose an empty folder.")
             return IngestState(origin=origin, partitions=self._options.partitions)
         try:
             holding = IngestState.model_validate_json(place.read())
         except ValidationError:
             raise InputError(f"{place} cannot be read.", "Start over with an empty folder.") from None
         if holding.origin != origin:
-            raise InputError(f"{self.root} holds papers from {holding.origin}.", "Each origin has a folder of its own.")
+            raise InputError(
+                f"{self.root} contains papers from {holding.origin}.", "Use a separate folder for each origin."
+            )
         return holding
 
     def _write_state(self) -> None:
@@ -219,7 +221,7 @@ class Ingest:
     async def _ingest_missing(self, sources: Sequence[IngestSource], supply: SourceAccess) -> list[IngestedSource]:
         missing = await asyncio.to_thread(self.missing, sources)
         done = len(sources) - len(missing)
-        turns = asyncio.Semaphore(self._options.jobs + 1)  # one more, which is fetched while others are parsed
+        turns = asyncio.Semaphore(self._options.jobs + 1)  # one more, to fetch a file while others are parsed
         self._report("Reading", done, len(sources))
 
         async def one(source: IngestSource) -> IngestedSource:
@@ -236,7 +238,7 @@ class Ingest:
             return await gather_all(one(source) for source in missing)
 
     def _remove_obsolete(self, kept: Sequence[IngestSource] | None) -> None:
-        """Remove leftovers of interrupted runs, and all sources except `kept`; None keeps all."""
+        """Remove leftovers of interrupted runs, and, unless `kept` is None, all other sources."""
         remove_leftovers(self.root)
         if kept is not None:
             stay = {source_folder(self.root, source).path for source in kept}
@@ -245,7 +247,7 @@ class Ingest:
                     remove_source(folder)
 
     def _compact(self) -> list[tuple[StoragePath, IngestedSource]]:
-        """Compact raw files and return the remaining sources."""
+        """Compact raw files, and return the resulting sources."""
         with _failures_explained(self.root):
             remove_leftovers(self.root)
             compact_raw_files(self.root, self._options.join, partial(self._report, "Compacting"))
@@ -253,7 +255,7 @@ class Ingest:
 
     async def _join_changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[PartitionSummary]:
         changed = await asyncio.to_thread(self._changed, marks)
-        if changed:  # until all are joined, the list would not fit what is in upserts/
+        if changed:  # the list would be inconsistent with upserts/ until all partitions are joined
             await asyncio.to_thread((self.root / _DELETIONS_FILE).remove)
         summaries = []
         for number, part in enumerate(changed):
@@ -289,7 +291,7 @@ def _set(subjects: str | None) -> str:
 
 
 def _names(part: int, marks: Iterable[tuple[StoragePath, IngestedSource]]) -> tuple[str, ...]:
-    """Return names that identify the sources of a partition's records."""
+    """Return names that identify the sources of a partition, with their contents."""
     return tuple(sorted(f"{mark.kind}/{mark.name}@{mark.seal}" for _, mark in marks if part in mark.parts))
 
 
@@ -314,16 +316,20 @@ def _summary(taken: Sequence[IngestedSource], there: int, parts: Sequence[Partit
 
 @contextmanager
 def _failures_explained(root: StoragePath) -> Iterator[None]:
-    """Turn operating system errors into errors with advice. The run can be repeated."""
+    """Convert operating system errors to errors with advice."""
     try:
         yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
-        hint = "Free some space there, then run it again." if error.errno in _FULL else "Fix this and run it again."
+        hint = (
+            "Free some space there, then run the command again."
+            if error.errno in _FULL
+            else "Fix this and run the command again."
+        )
         raise InputError(f"Ingest into {root} failed: {reason}.", hint) from error
     except BrokenProcessPool as error:
         raise ConfigurationError(
-            "A process that parsed a file was killed.", "Memory may be short: lower ASSAYER_INGEST__JOBS."
+            "A process that parsed a file was killed.", "If memory is short, reduce ASSAYER_INGEST__JOBS."
         ) from error
 
 
@@ -334,7 +340,8 @@ def _pool(jobs: int) -> Executor:
 
 
 def _end_with_parent() -> None:
-    """End a worker whose parent was killed; otherwise it would write into a folder that the next run uses."""
+    """End this worker process if its parent is killed, because it would otherwise write to a folder that the next run
+    uses."""
     parent = multiprocessing.parent_process()
 
     def wait() -> None:

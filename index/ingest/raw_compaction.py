@@ -1,11 +1,11 @@
-"""Compaction of raw files: many source files become one, so that diffs do not accumulate.
+"""Compact raw files: merge many sources into one, so that diffs do not accumulate.
 
 The current row of each key is kept, with its layer; replaced and deleted rows are dropped. Only sources that are read
-once are compacted (releases, diffs, harvests): files listed by an operator or a manifest are added and removed under
-their own names.
+once are compacted (releases, diffs, harvests), not files listed by an operator or a manifest, which can be removed
+later by name.
 
-Compaction can be killed at any time: the new file is valid once its `source.json` is written, which lists the absorbed
-sources; the next run removes any that are still present (`remove_leftovers`)."""
+Compaction can be interrupted at any time: the new source is valid once its `source.json`, which lists the absorbed
+sources, is written. The next run removes absorbed sources that still exist (`remove_leftovers`)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
@@ -30,14 +30,13 @@ from index.ingest.storage_path import StoragePath
 
 _COMPACTED: tuple[SourceKind, ...] = (*S2_KINDS, "arxiv")
 _MOST_LAYERS = 8
-"""Maximum layers of a kind before they are compacted. Each compaction rewrites all rows of the kind, as each join does.
-"""
+"""Number of layers of a kind above which they are compacted. Compaction, like a join, rewrites all rows of the kind."""
 
 _Sources = Sequence[tuple[StoragePath, IngestedSource]]
 
 
 def remove_leftovers(root: StoragePath) -> None:
-    """Remove leftovers of interrupted runs: unfinished sources, and sources that were absorbed."""
+    """Remove leftovers of interrupted runs: unfinished sources, and sources that were compacted into others."""
     absorbed = {(mark.kind, absorb) for _, mark in ingested_sources(root) for absorb in mark.absorbs}
     for folder in source_folders(root):
         if not (folder / SOURCE_FILE).exists():
@@ -48,8 +47,8 @@ def remove_leftovers(root: StoragePath) -> None:
 
 
 def compact_raw_files(root: StoragePath, limits: JoinLimits, report: Callable[[int, int], None]) -> None:
-    """Compact every kind that has too many layers, sequentially; each needs disk space for a second copy. `report` is
-    called with the number of partitions done and the total."""
+    """Compact every kind that has too many layers, one after the other; each needs disk space for a second copy.
+    `report` is called with the number of partitions done and their total."""
     marks = ingested_sources(root)
     for kind in _COMPACTED:
         own = [(folder, mark) for folder, mark in marks if mark.kind == kind]
@@ -88,7 +87,7 @@ def _compact_kind(
 
 
 def _compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
-    """Return the compacted source, named by a hash of its sources, so that equal names mean equal rows."""
+    """Return the compacted source, whose name is a hash of the sources in it."""
     names = "\n".join(sorted(f"{mark.name}@{mark.seal}" for _, mark in marks))
     name = f"folded/{blake2b(names.encode(), digest_size=8).hexdigest()}"
     return IngestSource(kind=kind, name=name, layer=max(mark.layer for _, mark in marks), seal="folded")
@@ -97,7 +96,7 @@ def _compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
 def _compact_partition(
     root: StoragePath, kind: SourceKind, files: Sequence[StoragePath], into: StoragePath, limits: JoinLimits
 ) -> int:
-    """Write the current rows under new line numbers and return their number. If there are no rows, no file is kept."""
+    """Write the current rows with new line numbers, and return their number; without rows, no file remains."""
     schema, standing = SOURCE_FORMATS[kind].schema, "edges" if kind == "citations" else "latest"
     with open_database(root, limits) as base:
         add_raw_table(base, "rows", files, schema)

@@ -1,4 +1,4 @@
-"""First stage of ingest: converts a source file, completely or not at all, to raw Parquet, partitioned by the hash of
+"""First stage of ingest: convert a source file, completely or not at all, to raw Parquet, partitioned by the hash of
 the paper's id."""
 
 import csv
@@ -29,12 +29,12 @@ SOURCE_FILE, REJECTED_FILE = "source.json", "rejected.jsonl"
 _FLUSH = 64 * 2**20
 """Bytes of source text buffered before they are written as a row group of each partition."""
 _LISTED = 1_000
-"""Maximum rejected lines listed per source; all are counted."""
+"""Maximum rejected lines listed per source; further ones are only counted."""
 _RAW = "raw"
 
 
 class RowStamp(NamedTuple):
-    """Stamp that decides which row of a key is current: the last row by layer, then by line."""
+    """Columns that determine which row of a key is current: the first line in the highest layer."""
 
     line: int
     layer: int
@@ -49,13 +49,14 @@ class AbsorbedSource(Frozen):
 
 
 class IngestedSource(Frozen):
-    """Record of a completely read source file, with its counts. It is written last: a folder without it is ignored."""
+    """Record of a source file that was read completely, with counts. It is written last; a folder without it is
+    ignored."""
 
     kind: str
     name: str
     layer: int
     seal: str
-    """Seal that distinguishes contents under the same name: a size, an ETag or a checksum."""
+    """Size, ETag or checksum, which changes with the contents of the source."""
     rows: int
     deletions: int
     bytes: int
@@ -64,7 +65,7 @@ class IngestedSource(Frozen):
     parts: tuple[int, ...]
     """Partitions that contain rows of the source."""
     absorbs: tuple[AbsorbedSource, ...] = ()
-    """Sources that were compacted into this source; they no longer count, even if still present."""
+    """Sources that were compacted into this one; they are ignored, even if they still exist."""
 
 
 def partition_file(part: int) -> str:
@@ -72,11 +73,11 @@ def partition_file(part: int) -> str:
 
 
 class RawFileWriter:
-    """Writer that splits rows into one Parquet file per partition; the files are complete after the `with` block. Holds
-    at most 64 MB of text."""
+    """Splits rows into one Parquet file per partition; the files are complete when the context ends. Holds about 64 MB
+    of text in memory."""
 
     def __init__(self, folder: StoragePath, schema: pa.Schema, partitions: int) -> None:
-        """Create a writer. `schema` includes the stamp's columns; rows are tuples in the order of the other columns."""
+        """Create a writer. `schema` ends with the columns of RowStamp; rows have the values of the other columns."""
         self._folder = folder
         self._schema = schema
         self._partitions = partitions
@@ -91,8 +92,8 @@ class RawFileWriter:
         return tuple(sorted(self._files))
 
     def add(self, paper: str | None, row: Sequence[Any], stamp: RowStamp, size: int) -> None:
-        """Add a row. `paper` is the id that decides the partition; None adds the row to every partition. `size`
-        is in bytes of text."""
+        """Add a row. `paper` is the id that determines the partition; None adds the row to every partition. `size` is
+        the bytes of its text."""
         self._rows.append((*row, *stamp))
         self._ids.append(paper)
         self._held += size
@@ -138,7 +139,7 @@ def source_folder(root: StoragePath, source: IngestSource) -> StoragePath:
 
 
 def source_folders(root: StoragePath) -> list[StoragePath]:
-    """Return the folders of all sources, unfinished sources included."""
+    """Return the folders of all sources, including unfinished ones."""
     raw = root / _RAW
     return [raw / kind / name for kind in raw.child_names() for name in (raw / kind).child_names()]
 
@@ -153,13 +154,13 @@ def ingested_sources(root: StoragePath) -> list[tuple[StoragePath, IngestedSourc
 
 
 def remove_source(folder: StoragePath) -> None:
-    """Remove a source, its `source.json` first, so that a partly removed source never counts."""
+    """Remove a source, starting with its `source.json`, so that a partly removed source is ignored."""
     (folder / SOURCE_FILE).remove()
     folder.remove()
 
 
 class SourceWriter:
-    """Writer of the rows of a single source, which counts once the `with` block ends without an error."""
+    """Writes the rows of one source, which becomes valid when the context ends without an error."""
 
     def __init__(self, source: IngestSource, root: StoragePath, partitions: int) -> None:
         self._source = source
@@ -173,7 +174,7 @@ class SourceWriter:
         self._rows = self._deletions = self._bytes = 0
 
     def add(self, line: int, row: Sequence[Any] | str, size: int, deleted: bool = False) -> None:
-        """Add a row; `row` can instead be the reason why the line is rejected."""
+        """Add a row. If the line is rejected, `row` is the reason instead."""
         self._bytes += size
         if isinstance(row, str):
             self._reject(line, row)
@@ -215,7 +216,7 @@ class SourceWriter:
 
 
 def ingest_file(source: IngestSource, address: str, root: str, partitions: int) -> IngestedSource:
-    """Read the file at the address; lines before damaged content are kept."""
+    """Read the file at an address into raw files. If its content is damaged, lines before the damage are kept."""
     with open_address(address) as file, SourceWriter(source, StoragePath.parse(root), partitions) as intake:
         if source.kind == "openalex" and source.deleted:
             _write_merged_ids(file, intake)
@@ -236,4 +237,4 @@ def _write_merged_ids(file: IO[bytes], intake: SourceWriter) -> None:
     except DAMAGE_ERRORS:
         intake.add(number + 1, DAMAGED, 0)
     except csv.Error:
-        intake.add(number + 1, "not a table from here on", 0)
+        intake.add(number + 1, "not valid CSV from here on", 0)

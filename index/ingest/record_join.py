@@ -1,4 +1,4 @@
-"""Second stage of ingest: the rows of a partition, from all sources, become paper records."""
+"""Second stage of ingest: join the rows of a partition from all sources to paper records."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ _PENDING = """
 SELECT w.* FROM waiting w SEMI JOIN joined j ON j.id = w.id ANTI JOIN changed c ON c.id = w.id
 UNION ALL BY NAME SELECT * FROM changed;
 """
-"""SQL for pending changes, including those of earlier runs that the corpus has not applied yet."""
+"""SQL that selects pending upserts, including those of earlier runs that the corpus has not applied yet."""
 _GONE = (
     "SELECT id FROM (SELECT id FROM old UNION SELECT id FROM absent) g ANTI JOIN joined j ON j.id = g.id ORDER BY id"
 )
@@ -65,8 +65,7 @@ class PartitionSummary(NamedTuple):
 
 
 def joined_sources(root: StoragePath, part: int) -> tuple[str, ...] | None:
-    """Return the names and seals of the sources from which a partition's records were made; None before the first
-    join."""
+    """Return the names and seals of the sources of a partition when it was last joined; None before the first join."""
     place = root / RECORDS / partition_file(part)
     if not place.exists():
         return None
@@ -79,9 +78,9 @@ def join_partition(
     root: StoragePath, part: int, files: Mapping[SourceKind, Sequence[StoragePath]], names: Sequence[str], first: bool,
     limits: JoinLimits,
 ) -> PartitionSummary:  # fmt: skip
-    """Rewrite the records of a partition from its raw files, and write the changes as upserts and deletions; the
-    `first` join writes no changes. `names` are later returned by `joined_sources`. Can be repeated if the process is
-    killed, because the records are written last."""
+    """Rewrite the records of a partition from its raw files, and write the changes as upserts and deletions, except in
+    the `first` join. `names` are stored for `joined_sources`. Records are written last, so that the join can be
+    repeated after an interruption."""
     with open_database(root, limits) as base:
         rejected = _join(base, files)
         record_file = root / RECORDS / partition_file(part)
@@ -94,7 +93,7 @@ def join_partition(
 
 
 def _join(base: Database, files: Mapping[SourceKind, Sequence[StoragePath]]) -> tuple[RejectionCount, ...]:
-    """Create the table `joined` and return the counts of rejected rows."""
+    """Create the table `joined`, and return the counts of rejected rows."""
     whole = [kind for kind in files if kind not in S2_KINDS]
     if whole:
         add_raw_table(base, "rows", files[whole[0]], SOURCE_FORMATS[whole[0]].schema)
@@ -122,7 +121,7 @@ def _one(base: Database, query: str, given: Mapping[str, Any] | None = None) -> 
 
 
 def _write_changes(base: Database, root: StoragePath, part: int, record_file: StoragePath) -> tuple[int, int]:
-    """Write the changes of a partition and return the numbers of pending upserts and deletions."""
+    """Write the changes of a partition, and return the numbers of pending upserts and deletions."""
     upsert_file = root / UPSERTS / partition_file(part)
     gone_file = root / DELETIONS / partition_file(part).replace(".parquet", ".txt")
     _add_records(base, "old", record_file)

@@ -1,5 +1,5 @@
-"""Rows that are complete records (from JSON Lines, OpenAlex or arXiv), and conversion of foreign values to column
-types. Values that do not fit become empty and never raise an error."""
+"""Rows of complete records (from JSON Lines, OpenAlex or arXiv), and functions that convert source values to column
+types. Values that do not fit become empty; they raise no errors."""
 
 import datetime as dt
 import re
@@ -65,8 +65,8 @@ def deletion(paper: str) -> RecordRow:
 
 
 def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
-    """Return the row of a record, or why it is rejected. The record's vector is not checked here, because only the
-    reader of the records knows the model."""
+    """Return the row of a record, or the reason why it is rejected. The vector's dimensions are not checked, because
+    the model is not known here."""
     try:
         record = validated_record(data)
     except ValidationError as error:
@@ -95,7 +95,7 @@ def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
 
 
 def as_text(value: Any) -> str:
-    """Return the value as text; some sources write texts as numbers."""
+    """Return the value as text; empty if it is neither text nor an integer, which some sources use for texts."""
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int else ""
@@ -116,10 +116,11 @@ def as_count(value: Any) -> int | None:
 
 
 def as_day(date: Any, year: Any = None) -> dt.date | None:
-    """Return the last day of the period, as in records; None if neither the date nor the year is usable."""
-    for said in (date, year):
+    """Return the date, or the last day of the period if only the month or year is known; None if neither the date nor
+    the year is usable."""
+    for value in (date, year):
         try:
-            if found := as_text(said).strip():
+            if found := as_text(value).strip():
                 return last_day(found)
         except (ValueError, OverflowError):
             continue

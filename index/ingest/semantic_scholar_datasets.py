@@ -1,4 +1,4 @@
-"""Semantic Scholar's datasets service: releases, the files of their datasets, and the diffs between releases."""
+"""Client of Semantic Scholar's datasets service: releases, files of their datasets, and diffs between releases."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -43,7 +43,7 @@ class _Diffs(_Answer):
 
 
 class S2File(NamedTuple):
-    """Identity of a file whose links expire."""
+    """Identity of a file, which has different links over time because they expire."""
 
     kind: SourceKind
     since: str
@@ -66,9 +66,7 @@ class S2Datasets:
 
     def __init__(self, transport: IngestTransport, base_url: str, key: str) -> None:
         if not key:
-            raise ConfigurationError(
-                "Semantic Scholar lends its datasets to holders of a key only.", "Set ASSAYER_S2__API_KEY."
-            )
+            raise ConfigurationError("Semantic Scholar's datasets require an API key.", "Set ASSAYER_S2__API_KEY.")
         self._transport = transport
         self._base = f"{base_url}/datasets/v1"
         self._key = key
@@ -100,11 +98,11 @@ class S2Datasets:
         try:
             return shape.model_validate_json(body)
         except ValidationError:
-            raise SourceMalformed(f"Semantic Scholar's answer to {path} cannot be read.", _HINT) from None
+            raise SourceMalformed(f"Semantic Scholar's response to {path} cannot be parsed.", _HINT) from None
 
 
 class S2Files:
-    """Source files downloaded into a local folder; expired links are renewed."""
+    """Downloads source files to a local folder, and renews expired links."""
 
     def __init__(
         self, service: S2Datasets, transport: IngestTransport, links: Mapping[S2File, str], incoming: Path
@@ -142,10 +140,10 @@ def _by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
     """Return the links by file. Raises SourceMalformed if two files have the same name."""
     by_file = dict(links)
     if len(by_file) != len(links):
-        raise SourceMalformed("Semantic Scholar lists two files of one dataset under one name.", _HINT)
+        raise SourceMalformed("Semantic Scholar lists two files of a dataset with the same name.", _HINT)
     return by_file
 
 
 def _name(link: str) -> str:
-    """Return the file name without the signature, identical for every link to the file."""
+    """Return the file name in a link, without the signature, which differs between links."""
     return urlsplit(link).path.rsplit("/", 1)[-1]

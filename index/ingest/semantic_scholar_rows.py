@@ -1,4 +1,4 @@
-"""Rows from lines of Semantic Scholar's datasets, including full texts of s2orc."""
+"""Convert lines of Semantic Scholar's datasets, including the full texts of s2orc, to rows."""
 
 import re
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ SECTIONS = pa.schema([_KEY, RECORDS_SCHEMA.field("sections")])
 EMBEDDINGS = pa.schema([_KEY, RECORDS_SCHEMA.field("vector")])
 
 Row = tuple[Any, ...]
-"""Values in the order of a schema above. The key of a citation is the key of the citing paper; None in a deletion that
-specifies only the citation."""
+"""Values in the order of one of the schemas above. The key of a citation is that of the citing paper, or None in a
+deletion that states only the citation's number."""
 
 _SHA = re.compile(r"[0-9a-f]{40}")
 _MOST = 2**62
@@ -31,13 +31,13 @@ _NO_KEY = "corpusid is missing"
 
 
 def s2_paper_id(key: int) -> str:
-    """Return the paper's id as Semantic Scholar writes it in requests; citations use only this id. API results are
-    matched by identifiers, including the 40 digits in the address of the paper's page."""
+    """Return the paper's id in the form that Semantic Scholar's API accepts. The datasets' citations use only this id;
+    results of the API are matched by other identifiers, such as the SHA in the URL of the paper's page."""
     return f"CorpusId:{key}"
 
 
 def paper_row(data: Mapping[str, Any]) -> Row | str:
-    """Return the row of a paper in the order of PAPERS, or why it is rejected."""
+    """Return the row of a paper in the order of PAPERS, or the reason why it is rejected."""
     key = _key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
@@ -61,7 +61,8 @@ def abstract_row(data: Mapping[str, Any]) -> Row | str:
 
 
 def citation_row(data: Mapping[str, Any]) -> Row | str:
-    """Return the row of a citation, or why it is rejected. A deletion can specify only the citation."""
+    """Return the row of a citation, or the reason why it is rejected. A deletion can state only the citation's
+    number."""
     citing, cited, citation = (_key(data.get(name)) for name in ("citingcorpusid", "citedcorpusid", "citationid"))
     if citation is None and (citing is None or cited is None):
         return "citingcorpusid or citedcorpusid is missing"
@@ -77,8 +78,8 @@ def sections_row(data: Mapping[str, Any]) -> Row | str:
 
 
 def embedding_row(data: Mapping[str, Any]) -> Row | str:
-    """Return the row of a vector, or why it is rejected. The vector is a text in the files of 2022 to 2026, and a
-    list in the documentation."""
+    """Return the row of a vector, or the reason why it is rejected. The vector is JSON text in the files of 2022 to
+    2026, but a list in the documentation."""
     key = _key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
@@ -97,7 +98,7 @@ def embedding_row(data: Mapping[str, Any]) -> Row | str:
 
 
 def _key(value: Any) -> int | None:
-    """Return the value as a key, or None; some files write numbers as text."""
+    """Return the value as a key, or None if it is not one; some files write numbers as text."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
         value = int(value)
     return value if type(value) is int and 0 <= value < _MOST else None
@@ -124,11 +125,11 @@ class _Annotation(NamedTuple):
 
 
 def sections_of(data: Mapping[str, Any]) -> list[SectionRow] | str:
-    """Return the sections in the order of the text, or a reason if nothing can be read. Text before the first
-    heading has no title.
+    """Return the sections in text order, or the reason why there are none. Text before the first heading becomes a
+    section without a title.
 
-    Two layouts are known: `content.text` with `content.annotations` (s2orc), and `body.text` with
-    `body.annotations` (s2orc_v2, the only layout in releases of 2026); annotations are lists written as JSON texts."""
+    Two layouts are known: `content.text` with `content.annotations` (s2orc), and `body.text` with `body.annotations`
+    (s2orc_v2, the only layout in releases of 2026). Annotations are lists, written as JSON text."""
     body = next((value for name in ("body", "content") if isinstance(value := data.get(name), dict)), None)
     if body is None:
         return "body is missing"

@@ -1,4 +1,4 @@
-"""Source files: their kinds, their origins, and the interface to the network."""
+"""Source files: their kinds, where they come from, and the interface for downloading them."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -12,50 +12,50 @@ from index.ingest.storage_path import StoragePath
 SourceKind = Literal[
     "papers", "abstracts", "citations", "s2orc", "s2orc_v2", "embeddings-specter_v2", "openalex", "arxiv", "jsonl"
 ]  # fmt: skip
-"""Kinds of source files and names of the first stage's folders. All but the last three are Semantic Scholar datasets.
-"""
+"""Kinds of source files, which are also names of folders in stage one. All but the last three are Semantic Scholar
+datasets."""
 
 S2_KINDS: tuple[SourceKind, ...] = ("papers", "abstracts", "citations", "s2orc", "s2orc_v2", "embeddings-specter_v2")
 DownloadOutcome = Literal["whole", "refused"]
 
 
 class IngestSource(Frozen):
-    """File to ingest, from any origin."""
+    """Source to ingest: a file, or a window of a harvest."""
 
     kind: SourceKind
     name: str
-    """Name that is unique within its kind and stable between runs."""
+    """Name, unique within its kind and the same in every run."""
     address: str = ""
-    """Address from which the file is read; empty if links expire."""
+    """Address of the file; empty if it has only links that expire."""
     layer: int = 0
-    """Layer of the file; among rows with the same key the highest layer is current."""
+    """Layer of the source; of rows with the same key, that in the highest layer is current."""
     seal: str = ""
     deleted: bool = False
     """True if the file's lines are deletions."""
 
 
 class IngestTransport(Protocol):
-    """Downloads with checks of the address at every redirect, of size and of time, and with retries of transient
-    failures. Raises AddressRefused, SourceUnavailable and SourceRefused."""
+    """Downloader that checks addresses at every redirect, limits size and time, and retries transient failures. Raises
+    AddressRefused, SourceUnavailable and SourceRefused."""
 
     async def read(self, url: str, key: str = "") -> bytes:
         """Read a small response. `key` is sent only to the host of `url`."""
         ...
 
     async def save(self, url: str, path: Path, size: int | None = None) -> DownloadOutcome:
-        """Save a large file, of `size` bytes if known, resuming from the partial file that an interrupted attempt left
-        at the path. Returns `refused` if the link has expired."""
+        """Save a large file, of `size` bytes if known, resuming from a partial file at `path`. Return `refused` if the
+        link has expired."""
         ...
 
 
 class SourceAccess(Protocol):
     def fetched(self, source: IngestSource) -> AbstractAsyncContextManager[str]:
-        """Return a context manager with an address at which the file can be read until the `async with` block ends."""
+        """Return a context manager that yields an address from which the file can be read while it is open."""
         ...
 
 
 class StoredFiles:
-    """Files read directly at their addresses."""
+    """Files that are read directly at their addresses."""
 
     @asynccontextmanager
     async def fetched(self, source: IngestSource) -> AsyncIterator[str]:
@@ -65,7 +65,7 @@ class StoredFiles:
     def sources(
         addresses: Sequence[str], kind: SourceKind, layer: int = 0, *, deleted: bool = False
     ) -> list[IngestSource]:
-        """Return the unique sources for files and for the files in folders. Raises InputError if there is none."""
+        """Return the distinct sources for files, and for the files in folders. Raises InputError if there are none."""
         files = list(dict.fromkeys(file for address in addresses for file in _files_at(StoragePath.parse(address))))
         if not files:
             raise InputError(f"There is no file at {', '.join(addresses)}.")
@@ -83,12 +83,12 @@ class StoredFiles:
 
 
 def s2_dataset_files(address: str) -> list[IngestSource]:
-    """Return the sources in a folder that has one subfolder per dataset, with Semantic Scholar's names. Raises
+    """Return the sources in a folder with one subfolder per Semantic Scholar dataset, named after it. Raises
     InputError."""
     root = StoragePath.parse(address)
     present = [kind for kind in S2_KINDS if (root / kind).child_names()]
     if "papers" not in present:
-        raise InputError(f"{root} has no folder `papers`.", f"Datasets that are read: {', '.join(S2_KINDS)}.")
+        raise InputError(f"{root} has no folder `papers`.", f"Supported datasets: {', '.join(S2_KINDS)}.")
     return [source for kind in present for source in StoredFiles.sources([str(root / kind)], kind)]
 
 

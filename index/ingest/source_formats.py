@@ -1,4 +1,5 @@
-"""Formats of source files: conversion of lines to rows, and the rows' columns. Add new formats here."""
+"""Formats of source files: the columns of their rows, and the functions that convert lines to rows. Add new formats
+here."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ class SourceFormat(NamedTuple):
     schema: pa.Schema
     """Schema of a raw file."""
     row_of: Callable[[Mapping[str, Any]], Sequence[Any] | str]
-    """Function that returns a row, key first, or the reason why a line is rejected."""
+    """Function that returns the row of a line, key first, or the reason why the line is rejected."""
 
 
 def _no_lines(_: Mapping[str, Any]) -> str:
@@ -21,7 +22,7 @@ def _no_lines(_: Mapping[str, Any]) -> str:
 
 
 def raw_schema(columns: pa.Schema) -> pa.Schema:
-    """Return the schema with the columns of the stamp appended."""
+    """Return the schema with the columns of RowStamp appended."""
     stamp = [pa.field("line", pa.int64()), pa.field("layer", pa.int32()), pa.field("deleted", pa.bool_())]
     return pa.schema([*columns, *stamp])
 
@@ -42,5 +43,5 @@ SOURCE_FORMATS: Mapping[SourceKind, SourceFormat] = {
 
 
 def paper_of(key: int | str | None) -> str | None:
-    """Return the paper id that a row's key stands for."""
+    """Return the paper id for a row's key."""
     return semantic_scholar_rows.s2_paper_id(key) if isinstance(key, int) else key

@@ -1,4 +1,4 @@
-"""Paths of ingest files, on this machine or at any address that fsspec supports."""
+"""Paths of ingest files, on this machine or in any file system that fsspec supports."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from assayer.errors import InputError
 
 @dataclass(frozen=True)
 class StoragePath:
-    """Path in a file system. Writes are atomic, even across a power failure."""
+    """Path in a file system. Writes are atomic, even after a power failure."""
 
     filesystem: Any
     """An fsspec file system."""
@@ -48,7 +48,7 @@ class StoragePath:
         return bool(self.filesystem.exists(self.path))
 
     def child_names(self) -> list[str]:
-        """Return the names of its direct children, sorted; empty if there is no such folder."""
+        """Return the names of files and folders directly in the path, sorted; empty if it is not a folder."""
         if not self.filesystem.isdir(self.path):
             return []
         return sorted(str(item).rstrip("/").rsplit("/", 1)[-1] for item in self.filesystem.ls(self.path, detail=False))
@@ -62,8 +62,8 @@ class StoragePath:
 
     @contextmanager
     def open_atomic(self) -> Iterator[IO[bytes]]:
-        """Open for an atomic write: the file is written under another name and then renamed. An object store's
-        upload is atomic by itself."""
+        """Open for an atomic write: a local file is written under another name and then renamed; uploads to object
+        stores are atomic anyway."""
         self.filesystem.makedirs(self.path.rsplit("/", 1)[0], exist_ok=True)
         if self.local is None:
             try:
@@ -81,7 +81,7 @@ class StoragePath:
         partial.replace(self.local)
 
     def remove(self) -> None:
-        """Remove the path with all its children; do nothing if it does not exist."""
+        """Remove the path recursively; do nothing if it does not exist."""
         if self.exists():
             self.filesystem.rm(self.path, recursive=True)
 

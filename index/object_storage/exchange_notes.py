@@ -1,7 +1,7 @@
-"""Record, kept in the corpus directory, of the versions that were downloaded from or published to a bucket.
+"""Record, in the corpus directory, which versions were downloaded from or published to a bucket.
 
-Entries never expire and do not depend on what the bucket still lists: an exchanged version is not lost when another
-version is downloaded over it."""
+Entries never expire and do not depend on what the bucket still lists: a version that was exchanged can safely be
+replaced by another download."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ _FILE = "exchanged"
 
 class ExchangeNotes:
     def __init__(self, directory: Path, address: str) -> None:
-        """Create the notes; `address` is that of the bucket."""
+        """Create the record for the bucket at `address`."""
         self._path = directory / _FILE
         self._address = address.rstrip("/")
 
@@ -27,7 +27,7 @@ class ExchangeNotes:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("ab") as file:
-            # A line of its own, whatever a killed process has left of the one before.
+            # Begin a new line, because a killed process may have left the previous one incomplete.
             file.write(f"\n{self._line(version)}\n".encode())
             file.flush()
             os.fsync(file.fileno())

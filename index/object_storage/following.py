@@ -1,4 +1,4 @@
-"""Subscription to a bucket's publications: searches use the newest version, downloaded to this machine first."""
+"""Follow a bucket's publications: searches use the newest version, which is downloaded to this machine first."""
 
 import logging
 import threading
@@ -18,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class FollowedBucket:
-    """Publications of a bucket, checked periodically in the background."""
+    """Checks a bucket for new publications periodically, in the background."""
 
     def __init__(self, address: str, look_seconds: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
         """Open the bucket. Raises ConfigurationError for an address that no installed library supports."""
@@ -31,7 +31,7 @@ class FollowedBucket:
         self._looked: float | None = None
         self._newest: Publication | None = None
         self._trouble = ""
-        """Problem found by the last check, stored so that each problem is reported once."""
+        """Problem found by the last check, kept so that each problem is logged once."""
 
     def known(self) -> Publication | None:
         """Return the newest known publication, and start a background check if the last check is too old. Never
@@ -62,7 +62,7 @@ class FollowedBucket:
         except CorpusError as error:
             if str(error) != self._trouble:
                 self._trouble = str(error)
-                _LOG.warning("nobody can see whether there is a newer version of the corpus: %s", error)
+                _LOG.warning("cannot check for a newer version of the corpus: %s", error)
         finally:
             with self._lock:
                 self._looked, self._looking = self._clock(), False
@@ -99,11 +99,11 @@ class BucketOrigin:
                 version = self.copy.newest(self._parts)
                 if not version:
                     raise
-                _LOG.warning("version %s of the corpus, which is on this machine, is used: %s", version, error)
+                _LOG.warning("using version %s of the corpus, which is already on this machine: %s", version, error)
         if not self.copy.holds(version, self._parts):
             self.pull(version)
         elif version not in self._settled:
-            with suppress(CorpusError):  # somebody builds in this directory, or may not write there
+            with suppress(CorpusError):  # another process builds in this directory, or it cannot be written
                 self.copy.settle(version, self._is_newest(version))
         self._settled.add(version)
         return version
@@ -120,5 +120,5 @@ class BucketOrigin:
     def mend(self, version: str) -> bool:
         damaged = self.copy.mend(self.bucket.inventory(version), self.bucket.storage, self._parts)
         if damaged:
-            _LOG.warning("damaged files of the corpus were fetched once more: %s", ", ".join(damaged))
+            _LOG.warning("downloaded damaged files of the corpus again: %s", ", ".join(damaged))
         return bool(damaged)

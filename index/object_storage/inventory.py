@@ -1,4 +1,4 @@
-"""Files of a version, by checksum, as stored in a bucket."""
+"""List the files of a version by checksum, as stored in a bucket."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -28,7 +28,7 @@ class FileOfVersion(Frozen):
             or ".." in path.parts
             or path.parts[:1] not in (("versions",), ("segments",), ("shards",))
         ):
-            raise ValueError("is no path inside a corpus")
+            raise ValueError("is not a path inside a corpus")
         return value
 
 
@@ -80,8 +80,8 @@ def take_inventory(directory: Path, version: str | None = None) -> VersionInvent
 
 
 def _files_of_part(versions: VersionStore, version: str, prefix: str) -> tuple[int, tuple[FileOfVersion, ...]]:
-    """Return the files of a part, segments first and the manifest last, because a part without a manifest is
-    ignored."""
+    """Return the number of papers and the files of a part. The segments come first and the manifest last, because a
+    part without a manifest is ignored."""
     path = versions.version_path(version)
     manifest = read_manifest(path)
     files = [

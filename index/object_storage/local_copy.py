@@ -1,4 +1,4 @@
-"""Bucket versions downloaded to this machine, in a directory with the same layout as if they had been built there.
+"""Download versions from a bucket into a directory with the same layout as if they had been built there.
 
     DIRECTORY/
     ├── segments/, versions/, shards/   as in any corpus; large files shared by versions are links to one file
@@ -89,14 +89,15 @@ class LocalCopy:
         bucket cannot be read, a file in it is damaged, or the disk is full."""
         if not inventory.shard_count and is_sharded(self.directory):
             raise CorpusError(
-                f"The corpus in {self.directory} is in shards, and the one in {storage.address} is not.",
-                "Give another directory: ASSAYER_CORPUS__PATH.",
+                f"The corpus in {self.directory} is sharded, but the one in {storage.address} is not.",
+                "Set another directory: ASSAYER_CORPUS__PATH.",
             )
         wanted = range(len(inventory.parts)) if parts is None else parts
         done = [PullSummary(inventory.version, 0, 0, 0)]
         with explained_disk_errors(self.directory):
             ExchangeNotes(self.directory, storage.address).add(inventory.version)
-            # The whole first: a shard's version that no whole names is removed by who tidies up meanwhile.
+            # Files of the whole corpus first: another process may remove a shard version that no version of the
+            # whole corpus names.
             if inventory.whole:
                 done.append(self._pull_part(inventory, _WHOLE, inventory.whole, storage, anew))
             for number in wanted:
@@ -119,7 +120,7 @@ class LocalCopy:
                 os.utime(self._root.version_path(version))
                 self._prune(version)
             for incoming in (self.directory / "incoming").glob("*"):
-                with suppress(BlockingIOError), _locked(incoming / "lock", fcntl.LOCK_NB):  # else somebody needs it
+                with suppress(BlockingIOError), _locked(incoming / "lock", fcntl.LOCK_NB):  # if locked, it is in use
                     _empty(incoming)
 
     def mend(
@@ -150,7 +151,7 @@ class LocalCopy:
         incoming.mkdir(parents=True, exist_ok=True)
         with _locked(incoming / "lock"):
             if all((self.directory / file.path).is_file() for file in files):
-                return PullSummary(inventory.version, 0, 0, 0)  # who was waited for has fetched it
+                return PullSummary(inventory.version, 0, 0, 0)  # another process has downloaded it meanwhile
             here = self._files_here(name)
             missing = {file.sha256: file for file in files if file.sha256 not in here or file.sha256 in anew}
             self._require_room(missing.values(), incoming, inventory)
@@ -176,7 +177,7 @@ class LocalCopy:
             try:
                 manifest = read_manifest(path.parent)
             except CorpusError:
-                continue  # of the whole, or of another release
+                continue  # the manifest of the whole sharded corpus, or of another release
             places = [(path.parent, manifest.files)]
             places += [(store.segment_path(segment.name), segment.files) for segment in manifest.segments]
             for directory, files in places:
@@ -198,8 +199,8 @@ class LocalCopy:
         if free < needed:
             raise CorpusError(
                 f"Version {inventory.version} of the corpus needs {needed / 2**20:,.0f} MiB more in {self.directory}, "
-                f"where {free / 2**20:,.0f} MiB are free.",
-                "Free some space, or give another directory: ASSAYER_CORPUS__PATH.",
+                f"but only {free / 2**20:,.0f} MiB are free.",
+                "Free some space, or set another directory: ASSAYER_CORPUS__PATH.",
             )
 
     def _place(self, files: Sequence[FileOfVersion], here: dict[str, Path]) -> int:
@@ -214,7 +215,7 @@ class LocalCopy:
             place.parent.mkdir(parents=True, exist_ok=True)
             for left in place.parent.glob("unfinished-*"):
                 shutil.rmtree(left)
-            if place.is_dir():  # of a damaged version, or shared with another
+            if place.is_dir():  # it belongs to a damaged version, or is shared with another version
                 lacking = [item for item in own if not (self.directory / item.path).is_file()]
                 for file in lacking:
                     _link(here[file.sha256], self.directory / file.path)
@@ -234,7 +235,7 @@ class LocalCopy:
         return placed
 
     def _note(self, version: str, part: str, fresh: Set[str]) -> None:
-        """Record for every process of this machine that the part is verified."""
+        """Record for all processes on this machine that the part is verified."""
         if part == _WHOLE:
             return
         self._verified.verify(*_part_of(self.directory, version, int(part)), fresh)
@@ -314,9 +315,9 @@ def _fetch(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
         _fetch(file, incoming, storage)
         return
     raise CorpusError(
-        f"The corpus in {storage.address} is damaged: {object_name(file.sha256)} ({file.path}) is not as it was "
-        "written.",
-        "Publish that file again: remove it there, then assayer corpus publish.",
+        f"The corpus in {storage.address} is damaged: {object_name(file.sha256)} ({file.path}) has changed since it "
+        "was written.",
+        "Remove that file there, then publish it again: assayer corpus publish.",
     )
 
 

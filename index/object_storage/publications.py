@@ -1,4 +1,4 @@
-"""Publications of corpus versions in a bucket: numbered lists, of which the list with the highest number is valid.
+"""Read and write the publications of a bucket: numbered lists of corpus versions. The highest number is valid.
 
 Each list is a separate object that is created once and never changed. If two publishers read number 12, one creates 13
 and the other gets an error: no lock is needed, and no version is lost."""
@@ -21,7 +21,7 @@ _DIGEST_SHOWN = 16
 
 
 class PublishedMeanwhile(CorpusError):
-    """Error raised if another process has published since the publisher checked the existing publications."""
+    """Raised if another process has published since the publisher checked the existing publications."""
 
 
 class PublishedVersion(Frozen):
@@ -61,7 +61,7 @@ class PublicationLog:
             return None
         try:
             return self._read(numbers[-1])
-        except ObjectNotFound:  # removed as one of many old ones, after a long pause between the two requests
+        except ObjectNotFound:  # removed as an old publication, during a long pause between the two requests
             return self._read(self._numbers()[-1])
 
     def add(self, publication: Publication) -> None:
@@ -73,7 +73,7 @@ class PublicationLog:
         except FileExistsError:
             raise self.meanwhile(publication.number) from None
         if self.storage.read(name) != content:
-            # A store that knows no conditional writes lets the last of two win.
+            # In a store without conditional writes, the last of two writers wins.
             raise self.meanwhile(publication.number)
 
     def names(self, version: str) -> bool:
@@ -81,7 +81,7 @@ class PublicationLog:
         for number in reversed(self._numbers()):
             try:
                 publication = self._read(number).find(version)
-            except ObjectNotFound:  # removed meanwhile, as all before it
+            except ObjectNotFound:  # removed meanwhile, like all earlier ones
                 return False
             if publication is not None:
                 return True
@@ -107,7 +107,7 @@ class PublicationLog:
         name = inventory_name(version.version, version.inventory)
         content = self.storage.read(name)
         damaged = CorpusError(
-            f"The corpus in {self.storage.address} is damaged: {name} is not as it was written.",
+            f"The corpus in {self.storage.address} is damaged: {name} has changed since it was written.",
             "Publish again: assayer corpus publish.",
         )
         if hashlib.sha256(content).hexdigest() != version.inventory:
@@ -124,8 +124,8 @@ class PublicationLog:
         return [self.inventory_of(version) for version in versions]
 
     def write_inventory(self, inventory: VersionInventory) -> str:
-        """Write the inventory and return its SHA-256. Two builds of a version have separate inventories, so
-        they never overwrite each other: the later publisher changes nothing."""
+        """Write the inventory and return its SHA-256. Two builds of a version have separate inventories and never
+        overwrite each other's."""
         content = _written(inventory)
         digest = hashlib.sha256(content).hexdigest()
         self.storage.write(inventory_name(inventory.version, digest), content)
@@ -149,7 +149,7 @@ class PublicationLog:
         if publication is None or publication.number != number:
             raise CorpusError(
                 f"The corpus in {self.storage.address} is damaged: {name} cannot be read.",
-                "Remove it, so that the one before counts, and publish again.",
+                "Remove that file, so that the previous publication is valid, and publish again.",
             )
         return publication
 
@@ -160,7 +160,7 @@ class PublicationLog:
         return PublishedMeanwhile(
             f"Another process has published to {self.storage.address} in the meantime: number {number}{version}. "
             "Nothing there was changed.",
-            "Run it again: it then begins from what is there.",
+            "Run the command again: it then starts from the new publication.",
         )
 
 

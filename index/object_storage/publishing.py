@@ -1,4 +1,4 @@
-"""Publication of a version built on this machine: its files, their inventory, then the next number."""
+"""Publish a version built on this machine: upload its files, then their inventory, then the next publication."""
 
 import datetime as dt
 import logging
@@ -70,7 +70,7 @@ class CorpusPublisher:
         default the newest; raises PublishedMeanwhile if there is a later publication. Raises CorpusError, including for
         a damaged version; files uploaded before a failure are reused by the next attempt."""
         summary = self._publish(directory, verified, after, version)
-        with suppress(OSError):  # the log of the bucket says it too, for as long as it goes back
+        with suppress(OSError):  # optional: the bucket lists the version for a while too
             ExchangeNotes(directory, self._storage.address).add(summary.version)
         return summary
 
@@ -123,7 +123,7 @@ class CorpusPublisher:
             raise
         except CorpusError as error:
             if inventory_digest(inventory) != current.inventory:
-                _LOG.warning("the current version is published once more: %s", error)
+                _LOG.warning("publishing the current version again: %s", error)
                 return None
             self.log.write_inventory(inventory)
         there = {item.name: item.bytes for item in self._storage.objects("files")}
@@ -141,7 +141,7 @@ class CorpusPublisher:
     def _upload_one(self, directory: Path, file: FileOfVersion) -> None:
         path = directory / file.path
         if not path.is_file() or path.stat().st_size != file.bytes:
-            raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", REBUILD_HINT)
+            raise CorpusError(f"The corpus is damaged: {path} has changed since it was written.", REBUILD_HINT)
         self._storage.upload(path, object_name(file.sha256))
 
     def _next(self, newest: Publication | None, inventory: VersionInventory, digest: str) -> Publication:
@@ -178,7 +178,7 @@ class CorpusPublisher:
             if item.name not in needed and item.modified is not None and item.modified < old
         ]
         if unneeded and self.number() != publication.number:
-            return 0  # somebody else published meanwhile, and may need some of them
+            return 0  # another process has published meanwhile, and may need some of them
         for name in unneeded:
             self._storage.remove(name)
         return len(unneeded)
@@ -189,7 +189,7 @@ class CorpusPublisher:
         try:
             return self.log.inventories(versions)
         except CorpusError as error:
-            _LOG.warning("files that no version needs stay, as it is not known which: %s", error)
+            _LOG.warning("unneeded files were not removed, because it is unknown which files are needed: %s", error)
             return None
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Folder in an object store, at any address that fsspec supports, with failures explained in plain words."""
+"""Access a folder in an object store, at any address that fsspec supports, and explain failures in plain words."""
 
 import datetime as dt
 import fcntl
@@ -21,11 +21,11 @@ _EXTRA = "Install it with: pip install 'assayer[object-storage]'."
 
 
 class StorageUnavailable(CorpusError):
-    """Error for a failed object store request: the store is unreachable, or access is denied."""
+    """Raised if a request to the object store fails: the store is unreachable, or access is denied."""
 
 
 class ObjectNotFound(CorpusError):
-    """Error for an object that does not exist."""
+    """Raised if an object does not exist."""
 
 
 class StoredObject(NamedTuple):
@@ -46,7 +46,7 @@ class ObjectStorage:
         options: dict[str, Any] = {"use_listings_cache": False}
         try:
             if urlsplit(address).scheme in ("s3", "s3a"):
-                import_module("s3fs")  # fsspec would name another package to install
+                import_module("s3fs")  # fsspec's own error would name a different package to install
                 options |= _S3
             self._files, path = fsspec.core.url_to_fs(address, **options)
         except (ImportError, ValueError) as error:
@@ -118,7 +118,7 @@ class ObjectStorage:
             self._files.ls(bucket, detail=False)
 
     def _put(self, name: str, put: Callable[[str], None], move: Callable[[Path, Path], object] = Path.replace) -> None:
-        """Put an object at its path. A local file is first put beside it, and then moved there."""
+        """Put an object at its path. In a local folder it is written to a temporary file first, then moved there."""
         path = Path(self._path(name))
         with self._explained(name, "written"):
             if not self._local:
@@ -144,17 +144,18 @@ class ObjectStorage:
             raise
         except FileNotFoundError:
             raise ObjectNotFound(
-                f"{place} is not there.", "Check the address, and that something was published: assayer corpus publish."
+                f"{place} does not exist.",
+                "Check the address, and that a corpus was published there: assayer corpus publish.",
             ) from None
         except PermissionError as error:
             raise StorageUnavailable(
                 f"{place} cannot be {done}: permission denied ({_reason(error)}).",
-                "Give these credentials the right to it, or set others.",
+                "Grant access to these credentials, or set others.",
             ) from None
         except Exception as error:
             raise StorageUnavailable(
                 f"{place} cannot be {done}: {_reason(error)}.",
-                "Check that the store can be reached from here, its address and its credentials.",
+                "Check the store's address and credentials, and that it can be reached from this machine.",
             ) from error
 
 

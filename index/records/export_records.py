@@ -1,5 +1,5 @@
-"""Conversion of exported paper records to our format: arXiv's metadata on Kaggle, papers of Semantic Scholar's API,
-works of Crossref's API, and CSL-JSON. Exports that another command reads are only recognized by name."""
+"""Convert exported paper records to our format: arXiv's metadata on Kaggle, papers of Semantic Scholar's API, works of
+Crossref's API, and CSL-JSON. Exports that another command reads are only recognized, to name that command."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -17,18 +17,18 @@ from index.records.paper_record import PaperRecord, first_problem
 
 _EXPORTS = (
     ({"authors_parsed", "categories"}, "arXiv's snapshot on Kaggle"),
-    ({"paperId", "title"}, "an answer of Semantic Scholar's API"),
-    ({"DOI", "title"}, "an answer of Crossref's API, or CSL-JSON"),
+    ({"paperId", "title"}, "a paper from Semantic Scholar's API"),
+    ({"DOI", "title"}, "a work from Crossref's API, or CSL-JSON"),
 )
 _ELSEWHERE = (
     ({"abstract_inverted_index"}, "an OpenAlex work: use `assayer corpus ingest openalex`"),
     ({"corpusid", "title"}, "a line of Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
     ({"corpusid", "abstract"}, "a line of Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
     ({"citingcorpusid"}, "a line of Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
-    ({"message", "status"}, "a whole answer of Crossref's API: write each of its items on a line of its own"),
-    ({"data", "total"}, "a whole answer of Semantic Scholar's API: write each paper on a line of its own"),
-    ({"results", "meta"}, "a whole answer of OpenAlex' API: use `assayer corpus ingest openalex`"),
-    ({"content", "forum"}, "a note of OpenReview, which is a proposal and no paper record"),
+    ({"message", "status"}, "a complete response of Crossref's API: write each of its items on a separate line"),
+    ({"data", "total"}, "a complete response of Semantic Scholar's API: write each paper on a separate line"),
+    ({"results", "meta"}, "a complete response of OpenAlex's API: use `assayer corpus ingest openalex`"),
+    ({"content", "forum"}, "a note from OpenReview, which is a proposal, not a paper record"),
 )
 
 
@@ -85,8 +85,8 @@ def _kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _semantic_scholar(data: Mapping[str, Any]) -> dict[str, Any]:
-    given = data.get("externalIds")
-    ids: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    external = data.get("externalIds")
+    ids: Mapping[str, Any] = external if isinstance(external, dict) else {}
     corpus = ids.get("CorpusId") or data.get("corpusId")
     names = (author.get("name") for author in _list(data.get("authors")) if isinstance(author, dict))
     return {
@@ -147,7 +147,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _names(value: Any) -> list[str]:
-    """Return the names of a text such as `C. Bal\\'azs, E. L. Berger and P. Nadolsky`."""
+    """Return the names listed in a text such as `C. Bal\\'azs, E. L. Berger and P. Nadolsky`."""
     return [name for part in _text(value).split(",") for name in names_in_bibtex(part)]
 
 

@@ -1,4 +1,4 @@
-"""JSON Lines, plain or gzipped: each line is an object, or the reason why it is rejected."""
+"""Read JSON Lines, plain or gzipped. Each line yields an object, or the reason why it is rejected."""
 
 import gzip
 import zlib
@@ -40,9 +40,9 @@ def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
 def bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
     """Yield decompressed lines; None for a line that is too long. Raises one of DAMAGE_ERRORS if the file is
     damaged."""
-    packed = file.read(2) == _GZIP
+    compressed = file.read(2) == _GZIP
     file.seek(0)
-    stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
+    stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if compressed else file
     while line := stream.readline(MAX_LINE_BYTES + 1):
         if len(line) <= MAX_LINE_BYTES:
             yield line

@@ -1,4 +1,4 @@
-"""Records of papers from source files, validated and cleaned."""
+"""Validate and clean records of papers from source files."""
 
 import calendar
 import datetime as dt
@@ -63,13 +63,13 @@ def _text_of(value: Any) -> Any:
 
 def _list_of(value: Any) -> Any:
     if isinstance(value, str):
-        raise ValueError("is one text, and not a list")  # noqa: TRY004 - pydantic reports it as a problem of the record
+        raise ValueError("is a text, not a list")  # noqa: TRY004 - pydantic reports it as a problem of the record
     return () if value is None else value
 
 
 def _id(value: str) -> str:
     if not _ID.fullmatch(value) or not value.isprintable():
-        raise ValueError("is missing, or holds white space, square brackets or invisible characters")
+        raise ValueError("is missing, or contains white space, square brackets or invisible characters")
     return value
 
 
@@ -205,7 +205,7 @@ class PaperRecord(BaseModel):
         try:
             works = _WORKS.validate_python(data["cited_in_text"])
         except ValidationError:
-            return data  # the field's own check says why
+            return data  # the validation of the field reports the problem
         texts = [_section_text(item) for item in data.get("sections") or ()]
         kept = [number for number, text in enumerate(texts) if _clean(text)]
         numbers = enumerate(kept)
@@ -266,7 +266,7 @@ def parse_vector(value: Any) -> NDArray[np.float32] | None:
     try:
         with np.errstate(over="ignore"):
             numbers = np.asarray(value, np.float32)
-    except OverflowError:  # a whole number that no float can hold
+    except OverflowError:  # an integer too large for a float
         return np.array([np.inf], np.float32)
     except (TypeError, ValueError):
         return None

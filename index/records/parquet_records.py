@@ -1,4 +1,4 @@
-"""Paper records in Parquet: written by ingest, and read by builds and updates alongside JSON Lines."""
+"""Read and write paper records in Parquet: ingest writes them; builds and updates read them alongside JSON Lines."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -62,8 +62,8 @@ class RecordWithVector(NamedTuple):
 
 
 class RecordWriter:
-    """Writer of records in row groups; the file is complete after the `with` block. A sink that was already open when
-    passed in stays open."""
+    """Writes records in row groups. The file is complete after the `with` block; a sink that was passed in as an open
+    file stays open."""
 
     def __init__(self, sink: Path | IO[bytes]) -> None:
         self._file = pq.ParquetWriter(sink, _WRITTEN_SCHEMA, compression="zstd")
@@ -120,12 +120,14 @@ def read_records(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
         file = pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{path} cannot be read as Parquet: {reason}", "It may be cut off: fetch it again.") from None
+        raise InputError(
+            f"{path} cannot be read as Parquet: {reason}", "The file may be incomplete: download it again."
+        ) from None
     with file:
         names = set(file.schema_arrow.names)
         absent = {"id", "title", "abstract"} - names
         if absent:
-            raise InputError(f"{path} holds no paper records: it has no column {', '.join(sorted(absent))}.")
+            raise InputError(f"{path} contains no paper records: it has no column {', '.join(sorted(absent))}.")
         columns = [name for name in (*_WRITTEN_SCHEMA.names, "year") if name in names]
         first = 1
         for group in range(file.num_row_groups):
@@ -169,7 +171,7 @@ def _read_json(text: str) -> Any:
     try:
         return from_json(text)
     except ValueError:
-        return text  # which the record's own check refuses
+        return text  # rejected later by the validation of the record
 
 
 def _vectors(column: pa.Array) -> list[NDArray[np.float32] | None]:

@@ -1,5 +1,5 @@
-"""Reading of papers from JSON Lines and Parquet files; unusable lines are rejected and reported with their location and
-a reason."""
+"""Read papers from JSON Lines and Parquet files. Unusable lines are rejected and reported with their location and a
+reason."""
 
 import hashlib
 from collections import Counter
@@ -62,8 +62,8 @@ def describe_source(path: Path) -> RecordSource:
 
 
 class RecordReader:
-    """Reader of the papers of some sources; of records with equal ids only the first is kept. Only hashes of ids
-    stay in memory, eight bytes each."""
+    """Reads the papers of some sources. Of records with equal ids, only the first is kept; only hashes of ids stay in
+    memory, eight bytes each."""
 
     def __init__(self, paths: Sequence[Path], embedder: Embedder | None = None) -> None:
         """Create a reader. Vectors supplied with records must be of the embedder's model; without an embedder
@@ -93,20 +93,20 @@ class RecordReader:
                         else:
                             self._reject(file, line, "duplicate id")
             if not valid:
-                raise InputError(f"{path} holds no valid paper.", _why(self.rejections[before:]))
+                raise InputError(f"{path} contains no valid paper.", _why(self.rejections[before:]))
 
     def _checked(self, file: Path, line: int, item: RecordWithVector) -> RecordWithVector:
         if item.vector is None or self._embedder is None:
             return item._replace(vector=None)
         if item.vector.model != self._embedder.name:
             raise InputError(
-                f"{file} holds vectors of {item.vector.model or 'a model that it does not name'}, and the corpus is "
-                f"made with {self._embedder.name}.",
-                "Configure that model (ASSAYER_EMBEDDER__MODEL), or have the texts embedded: --embed-anew.",
+                f"{file} contains vectors of {item.vector.model or 'a model that it does not name'}, but the corpus "
+                f"uses {self._embedder.name}.",
+                "Configure that model (ASSAYER_EMBEDDER__MODEL), or embed the texts again: --embed-anew.",
             )
         values = item.vector.values.astype(np.float32)
         if len(values) != self._embedder.dimensions:
-            reason = f"vector has {len(values)} numbers and not {self._embedder.dimensions}"
+            reason = f"vector has {len(values)} numbers, not {self._embedder.dimensions}"
             self._reject(file, line, f"{reason}: the text is embedded instead")
             return item._replace(vector=None)
         length = float(np.linalg.norm(values))
@@ -124,11 +124,14 @@ def source_files(path: Path) -> list[Path]:
     if path.is_dir():
         files = parquet_files(path)
         if not files:
-            raise InputError(f"The folder {path} holds no Parquet file.")
+            raise InputError(f"The folder {path} contains no Parquet files.")
         return files
     if not path.name.endswith((*_LINES, ".parquet")):
         kinds = f"{', '.join(_LINES)} or .parquet"
-        raise InputError(f"{path} is not a source of papers.", f"Give files that end in {kinds}, or folders of those.")
+        raise InputError(
+            f"{path} is not a source of papers.",
+            f"Use files whose names end in {kinds}, or folders of Parquet files.",
+        )
     if not path.is_file():
         raise InputError(f"There is no file {path}.")
     return [path]
@@ -139,7 +142,7 @@ def _why(rejections: Sequence[RejectedLine]) -> str:
         return "The file is empty."
     counts = Counter(rejection.reason for rejection in rejections)
     first = "; ".join(f"{reason} ({count} lines)" for reason, count in counts.most_common(3))
-    return f"Line {rejections[0].line}: {rejections[0].reason}. In all: {first}."
+    return f"Line {rejections[0].line}: {rejections[0].reason}. Most frequent reasons: {first}."
 
 
 def _items(file: Path) -> Iterator[tuple[int, RecordWithVector | str]]:

@@ -1,4 +1,4 @@
-"""Set of seen keys for hundreds of millions of keys: eight bytes per key, compared with a hundred for a Python set."""
+"""Record which keys were seen among hundreds of millions: eight bytes per key; a Python set needs a hundred."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,5 +45,5 @@ class SeenKeys:
             del self._runs[-2:]
             joined = np.concatenate([before, last])
             del before, last
-            joined.sort(kind="stable")  # which is quick where two parts are in order
+            joined.sort(kind="stable")  # fast, because both parts are already sorted
             self._runs.append(joined)

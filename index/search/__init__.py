@@ -1,1 +1,1 @@
-"""Search in a single version: candidates by cosine and BM25, a fused ranking, and results as papers."""
+"""Search in one version: candidates by cosine, BM25 and lexical weights, a fused ranking, and results as papers."""

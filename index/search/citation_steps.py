@@ -1,4 +1,4 @@
-"""Batched lookup in arrays of cited and citing papers for many papers, without reading records."""
+"""Look up the cited and citing papers of many papers at once, in arrays, without reading records."""
 
 from collections.abc import Collection, Sequence
 
@@ -13,19 +13,19 @@ Units = NDArray[np.int64]
 
 
 class CitationSteps:
-    """Citation lookups over the segments of a version. `first_units` are the units of the segments' first papers."""
+    """Looks up citations in all segments of a version."""
 
     def __init__(
         self, segments: Sequence[Segment], first_units: Units, filters: Filters, without: Collection[int]
     ) -> None:
-        """Restrict results to papers that pass the filters and whose units are not in `without`."""
+        """Restrict results to papers that pass the filters and whose units are not in `without`. `first_units` are
+        the units of the segments' first papers."""
         self._segments = [(int(start), segment) for start, segment in zip(first_units, segments, strict=False)]
         self._filters = filters
         self._without = np.array(sorted(without), np.int64)
 
     def cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
-        """Return for each list of hashed ids the papers with these ids, in list order, without duplicates, at most
-        `limit`."""
+        """Return the papers for each list of hashed ids, in list order, without duplicates, at most `limit` each."""
         hashes = np.concatenate([np.empty(0, np.uint64), *lists])
         owners = np.repeat(np.arange(len(lists)), [len(item) for item in lists])
         found = [self._with_hashes(hashes, start, segment) for start, segment in self._segments]
@@ -39,7 +39,7 @@ class CitationSteps:
         return [part[:limit] for part in np.split(units[kept], ends)] if lists else []
 
     def citing(self, hashes: Hashes, limit: int) -> list[Units]:
-        """Return for each hashed id the papers that cite it, newest first, undated papers last, at most `limit`."""
+        """Return the papers that cite each hashed id, newest first, undated papers last, at most `limit` per id."""
         found: list[list[Units]] = [[] for _ in hashes]
         days: list[list[NDArray[np.int32]]] = [[] for _ in hashes]
         for start, segment in self._segments:
@@ -61,7 +61,7 @@ class CitationSteps:
         return [named[place] for place in places.tolist()]
 
     def _with_hashes(self, hashes: Hashes, start: int, segment: Segment) -> tuple[Units, Units]:
-        """Return positions in `hashes`, and the units found for them."""
+        """Return positions in `hashes`, and the unit found for each."""
         places, rows = segment.store.by_hash.matches(hashes)
         allowed = segment.row_filter(self._filters)
         passing = allowed.allows(rows)

@@ -1,13 +1,12 @@
-"""Single ranking of papers or passages from their cosines, their BM25 scores and, if the corpus stores them, their
-lexical weights.
+"""Fuse cosines, BM25 scores and, if the corpus stores lexical weights, lexical scores into one ranking of papers and
+passages.
 
-The score is a convex combination of the cosine and the BM25 score relative to the best of its ranking, after Bruch, Gai
-and Ingber, An Analysis of Fusion Functions for Hybrid Retrieval (TOIS 2023). Like the authors, we found it better than
-reciprocal rank fusion: ranks do not show by how much a paper is ahead. docs/adr/0012. Papers and passages are
-identified only by number, so the merged candidates of shards are ranked like those of one reader.
+The score is a convex combination of the cosine and the BM25 score relative to the best in its ranking, after Bruch, Gai
+and Ingber, An Analysis of Fusion Functions for Hybrid Retrieval (TOIS 2023). Like the authors, we found this better
+than reciprocal rank fusion, which ignores by how much a paper is ahead. Lexical scores are comparable across segments,
+shards, papers and passages, so each is relative to the best of all candidates. See docs/adr/0012.
 
-Lexical scores come from a single model, so they are comparable across segments, shards, papers and passages, and every
-candidate has one: each is taken relative to the best of all candidates. docs/adr/0012."""
+Candidates are identified by number only, so that merged candidates of shards are ranked like those of one reader."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -18,13 +17,13 @@ from index.segments.lexical_index import LexicalMatches
 from index.segments.vector_index import VectorMatches
 
 _DEPTH = 50
-"""Minimum candidates of each ranking before fusion."""
+"""Minimum number of candidates of each ranking before fusion."""
 COSINE_WEIGHT = 0.6
-"""Weight of the cosine similarity, chosen as the best on one half of a sample of papers (benchmarks/index/README.md)
-and reported on the other half. From 0.3 to 0.7, the fused order was also better than either ranking alone."""
+"""Weight of the cosine, which was best on one half of a sample of papers and evaluated on the other half
+(benchmarks/index/README.md). With any weight from 0.3 to 0.7, fusion was better than either ranking alone."""
 LEXICAL_SHARE = 0.5
-"""Share of the non-cosine weight that lexical weights take if there are any; BM25 keeps the rest. Not fitted, because
-no weights were available. The script for fitting is `benchmarks/index/lexical.py` at commit ec3f1495."""
+"""Share of lexical scores in the weight that does not go to the cosine; BM25 gets the rest. It is not fitted, because
+no lexical weights were available. `benchmarks/index/lexical.py` at commit ec3f1495 can fit it."""
 
 
 class HybridMatches(NamedTuple):
@@ -55,7 +54,8 @@ def candidate_depth(limit: int) -> int:
 
 
 def rank_candidates(opinion: QueryCandidates, limit: int) -> list[tuple[int, float]]:
-    """Return candidate numbers and cosines, best first; equal scores are ordered by cosine, then by number."""
+    """Return the best `limit` candidates as numbers and cosines, best first; equal scores are ordered by cosine, then
+    by number."""
     lists = [item.by_bm25 for item in (opinion.papers, opinion.passages) if item is not None]
     scores = fuse_scores(opinion.cosines, lists, by_weights=opinion.lexical)
     ordered = sorted(scores, key=lambda score: (-scores[score], -opinion.cosines[score], score))
@@ -69,9 +69,9 @@ def fuse_scores(
     by_weights: Mapping[int, float] = MappingProxyType({}),
     share: float = LEXICAL_SHARE,
 ) -> dict[int, float]:
-    """Return a score for every item that has a cosine; higher is better. BM25 scores of two indexes are not comparable,
-    so each ranking is divided by its best score; an item that is in no ranking gets a BM25 score of 0. `by_weights` are
-    lexical scores; without them, BM25 takes their share."""
+    """Return a score for every item that has a cosine; higher is better. Because BM25 scores of different indexes are
+    not comparable, those of each ranking are divided by its best score; items in no ranking get 0. `by_weights` are
+    lexical scores; if there are none, their share goes to BM25."""
     words = (1 - meaning) * (1 - share if by_weights else 1)
     scores = {item: meaning * cosine for item, cosine in cosines.items()}
     for ranking in by_words:

@@ -1,8 +1,8 @@
-"""Candidates for queries among all segments of one version: papers and passages, by cosine, by BM25 and, if there are
-any, by lexical weights.
+"""Find candidates for queries in all segments of one version: papers and passages, by cosine, BM25 and, if the corpus
+stores them, lexical weights.
 
-Every segment is searched and the results are merged. The merge is exact, because cosines and lexical scores are
-comparable across segments, and the BM25 index counts words over all segments together."""
+Results of all segments are merged exactly: cosines and lexical scores are comparable across segments, and all segments
+share one BM25 index."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,17 +33,16 @@ class WeighedQuery(NamedTuple):
 
 
 Query: TypeAlias = str | WeighedQuery
-"""Query text, with its lexical weights if the corpus stores any; a query without weights is searched by cosine and
-BM25."""
+"""Query text, with its lexical weights if the corpus stores such weights; otherwise only cosine and BM25 are used."""
 
 
 class UnitNumbers:
-    """Numbering of units: a paper's number is its row, counted after the rows of all earlier segments; passages are
-    numbered in the same way, after all papers."""
+    """Numbering of papers and passages (units) across segments: first the papers of all segments, in order, then the
+    passages of all segments."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.papers = np.array([0, *accumulate(len(segment) for segment in segments)], np.int64)
-        """Number of each segment's first paper, followed by the total number of papers."""
+        """Unit of each segment's first paper, followed by the total number of papers."""
         passages = np.array([0, *accumulate(len(segment.passage_locations) for segment in segments)], np.int64)
         self.passages = self.papers[-1] + passages
         self._paper_starts: list[int] = self.papers.tolist()
@@ -73,7 +72,7 @@ class HybridSearch:
         return {segment.entry.ordinal: number for number, segment in enumerate(self._segments)}
 
     def move_to(self, gpus: Gpus) -> None:
-        """Move all vectors to the GPUs. Raises ConfigurationError."""
+        """Copy all vectors to the GPUs. Raises ConfigurationError."""
         for segment in self._segments:
             for index in (segment.papers, segment.passages):
                 if index is not None:
@@ -82,8 +81,7 @@ class HybridSearch:
     def nearest_papers(
         self, vectors: Vectors, limit: int, filters: Filters, without: Iterable[int]
     ) -> list[VectorMatches]:
-        """Return the nearest papers' units for each vector; papers in `without` are excluded regardless of the
-        filters."""
+        """Return the nearest papers that pass the filters for each vector, as units, without the units in `without`."""
         left_out = np.array(sorted(without), np.int64)
         each = [
             segment.papers.nearest(vectors, limit + len(left_out), segment.row_filter(filters))
@@ -92,7 +90,7 @@ class HybridSearch:
         return _merged_matches(each, self.units.papers, limit, len(vectors), left_out)
 
     def similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> list[float]:
-        """Return the cosines with these papers and passages, in order."""
+        """Return the cosines of a query with papers and passages, in order."""
         asked = np.asarray(units, np.int64)
         cosines = np.zeros(len(asked))
         for number, segment in enumerate(self._segments):
@@ -112,7 +110,8 @@ class HybridSearch:
         without: frozenset[int],
         with_passages: bool,
     ) -> list[QueryCandidates]:
-        """Return `depth` candidates of each kind for each query, before fusion; `without` as in `nearest_papers`."""
+        """Return up to `depth` candidates of each ranking for each query, before fusion, without the units in
+        `without`."""
         nearest = self.nearest_papers(vectors, depth, filters, without)
         papers = [
             self._matches(self._paper_bm25, near, query, depth, filters, without)
@@ -159,10 +158,10 @@ class HybridSearch:
             nearest = index.nearest(query, depth + len(left_out), allowed)
             units.append(nearest.rows + start)
             scores.append(nearest.scores)
-        every, told = np.concatenate(units), np.concatenate(scores)
-        kept = np.flatnonzero(~np.isin(every, left_out))
-        order = kept[np.lexsort((every[kept], -told[kept]))][:depth]
-        return LexicalMatches(every[order], told[order])
+        all_units, all_scores = np.concatenate(units), np.concatenate(scores)
+        kept = np.flatnonzero(~np.isin(all_units, left_out))
+        order = kept[np.lexsort((all_units[kept], -all_scores[kept]))][:depth]
+        return LexicalMatches(all_units[order], all_scores[order])
 
     def _lexical_scores(self, query: Query, units: Sequence[int]) -> dict[int, float]:
         """Return the lexical scores of papers and passages; empty if the query has no weights."""
@@ -200,7 +199,7 @@ class HybridSearch:
     def _bm25_matches(
         self, index: Bm25Index, query: str, depth: int, filters: Filters, without: frozenset[int]
     ) -> Bm25Matches:
-        """Search a BM25 index and return matches as units instead of the index's own numbers."""
+        """Search a BM25 index, and return the matches as units."""
         starts = self.units.papers if index is self._paper_bm25 else self.units.passages
         left_out = np.array(sorted(without), np.int64) if index is self._paper_bm25 else self._passages_of(without)
         hits = index.search(query, depth + len(left_out), filters)

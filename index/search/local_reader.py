@@ -1,4 +1,4 @@
-"""The reader of one shard of a corpus: its handle, and its implementation with a dedicated thread."""
+"""Handle of a reader of one shard of a corpus, and its implementation with a dedicated thread."""
 
 import asyncio
 import os
@@ -21,17 +21,18 @@ class ReaderHandle(Protocol):
     async def call(
         self, function: Callable[Concatenate[VersionReader, P], Out], *args: P.args, **kwargs: P.kwargs
     ) -> Out:
-        """Call `function`, a method of VersionReader or a module-level function that another process can import."""
+        """Call `function` with the reader and the arguments. It must be a method of VersionReader or a module-level
+        function, because it may run in another process."""
         ...
 
 
 class LocalReader:
-    """Implements ReaderHandle with a version on this machine. A dedicated thread reads it, so the event loop stays
-    free; searches that wait for the thread share a pass over the index."""
+    """Reader of a version on this machine; implements ReaderHandle. It runs in a dedicated thread, so that the event
+    loop is not blocked; searches that wait for the thread share a pass over the index."""
 
     def __init__(self, reader: VersionReader, manifest: Manifest, hold: int) -> None:
-        """Wrap an open version. `hold` is the descriptor that keeps the version from being removed; it is
-        closed with this reader."""
+        """Wrap an open version. `hold` is a file descriptor that keeps the version from being removed; it is closed
+        with this reader."""
         self.manifest = manifest
         self.reader = reader
         self._release = weakref.finalize(self, os.close, hold)
@@ -41,8 +42,8 @@ class LocalReader:
     def open(
         cls, versions: VersionStore, manifest: Manifest, proofs: VerificationCache | None = None, device: Device = "cpu"
     ) -> "LocalReader":
-        """Open a version. Raises CorpusError if it has been removed or a file has changed since it was written,
-        and ConfigurationError if there is no GPU to search on or too little GPU memory."""
+        """Open a version. Raises CorpusError if it has been removed or a file has changed since it was written, and
+        ConfigurationError if `device` needs a GPU and there is none or too little GPU memory."""
         gpus = open_gpus(device)
         hold = versions.hold_version(manifest.version)
         try:
@@ -62,6 +63,6 @@ class LocalReader:
         return answer
 
     def close(self) -> None:
-        """End the thread and cancel pending calls; the version can then be removed."""
+        """Stop the thread, cancel pending calls, and allow the version to be removed."""
         self._batcher.close()
         self._release()

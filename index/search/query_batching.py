@@ -1,5 +1,5 @@
-"""Batching of queries that wait for the same thread. Searching many queries together costs less than sequential
-searches, and uses every core."""
+"""Batch queries that wait for the same thread: searching many queries together takes less time than one after the
+other, and uses all cores."""
 
 import threading
 from collections import deque
@@ -17,8 +17,8 @@ _COLUMNS = "columns_by_query"
 
 
 def batchable(columns: int) -> Callable[[Question], Question]:
-    """Mark a function as batchable: its first `columns` arguments and its result are sequences with an entry per query.
-    Its other arguments must be hashable. Calls from several callers can then be answered together."""
+    """Mark a function as batchable, so that calls from several callers can be answered together. Its first `columns`
+    arguments and its result must be sequences with one entry per query, its other arguments hashable."""
 
     def mark(question: Question) -> Question:
         setattr(question, _COLUMNS, columns)
@@ -40,15 +40,15 @@ class _PendingCall(NamedTuple):
 
 
 def _pending_call(question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> _PendingCall:
-    """Create a pending call. Argument errors are raised in the caller, before anything is queued."""
+    """Create a pending call. Errors in the arguments are raised here, before the call is queued."""
     columns: int = getattr(question, _COLUMNS, 0)
     kind = (question, *args[columns:], *sorted(kwargs.items())) if columns else None
     return _PendingCall(question, args, kwargs, Future(), columns, len(args[0]) if columns else 1, kind)
 
 
 class QueryBatcher:
-    """Batcher that calls functions of a subject in a single thread, in order. Batchable calls are answered together
-    with the first call of their batch."""
+    """Calls functions with a subject in a single thread, in order. A batchable call is answered together with later
+    calls of the same batch."""
 
     def __init__(self, subject: object, name: str) -> None:
         self._subject = subject
@@ -71,8 +71,7 @@ class QueryBatcher:
             item.answer.cancel()
 
     def _run_next(self) -> None:
-        """Run the next calls. Submitted once per call; it does nothing for calls already answered in an earlier
-        batch."""
+        """Run the next call and its batch. This is submitted once per call, so nothing may be left to do."""
         some = [item for item in self._take_batch() if item.answer.set_running_or_notify_cancel()]
         if len(some) > 1:
             some = self._answer_batch(some)
@@ -102,13 +101,12 @@ class QueryBatcher:
             return taken
 
     def _answer_batch(self, some: Sequence[_PendingCall]) -> list[_PendingCall]:
-        """Answer a batch and return the calls that must still run individually: all of them if any call made
-        the batch fail."""
+        """Answer a batch, and return the calls that must run individually: all of them if the batch failed."""
         first = some[0]
         try:
             columns = [_joined([item.args[column] for item in some]) for column in range(first.columns)]
             answers = first.function(self._subject, *columns, *first.args[first.columns :], **first.kwargs)
-        except Exception:  # noqa: BLE001 - whoever is to blame is told so when asked alone
+        except Exception:  # noqa: BLE001 - running the calls individually raises the error in the right one
             return list(some)
         start = 0
         for item in some:
@@ -121,7 +119,7 @@ class QueryBatcher:
             pending_call.answer.set_result(
                 pending_call.function(self._subject, *pending_call.args, **pending_call.kwargs)
             )
-        except BaseException as error:  # noqa: BLE001 - whoever asked is told
+        except BaseException as error:  # noqa: BLE001 - passed on to the caller
             pending_call.answer.set_exception(error)
 
 

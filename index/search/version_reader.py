@@ -1,4 +1,4 @@
-"""Queries on one version of a corpus or of a shard, answered sequentially. `LocalReader` runs a reader in a thread, and
+"""Answer queries on one version of a corpus or of a shard. `LocalReader` runs a reader in a thread, and
 `index.shards.sharded_queries` merges the results of several readers."""
 
 import datetime as dt
@@ -36,7 +36,7 @@ class PaperVector(NamedTuple):
 
 
 class VersionReader:
-    """Reader of a version. Units are those of `UnitNumbers`: papers and passages, counted over all segments."""
+    """Reader of a version, for use by one thread. Units are numbers of papers and passages, as in `UnitNumbers`."""
 
     def __init__(self, segments: Sequence[Segment], bm25_folder: Path) -> None:
         self.segments = segments
@@ -64,22 +64,22 @@ class VersionReader:
     def candidates(
         self, queries: Sequence[Query], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
     ) -> list[QueryCandidates]:
-        """Return `depth` candidates of each kind for each query, before fusion."""
+        """Return up to `depth` candidates of each ranking for each query, before fusion."""
         columns, without = _column_filters(filters), self._without(filters)
         return self._search.candidates(queries, vectors, depth, columns, without, with_passages)
 
     @batchable(1)
     def nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[VectorMatches]:
-        """Return the nearest papers, as units."""
+        """Return the nearest papers for each vector, as units."""
         return self._search.nearest_papers(vectors, limit, _column_filters(filters), self._without(filters))
 
     def similarities(self, ids: Sequence[PaperId], vector: NDArray[np.float32]) -> dict[PaperId, float]:
-        """Return the cosines of the known papers with the vector."""
+        """Return the cosines of a vector with papers, by id; unknown ids are left out."""
         known = self.units_of(ids)
         return dict(zip(known, self._search.similarities(vector, list(known.values())), strict=True))
 
     def paper_vectors(self, ids: Sequence[PaperId]) -> dict[PaperId, PaperVector]:
-        """Return the vectors of the known papers."""
+        """Return units and vectors of papers, by id; unknown ids are left out."""
         return {item: PaperVector(unit, self.vector(unit)) for item, unit in self.units_of(ids).items()}
 
     def vector(self, unit: int) -> NDArray[np.float32]:
@@ -104,7 +104,7 @@ class VersionReader:
         return {item: segment.contents_at(row) for item, (segment, row) in rows.items()}
 
     def units_naming(self, name: str, limit: int, filters: Filters) -> list[DatedUnit]:
-        """Return papers that name a method or a concept, newest first."""
+        """Return the papers that name a method or a concept, newest first, at most `limit`."""
         columns, without = _column_filters(filters), self._without(filters)
         units: set[DatedUnit] = set()
         for start, segment in zip(self._units.papers, self.segments, strict=False):
@@ -114,22 +114,22 @@ class VersionReader:
         return newest_first((item for item in units if item.unit not in without), limit)
 
     def full_texts(self, ids: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        """Return an entry for every requested paper."""
+        """Return the full text of each paper, or the reason why it is absent."""
         known = self.units_of(ids)
         texts: dict[PaperId, FullText | Absent] = {}
         for item in ids:
             if item not in known:
                 texts[item] = Absent(reason="the paper is not in the corpus")
             else:
-                texts[item] = self._full_text(known[item]) or Absent(reason="the corpus holds only the abstract")
+                texts[item] = self._full_text(known[item]) or Absent(reason="the corpus contains only the abstract")
         return texts
 
     def passages_at(self, units: Sequence[int]) -> list[Passage]:
-        """Return the passages at these units. The caller fills in their similarities and cited papers."""
+        """Return the passages at these units, without similarities and cited papers, which the caller adds."""
         return [self._passage(unit) for unit in units]
 
     def works_cited_at(self, units: Sequence[int]) -> list[CitedKeys]:
-        """Return the keys of the works that each passage cites. Abstracts cite nothing."""
+        """Return the keys of the works that each passage cites; empty for papers."""
         works: list[CitedKeys] = []
         for unit in units:
             segment, own = self._segment_row(unit)
@@ -137,8 +137,8 @@ class VersionReader:
         return works
 
     def papers_by_key(self, keys: Sequence[int]) -> dict[int, list[PaperId]]:
-        """Return for each key the papers whose id has this hash, or whose DOI, arXiv id or title and year have
-        this key; unknown keys are missing."""
+        """Return, by key, the papers whose id has this hash, or whose DOI, arXiv id or title and year have this key;
+        unknown keys are left out."""
         papers: dict[int, list[PaperId]] = {}
         by_id = self._units_with_hashes(np.array(keys, np.uint64)) if keys else []
         for key, units in zip(keys, by_id, strict=True):
@@ -172,12 +172,12 @@ class VersionReader:
         return segment.store.digest(row)
 
     def publication_days(self) -> tuple[dt.date, ...]:
-        """Return the distinct days on which papers were published, in ascending order."""
+        """Return the distinct publication days, ascending."""
         return tuple(sorted({day for segment in self.segments for day in segment.store.publication_days()}))
 
     def _cited_units(self, unit: int) -> Iterable[int] | None:
-        """Return the units a paper cites, from the list of ids in its source, else from the works its text
-        cites; None if it has neither."""
+        """Return the papers that a paper cites, from its source's reference list or, if there is none, from the works
+        cited in its text; None if it has neither."""
         hashes = self._cited_hashes(unit)
         if hashes is not None:
             return dict.fromkeys(other for some in self._units_with_hashes(hashes) for other in some)
@@ -186,8 +186,8 @@ class VersionReader:
         return self.units_of(papers).values() if works else None
 
     def works_cited_by(self, ids: Sequence[PaperId]) -> dict[PaperId, CitedKeys]:
-        """Return the keys of the works cited in the papers' texts, only for papers for which no source lists
-        references."""
+        """Return the keys of the works cited in papers' texts, only for papers without a reference list from their
+        source."""
         units = {item: unit for item, unit in self.units_of(ids).items() if self._cited_hashes(unit) is None}
         found = {item: self._works_cited_by(unit) for item, unit in units.items()}
         return {item: works for item, works in found.items() if works}
@@ -197,13 +197,13 @@ class VersionReader:
         return [keys_of_work(work).tolist() for work in segment.store.cited_in_text(row)]
 
     def cited_hashes(self, ids: Sequence[PaperId]) -> dict[PaperId, list[int]]:
-        """Return the hashes of the ids in each paper's list of references. Papers for which no source lists
-        references are missing."""
+        """Return the hashes of the ids in each paper's reference list; papers without one are left out."""
         found = {item: self._cited_hashes(unit) for item, unit in self.units_of(ids).items()}
         return {item: hashes.tolist() for item, hashes in found.items() if hashes is not None}
 
     def citing_units(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[DatedUnit]]:
-        """Return the same papers as `citing`, as dated units; the ids can be of papers in another shard."""
+        """Return the papers that cite each paper, newest first, at most `limit`. The cited papers can be in another
+        shard."""
         columns, without = _column_filters(filters), self._without(filters)
         answers = {}
         for paper_id, hashed in zip(ids, hash64(ids).tolist(), strict=True):
@@ -216,7 +216,7 @@ class VersionReader:
         return answers
 
     def citations(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
-        """Return the citations of the known papers."""
+        """Return the ids of cited and citing papers, at most `limit` of each; unknown ids are left out."""
         units = self.units_of(ids)
         steps = CitationSteps(self.segments, self._units.papers, _column_filters(filters), self._without(filters))
         listed = {unit: hashes for unit in units.values() if (hashes := self._cited_hashes(unit)) is not None}
@@ -236,7 +236,7 @@ class VersionReader:
         }
 
     def units_of(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
-        """Return the units of the known papers, in the order of the requested ids."""
+        """Return units by id, in the order of the ids; unknown ids are left out."""
         asked = list(dict.fromkeys(ids))
         units: dict[PaperId, int] = {}
         for start, segment in zip(self._units.papers, self.segments, strict=False):
@@ -245,7 +245,7 @@ class VersionReader:
         return {item: units[item] for item in asked if item in units}
 
     def units_by_hash(self, hashes: Sequence[int], filters: Filters) -> dict[int, list[int]]:
-        """Return the units of the papers that pass the filters, by the hashes of their ids."""
+        """Return, by hash of the id, the units of the papers that pass the filters."""
         pairs = zip(hashes, self._units_with_hashes(np.array(hashes, np.uint64)), strict=True)
         return {item: [unit for unit in units if self.passes(unit, filters)] for item, units in pairs}
 
@@ -254,14 +254,14 @@ class VersionReader:
         return self._units.locate(unit)
 
     def passes(self, unit: int, filters: Filters) -> bool:
-        """Return True if a paper passes the filters and is not hidden."""
+        """Return whether a paper passes the filters and is not hidden."""
         segment, row = self._segment_row(unit)
         allowed = segment.row_filter(_column_filters(filters))
         passes = bool(allowed.allows(np.array([row]))[0])
         return passes and (not filters.without or segment.store.id(row) not in filters.without)
 
     def count_passing(self, filters: Filters) -> int:
-        """Count the papers that pass the filters, ignoring `without`."""
+        """Return the number of papers that pass the filters, ignoring `without`."""
         return sum(segment.row_filter(_column_filters(filters)).count for segment in self.segments)
 
     def _without(self, filters: Filters) -> frozenset[int]:
@@ -277,12 +277,12 @@ class VersionReader:
         return FullText(paper_id=segment.store.id(row), sections=sections, parser="corpus") if sections else None
 
     def _cited_hashes(self, unit: int) -> Hashes | None:
-        """Return the hashes of the cited ids; None if no source lists the references."""
+        """Return the hashes of the ids in the reference list; None if the source has no list."""
         segment, row = self._segment_row(unit)
         return segment.citations.cited_by(row) if segment.store.has_references(row) else None
 
     def _units_with_hashes(self, hashes: Hashes) -> list[list[int]]:
-        """Return for each hashed id the units of the papers that have it and are not hidden."""
+        """Return the units of the papers with each hashed id that are not hidden."""
         units: list[list[int]] = [[] for _ in hashes]
         for start, segment in zip(self._units.papers, self.segments, strict=False):
             for some, rows in zip(units, segment.store.by_hash.candidates(hashes), strict=True):
@@ -291,5 +291,5 @@ class VersionReader:
 
 
 def _column_filters(filters: Filters) -> Filters:
-    """Return the filters that a segment's columns can evaluate; ids in `without` are looked up across all segments."""
+    """Return the filters without `without`, whose ids must be looked up across all segments."""
     return filters.model_copy(update={"without": frozenset()}) if filters.without else filters

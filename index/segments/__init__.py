@@ -1,1 +1,1 @@
-"""Immutable part of a corpus and its files: papers, vectors, passages and citations."""
+"""Segments, the immutable parts of a corpus, and their files: papers, vectors, passages and citations."""

@@ -1,8 +1,8 @@
-"""Approximate FAISS indexes: choice of the kind by number of rows, training and search.
+"""Choose, train and search approximate FAISS indexes.
 
-All are inverted files whose candidates are rescored with the vectors themselves, so a kind loses recall only through
-candidates that it does not find. Codes encode the vectors, not their residuals: with the same lists, this found as much
-in less time. For rejected alternatives and the reasons, see docs/adr/0013."""
+All kinds are inverted files (IVF) whose candidates are rescored with the vectors themselves, so recall is lost only
+through candidates that are not found. Codes encode the vectors, not their residuals, which is faster with the same
+recall. docs/adr/0013 explains rejected alternatives."""
 
 import math
 from functools import lru_cache
@@ -18,23 +18,23 @@ from index.faiss_build import load_faiss
 from index.segments.row_filter import RowFilter
 
 ApproximateIndexKind = Literal["ivf_sq8", "ivf_pq"]
-"""Kind of approximate index. `ivf_sq8`: a byte per dimension. `ivf_pq`: two bits per dimension, compared by table
-look-up in registers (FAISS's fast scan), with a quarter of the memory, about half the search time and longer training.
-"""
+"""Kind of approximate index. `ivf_sq8` stores one byte per dimension. `ivf_pq` stores two bits per dimension, compared
+by table lookup in registers (FAISS's fast scan): a quarter of the memory, about half the search time, longer
+training."""
 IndexKind = Literal["exact"] | ApproximateIndexKind
 
 _PQ_FROM = 500_000
-"""Minimum rows at which the memory and time saved by product quantization outweigh its training."""
+"""Number of rows from which the savings of product quantization outweigh its training."""
 RESCORED_PER_RESULT: dict[ApproximateIndexKind, int] = {"ivf_sq8": 2, "ivf_pq": 8}
-"""Candidates fetched per result to make up for the rounding of the codes; more are fetched if needed."""
+"""Candidates fetched per result, to make up for the rounding of the codes; tuning can increase them."""
 _SAMPLE, _ITERATIONS, _SEED = 64, 10, 1234
-"""Training rows per list, iterations of k-means, and its seed."""
+"""Training rows per list, and iterations and seed of k-means."""
 _ROWS_AT_ONCE = 65_536
 _REMEMBERED = 16
-"""Number of search parameters cached, because FAISS's Python part takes 10 µs to create them."""
+"""Number of cached search parameter objects, because creating one in Python takes 10 µs."""
 
 Candidates = NDArray[np.int64]
-"""Row numbers of candidates, one line per query; -1 fills a line with fewer candidates."""
+"""Row numbers of candidates of shape (queries, candidates), padded with -1."""
 INDEX_CONSTANTS = (_PQ_FROM, tuple(RESCORED_PER_RESULT.items()), _SAMPLE, _ITERATIONS, _SEED)
 """Constants that a built index depends on."""
 
@@ -54,7 +54,7 @@ def index_kind_for(rows: int, dimensions: int, exact_up_to: int) -> IndexKind:
 
 
 class ApproximateIndex:
-    """Approximate nearest-neighbour index that scores rows in single precision."""
+    """Approximate nearest-neighbour index with rescored candidates."""
 
     def __init__(self, index: Any, vectors: Vectors) -> None:
         """Wrap an index; `vectors` are the vectors in it, in half precision."""
@@ -66,7 +66,7 @@ class ApproximateIndex:
 
     @classmethod
     def open(cls, path: Path, vectors: Vectors) -> "ApproximateIndex":
-        """Open an index file, which must have been written by this program: FAISS does not validate what it reads."""
+        """Open an index file. It must be from this program, because FAISS does not validate files."""
         faiss = load_faiss()
         return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), vectors)
 
@@ -77,15 +77,15 @@ class ApproximateIndex:
     def nearest(
         self, queries: Vectors, limit: int, scored: int, probes: int, allowed: RowFilter | None = None
     ) -> Candidates:
-        """Return the best `limit` rows for each query, best first. The best `scored` candidates (at least
-        `limit`) are rescored with the vectors themselves."""
+        """Return the best `limit` rows for each query, best first, after probing `probes` lists and rescoring the best
+        `scored` candidates (at least `limit`) with the vectors themselves."""
         asked, parameters = np.ascontiguousarray(queries, np.float32), self._parameters(limit, scored, probes, allowed)
         return np.asarray(self._refined.search(asked, limit, params=parameters)[1])
 
     def _made_parameters(self, limit: int, scored: int, probes: int, allowed: RowFilter | None) -> Any:
         faiss = load_faiss()
         return faiss.IndexRefineSearchParameters(
-            k_factor=(max(scored, limit) + 0.5) / limit,  # in single precision, and the product is rounded down
+            k_factor=(max(scored, limit) + 0.5) / limit,  # half a row more, because FAISS rounds the product down
             base_index_params=faiss.SearchParametersIVF(
                 nprobe=min(self.lists, probes), sel=None if allowed is None else self._selector(allowed)
             ),
@@ -100,9 +100,8 @@ class ApproximateIndex:
 def build_approximate_index(
     vectors: Vectors, path: Path, kind: ApproximateIndexKind, assigner: Any = None
 ) -> tuple[ApproximateIndex, IndexTraining]:
-    """Train and write an index. `assigner` is an empty flat inner-product index used to find the nearest list of each
-    row, during k-means and afterwards; by default, the index's own assigner on the CPU. It is not stored in the file.
-    """
+    """Train and write an index. `assigner` is an empty flat inner-product index that finds the nearest list of each
+    row, during k-means and afterwards; by default this happens on the CPU. It is not stored in the file."""
     lists = max(1, round(2 * math.sqrt(len(vectors))))
     index = _empty(kind, vectors.shape[1], lists)
     index.cp.niter, index.cp.seed = _ITERATIONS, _SEED
@@ -136,8 +135,8 @@ def _empty(kind: ApproximateIndexKind, dimensions: int, lists: int) -> Any:
 
 
 def with_rescoring(index: Any, vectors: Vectors) -> Any:
-    """Return an index that rescores candidates with `vectors`, in half precision. The vectors are used without a
-    copy and must stay in memory as long as the index."""
+    """Return an index that rescores candidates with `vectors`, which are in half precision. They are not copied, and
+    must stay in memory as long as the index."""
     return load_faiss().IndexRefine(index, _mapped_vectors(vectors))
 
 
@@ -145,7 +144,7 @@ def _mapped_vectors(vectors: Vectors) -> Any:
     faiss, bytes_of = load_faiss(), vectors.view(np.uint8)
     half = faiss.ScalarQuantizer.QT_fp16
     stored = faiss.IndexScalarQuantizer(vectors.shape[1], half, faiss.METRIC_INNER_PRODUCT)
-    no_owner = stored.codes.owner  # a null pointer, which Python has no other way to write
+    no_owner = stored.codes.owner  # a null pointer, which cannot be created in Python
     address = faiss.swig_ptr(bytes_of)
     stored.codes = faiss.MaybeOwnedVectorUInt8.create_view(address, bytes_of.nbytes, no_owner)
     stored.ntotal = len(vectors)

@@ -1,6 +1,6 @@
-"""BM25 over stemmed words, in a tantivy index. A version shares unchanged index files with the previous version.
+"""BM25 search over stemmed words, in a tantivy index. A version shares unchanged index files with the previous version.
 
-Documents carry their segment and row, so neither their order nor a deletion affects other documents."""
+Documents store their segment and row, so they do not change when others are added or deleted."""
 
 import datetime as dt
 import os
@@ -23,13 +23,13 @@ from assayer.models import OPEN, Filters
 from index.disk_access import library_errors_as_oserror, link_or_copy
 
 TOKENIZER = "english stems 1"
-"""Name of the tokenizer, stored in the index: an index with another tokenizer cannot be opened."""
+"""Name of the tokenizer, which the index stores: an index with another tokenizer cannot be opened."""
 _MOST_TERMS = 32
-"""Maximum terms of a query. The rarest are kept, because a word that occurs in every third text hardly affects the
-ranking and costs the most."""
+"""Maximum terms of a query, of which the rarest are used: very common words hardly affect the ranking and cost the
+most."""
 _HEAP_BYTES = 128 << 20
 _UNDATED = 2**31
-"""Day number of an undated paper, after every cutoff."""
+"""Day number of undated papers, after every cutoff."""
 _EPOCH = dt.date(1970, 1, 1)
 _REBUILD = "Build it again: assayer corpus build PATH."
 
@@ -51,7 +51,7 @@ class Bm25Matches(NamedTuple):
 
 
 def document_id(segment: int, row: int) -> int:
-    """Return the document id of a row in the segment with this ordinal."""
+    """Return the document id of a row in the segment with ordinal `segment`."""
     return segment << 32 | row
 
 
@@ -89,7 +89,8 @@ def _opened(directory: Path) -> tantivy.Index:
 
 
 def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: Iterable[int] = ()) -> None:
-    """Add documents to the index in a directory, which may be empty, and remove documents by id."""
+    """Add documents to the index in a directory, and remove documents by id. If the directory is empty, create the
+    index."""
     index = _opened(directory)
     with library_errors_as_oserror(directory):
         writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
@@ -102,8 +103,7 @@ def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: It
 
 
 def copy_bm25_index(source: Path, target: Path) -> None:
-    """Copy an index. Its large files never change, so they are hard-linked if the disk supports it; the small files are
-    copied."""
+    """Copy an index. Large files, which never change, are hard-linked if the disk supports it."""
     target.mkdir()
     for path in source.iterdir():
         if path.suffix in (".json", ".lock"):
@@ -114,8 +114,8 @@ def copy_bm25_index(source: Path, target: Path) -> None:
 
 @contextmanager
 def _lockable(directory: Path) -> Iterator[Path]:
-    """Yield a directory in which tantivy can write the lock file that it needs even for reading. If `directory` is not
-    writable, a folder of links replaces it while the index is opened; files that are open stay open."""
+    """Yield a directory in which tantivy can write its lock file, which it needs even for reading: `directory` itself
+    or, if that is read-only, a temporary directory of links, which is needed only while the index is opened."""
     if os.access(directory, os.W_OK):
         yield directory
         return
@@ -135,7 +135,7 @@ class Bm25Index:
         return int(self._searcher.num_docs)
 
     def search(self, query: str, limit: int, filters: Filters) -> Bm25Matches:
-        """Return the documents that share the rarest words with a query."""
+        """Return the best documents for a query, of whose words only the rarest are searched."""
         terms = self._rarest_terms(query)
         if not terms or not limit:
             return Bm25Matches(np.empty(0, np.int64), np.empty(0, np.float64))
@@ -147,7 +147,7 @@ class Bm25Index:
         return Bm25Matches(places[order], scores[order])
 
     def _rarest_terms(self, query: str) -> list[tuple[str, int]]:
-        """Return the query's rarest known words, with their counts."""
+        """Return the query's rarest words that occur in the index, with their counts in the query."""
         counts = Counter(_analyzer().analyze(query))
         known = [(self._searcher.doc_freq("text", word), word) for word in counts]
         rarest = sorted(item for item in known if item[0])[:_MOST_TERMS]

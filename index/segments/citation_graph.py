@@ -1,6 +1,6 @@
-"""Citations in memory-mapped arrays: eight bytes per edge in each direction, regardless of the length of ids.
+"""Citations of a segment in memory-mapped arrays.
 
-Edges hold hashes of ids instead of rows. A segment therefore does not change when another segment adds, moves or
+Edges store hashes of the cited ids instead of rows. A segment therefore does not change when another segment adds or
 removes a paper that it cites, and an edge to a paper that is added later already exists."""
 
 import heapq
@@ -25,8 +25,8 @@ _CITING = RowFiles("cited.npy", "citing.npy")
 
 
 def write_citations(references: Sequence[pa.ListArray], directory: Path) -> None:
-    """Write the citations. `references` are in the order of the papers' rows, in chunks; null if the source does
-    not state them."""
+    """Write the citations. `references` are lists of cited ids in chunks, in the order of the papers' rows; null if the
+    source does not state them."""
     lengths = [pc.fill_null(pc.list_value_length(some), 0).to_numpy(zero_copy_only=False) for some in references]
     counts = np.concatenate([np.empty(0, np.int64), *lengths]).astype(np.int64)
     cited = np.concatenate([np.empty(0, np.uint64), *(hash64(some.flatten().to_pylist()) for some in references)])
@@ -45,12 +45,12 @@ class DatedUnit(NamedTuple):
 
 
 def newest_first(citing: Iterable[DatedUnit], limit: int) -> list[DatedUnit]:
-    """Return the newest papers; papers of the same day are in a fixed order."""
+    """Return the newest papers, newest first; papers of the same day are ordered by unit."""
     return heapq.nlargest(limit, citing, key=lambda item: (item.day, item.unit))
 
 
 class CitationGraph:
-    """Citation graph as compressed sparse rows, with the same edges sorted by the cited paper."""
+    """Citation graph as compressed sparse rows, and the same edges sorted by cited paper."""
 
     def __init__(self, directory: Path) -> None:
         self._starts: NDArray[np.int64] = load_array(directory / _STARTS)
@@ -59,7 +59,7 @@ class CitationGraph:
         """Rows of the citing papers by the hash of the cited id, one entry per citation."""
 
     def __len__(self) -> int:
-        """Return the number of edges, including those to papers that are not in the corpus."""
+        """Return the number of citations, including those of papers that are not in the corpus."""
         return len(self._cited)
 
     def cited_by(self, row: int) -> Hashes:

@@ -1,4 +1,4 @@
-"""Works cited in the texts of a segment's papers, by row, in a file that exists only if a record lists such works."""
+"""Works cited in the texts of a segment's papers, by row, in a file that exists only if there are any."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,8 +15,7 @@ _SCHEMA = pa.schema([pa.field("row", pa.uint32(), nullable=False), pa.field("wor
 
 
 class CitedInTextWriter:
-    """Writer that creates the file with the first paper that cites a work in its text; the file is complete after
-    the `with` block."""
+    """Writes the file, which is created when the first works are written and complete when the context ends."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / _FILE
@@ -31,7 +30,7 @@ class CitedInTextWriter:
         self._open.close()
 
     def write(self, works: pa.Array) -> None:
-        """Write the works cited by the next rows, in the form returned by `works_json`."""
+        """Append the works cited by the next rows, as JSON from `works_json`; null for rows without any."""
         there = np.flatnonzero(works.is_valid().to_numpy(zero_copy_only=False))
         if len(there):
             if self._writer is None:

@@ -1,11 +1,10 @@
-"""Contents of the base graph in memory-mapped arrays: the names in each paper, the papers that have each name, and
-claims.
+"""Content graph of a segment in memory-mapped arrays: the names (concepts and methods) and claims in each paper, and
+the papers with each name.
 
-Together with the citations of `citation_graph` this is the graph that a corpus stores: papers, concepts, methods and
-claims, and edges between them. Names are identified by hashes, so that segments with different vocabularies can be
-traversed as one graph. A paper derives from another if it says that it builds on what the other introduces, and cites
-it; two papers share a method if both name it. Neither relation is stored: both follow from names, and so also hold for
-papers that are added later."""
+Together with `citation_graph`, this is the base graph of a corpus: papers, concepts, methods and claims, and edges
+between them. Names are identified by hashes, so that segments can be traversed as one graph. Relations between papers
+follow from names and are not stored: a paper derives from another if it cites it and says that it builds on what the
+other introduces; two papers share a method if both name it."""
 
 import json
 from collections import Counter
@@ -34,11 +33,11 @@ _READERS = "readers.json"
 _METHOD = 1
 _INTRODUCED, _BUILT_ON = 1, 2
 NAME_USE = np.dtype([("name", "<u4"), ("start", "<u4"), ("length", "<u2"), ("flags", "u1")])
-"""Name in a paper: its sentence in title and abstract, and how the paper uses it."""
+"""Name in a paper: its sentence, as start and length in title and abstract, and how the paper uses it."""
 CLAIM = np.dtype([("start", "<u4"), ("length", "<u2")])
-"""Sentence of a claim."""
+"""Sentence of a claim, as start and length in title and abstract."""
 _LONGEST = 2**16 - 1
-"""Maximum characters of a sentence."""
+"""Maximum stored length of a sentence in characters."""
 _NAME_SCHEMA = pa.schema([pa.field("name", pa.string(), nullable=False)])
 
 
@@ -56,8 +55,8 @@ class BaseGraphCounts(Frozen):
     introduces: int
     builds_on: int
     readers: Mapping[str, int] = {}
-    """Number of papers whose names and claims were extracted by a language model, by model and prompt version; the
-    others were left to pattern matching."""
+    """Number of papers whose contents a language model extracted, by model and prompt version. The contents of other
+    papers were extracted by pattern matching."""
 
 
 class ContentBatch(NamedTuple):
@@ -74,7 +73,7 @@ class ContentBatch(NamedTuple):
 
 
 def write_content_graph(store: PaperStore, directory: Path, readings: ContentReadings = NOTHING_READ) -> None:
-    """Write the content graph. Equal records and readings give equal files; memory grows by about 300 bytes per
+    """Write the content graph. The same records and readings produce the same files. Memory use is about 300 bytes per
     paper."""
     readers: Counter[str] = Counter()
     batches = [_read(some, readings, readers) for some in store.batches(("title", "abstract"))]
@@ -137,7 +136,7 @@ def _flags(mention: Mention) -> int:
 
 
 def _stored(part: TextPart) -> tuple[int, int]:
-    """Return start and length."""
+    """Return start and length, at most `_LONGEST`."""
     return part.start, min(part.end - part.start, _LONGEST)
 
 
@@ -156,7 +155,7 @@ def _key(kind: ContentKind, normalised: str) -> str:
 
 
 def found_contents(title: str, abstract: str) -> PaperContents:
-    """Extract the contents of a paper that is in no segment."""
+    """Extract the contents of a paper that is not in a segment, by pattern matching."""
     text, found = text_with_title(title, abstract), contents_of(title, abstract)
     return PaperContents(
         named=tuple(
@@ -191,7 +190,7 @@ class ContentGraph:
         self._names = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).get_batch(0)["name"]
 
     def contents(self, row: int, title: str, abstract: str) -> PaperContents:
-        """Return the contents of the paper in a row; `title` and `abstract` must be that paper's."""
+        """Return the contents of the paper in a row, whose `title` and `abstract` the caller provides."""
         text = text_with_title(title, abstract)
         named = (self._named(use, text) for use in self._uses[self._starts[row] : self._starts[row + 1]].tolist())
         claims = self._claims[self._claim_starts[row] : self._claim_starts[row + 1]].tolist()
@@ -206,7 +205,7 @@ class ContentGraph:
         return self._users[self._user_starts[place] : self._user_starts[place + 1]]
 
     def counts(self, citations: int) -> BaseGraphCounts:
-        """Return the counts of the graph; `citations` is the number of citations in the same segment."""
+        """Count the graph's nodes and edges. `citations` is the segment's number of citations."""
         methods = self._kinds[self._uses["name"]] == _METHOD
         flags = self._uses["flags"]
         return BaseGraphCounts(

@@ -1,6 +1,6 @@
-"""Names and claims extracted by a language model, stored next to the versions of a corpus. The file has one line per
-paper, appended durably and keyed by the hash of title and abstract. A segment uses these readings instead of the
-results of pattern matching."""
+"""Names and claims extracted by a language model (readings), stored next to the versions of a corpus in a file with one
+JSON line per paper, identified by the hash of title and abstract. Segments use readings, where there are any, instead
+of pattern matching."""
 
 import os
 from collections.abc import Mapping
@@ -27,7 +27,8 @@ class StoredMention(NamedTuple):
 
 
 class ContentReading(Frozen):
-    """Names and claims from a single paper. Positions are characters of title and abstract."""
+    """Names and claims of one paper. Positions are characters in title and abstract, as joined by
+    `text_with_title`."""
 
     text: int
     """Key of the text, as computed by `text_key`."""
@@ -74,13 +75,13 @@ def text_key(title: str, abstract: str) -> int:
 
 
 class ContentReadings(NamedTuple):
-    """Readings held in memory while a version is built: a few kilobytes per paper that was read."""
+    """Readings in memory, a few kilobytes per paper, used while a version is built."""
 
     by_text: Mapping[int, ContentReading]
 
     @classmethod
     def open(cls, path: Path) -> "ContentReadings":
-        """Open the readings; empty if there is no file. A truncated line is skipped."""
+        """Read all readings; empty if the file does not exist. Invalid lines, such as a truncated one, are skipped."""
         if not path.is_file():
             return NOTHING_READ
         readings = (_parsed(line) for line in path.read_bytes().splitlines())
@@ -94,7 +95,7 @@ NOTHING_READ = ContentReadings({})
 
 
 def append_reading(path: Path, reading: ContentReading) -> None:
-    """Append a reading to the file. It is on disk when the function returns. Raises OSError."""
+    """Append a reading to the file and sync it to disk. Raises OSError."""
     with path.open("ab+") as file:
         if file.tell():
             file.seek(-1, os.SEEK_END)

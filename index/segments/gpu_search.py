@@ -1,8 +1,7 @@
-"""Exact search in GPU memory: multiplying all vectors there is faster than probing an index.
+"""Exact search in GPU memory, where multiplying all vectors is faster than probing an index.
 
-Rows are sorted by date, so the rows before a cutoff are a prefix. Rows hidden by a mask are removed from the result
-afterwards: the best of all rows, without the hidden rows, are the best of the remaining rows, although there may be too
-few of them."""
+Rows are sorted by date, so the rows before a cutoff are a prefix. Rows excluded by a mask are removed from the results
+afterwards, so more results are fetched than needed."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -19,15 +18,15 @@ from index.segments.gpus import MOST_SELECTED, GpuMatches, Gpus
 from index.segments.row_filter import RowFilter
 
 _PER_RESULT, _SPARE = 4, 8
-"""Candidates per result, and minimum number of additional candidates, to make up for queries in half precision."""
+"""Candidates per result, and minimum number of additional candidates, to make up for half precision."""
 _MORE_THAN_EXPECTED = 1.5
-"""Ratio of candidates fetched to those needed if hidden rows are spread evenly."""
+"""Factor for the number of candidates fetched, because excluded rows are not spread evenly."""
 _FEWEST_ROWS = 131_072
-"""Minimum rows per GPU: multiplying fewer takes less time than querying a second GPU."""
+"""Minimum rows per GPU; multiplying fewer rows is faster than using a second GPU."""
 _MOST_NUMBERS = 2**31 - 1
-"""Maximum number of values in a part, so that every position fits in 32 bits."""
+"""Maximum number of values in a part, so that positions fit in 32 bits."""
 _NEXT = count()
-"""Counter that spreads small parts over the GPUs, so that they do not all lie on the first."""
+"""Counter that spreads small indexes over the GPUs, which would otherwise all be on the first."""
 
 
 class _Part(NamedTuple):
@@ -39,8 +38,7 @@ class _Part(NamedTuple):
 
 
 class GpuVectors:
-    """Vectors of an index on GPUs, two bytes per number, in contiguous parts. Each part is on a single GPU; a GPU
-    may have several."""
+    """Vectors of an index on GPUs in half precision, divided into contiguous parts, each on a single GPU."""
 
     def __init__(
         self, vectors: Vectors, gpus: Gpus, fewest_rows: int = _FEWEST_ROWS, most_numbers: int = _MOST_NUMBERS
@@ -57,9 +55,8 @@ class GpuVectors:
         ]
 
     def candidates(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates | None:
-        """Return the best allowed rows for each query, best first, somewhat more than `limit` if there are
-        enough. None if hidden rows leave too few of the rows that a GPU can select; the CPU index must then be
-        used."""
+        """Return the best allowed rows for each query, best first, and somewhat more than `limit` if there are enough.
+        None if too many of the rows that a GPU can select are excluded; the CPU index must then be used."""
         needed = min(allowed.count, max(limit + _SPARE, min(limit * _PER_RESULT, MOST_SELECTED)))
         if not needed:
             return np.empty((len(queries), 0), np.int64)
@@ -96,5 +93,5 @@ class GpuVectors:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Return the threads that query several GPUs at once: FAISS lets other threads run while a GPU works."""
+    """Return the threads that use several GPUs at once; FAISS releases the interpreter lock while a GPU works."""
     return ThreadPoolExecutor(thread_name_prefix="gpu")

@@ -1,11 +1,10 @@
-"""GPUs as used by the index, through FAISS's GPU build: search for the nearest rows in GPU memory, and for the nearest
-centroid of each row while an index is built.
+"""Use of GPUs through FAISS's GPU build: find the nearest rows in GPU memory, and, while an index is built, the nearest
+centroid of each row.
 
-The GPU build has the same module name as the CPU build and replaces it. Three of its behaviours are avoided here:
-without a driver its calls end the process (SIGABRT), so available GPUs are counted first; a selector passed to an index
-on a GPU is silently ignored, so none is passed; and `faiss.contrib.torch_utils`, with which `knn_gpu` would accept
-tensors, replaces the `search` of every index by a method without parameters, so its kernel (`bfKnn`) is called
-directly, in the same way."""
+The GPU build has the same module name as the CPU build and replaces it. It has three pitfalls. Without a driver its
+calls abort the process (SIGABRT), so available GPUs are counted first. A selector for an index on a GPU is silently
+ignored, so none is passed. `faiss.contrib.torch_utils`, with which `knn_gpu` accepts tensors, replaces the `search`
+method of every index by one without parameters, so the kernel of `knn_gpu` (`bfKnn`) is called directly."""
 
 from functools import cache
 from threading import Lock
@@ -35,19 +34,18 @@ class GpuMatches(NamedTuple):
 
 
 class Gpus(Protocol):
-    """Operations that run on GPUs. The code that chooses between them and merges the results is tested on every
-    machine."""
+    """Operations on GPUs, as an interface, so that the code that uses them can be tested without a GPU."""
 
     count: int
 
     def put(self, gpu: int, rows: Vectors) -> Any:
-        """Copy rows in half precision to the memory of a GPU, where they stay for the lifetime of the returned handle;
-        a slice of the handle holds its first rows. Raises ConfigurationError if there is not enough memory."""
+        """Copy rows in half precision to the memory of a GPU, and return a handle that keeps them there and can be
+        sliced. Raises ConfigurationError if there is not enough memory."""
         ...
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        """Return the nearest of the rows stored by `put`, by inner product, limited to the rows available and to the
-        maximum that a GPU can select."""
+        """Return the nearest of the rows stored by `put`, by inner product: `limit`, but at most as many as there are
+        rows and at most `MOST_SELECTED`."""
         ...
 
     def assigner(self, dimensions: int) -> Any:
@@ -57,7 +55,7 @@ class Gpus(Protocol):
 
 @cache
 def open_gpus(device: Device) -> Gpus | None:
-    """Return the GPUs of this process, or None for the CPU. Raises ConfigurationError that states what is missing."""
+    """Return the GPUs of this process, or None for the CPU. Raises ConfigurationError if they cannot be used."""
     if device == "cpu":
         return None
     faiss = load_faiss()
@@ -65,24 +63,24 @@ def open_gpus(device: Device) -> Gpus | None:
     instead = f"Run: pip uninstall {' '.join(installed)}; then pip install 'assayer[gpu]', {_ON_THE_CPU}"
     if len(installed) > 1:
         raise ConfigurationError(
-            f"{' and '.join(installed)} are both installed, and only one can be: they bring the same module.", instead
+            f"{' and '.join(installed)} are both installed, but conflict because they contain the same module.", instead
         )
     if not hasattr(faiss, "StandardGpuResources"):
         name = " ".join(installed) or "of unknown origin"
-        raise ConfigurationError(f"The FAISS that is installed ({name}, {faiss.__version__}) knows no GPU.", instead)
+        raise ConfigurationError(f"The installed FAISS ({name}, {faiss.__version__}) does not support GPUs.", instead)
     return FaissGpus(faiss)
 
 
 class FaissGpus:
-    """Implements `Gpus`. Rows are stored by torch, because FAISS would copy them again for each query."""
+    """GPUs used with FAISS; implements `Gpus`. torch stores the rows, because FAISS would copy them for each query."""
 
     def __init__(self, faiss: Any) -> None:
         """Open the GPUs. Raises ConfigurationError if there is no GPU, or if torch cannot use it."""
         self.count = int(faiss.get_num_gpus())
         if not self.count:
             raise ConfigurationError(
-                "There is no GPU here that CUDA can use: no card, no driver, or none that this process may see.",
-                f"See what nvidia-smi says and what CUDA_VISIBLE_DEVICES is set to, {_ON_THE_CPU}",
+                "CUDA finds no GPU: there is no card or driver, or the process is not allowed to see it.",
+                f"Check nvidia-smi and CUDA_VISIBLE_DEVICES, {_ON_THE_CPU}",
             )
         try:
             import torch
@@ -93,14 +91,13 @@ class FaissGpus:
             ) from None
         if torch.cuda.device_count() < self.count:
             raise ConfigurationError(
-                f"FAISS sees {self.count} GPUs and torch {torch.__version__} sees {torch.cuda.device_count()}.",
+                f"FAISS finds {self.count} GPUs, but torch {torch.__version__} finds {torch.cuda.device_count()}.",
                 f"Install a build of torch with CUDA, {_ON_THE_CPU}",
             )
         self._faiss, self._torch = faiss, torch
         self._resources = [faiss.StandardGpuResources() for _ in range(self.count)]
         self._locks = [Lock() for _ in range(self.count)]
-        """Locks of the GPU resources, which allow a single thread at a time; each version of a corpus is read
-        in a separate thread."""
+        """Locks of the GPU resources, which allow one thread at a time, while each open version has its own thread."""
 
     def put(self, gpu: int, rows: Vectors) -> Any:
         torch = self._torch
@@ -112,7 +109,7 @@ class FaissGpus:
             torch.cuda.synchronize(gpu)
         except RuntimeError as error:
             raise ConfigurationError(
-                f"{rows.nbytes / 1e9:.1f} GB of the corpus's vectors cannot be put on GPU {gpu}: "
+                f"{rows.nbytes / 1e9:.1f} GB of the corpus's vectors cannot be copied to GPU {gpu}: "
                 f"{str(error).splitlines()[0]}",
                 "Set ASSAYER_CORPUS__DEVICE=cpu, give the process more GPUs, or spread the corpus over shards.",
             ) from None
@@ -123,7 +120,7 @@ class FaissGpus:
         return f"cuda:{gpu}"
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        """Return the nearest rows. Queries and results are in host memory, so only FAISS itself waits for the GPU."""
+        """Return the nearest rows; queries and results are in host memory."""
         faiss, asked = self._faiss, np.ascontiguousarray(queries, np.float16)
         matches = _empty_matches(len(asked), min(limit, len(rows), MOST_SELECTED))
         wanted = faiss.GpuDistanceParams()
@@ -131,7 +128,7 @@ class FaissGpus:
         wanted.k, wanted.dims = matches.rows.shape[1], asked.shape[1]
         wanted.vectors, wanted.numVectors = faiss.cast_integer_to_void_ptr(rows.data_ptr()), len(rows)
         wanted.queries, wanted.numQueries = faiss.swig_ptr(asked), len(asked)
-        # The kernel takes both in one precision alone.
+        # The kernel needs both in the same precision.
         wanted.vectorType = wanted.queryType = faiss.DistanceDataType_F16
         wanted.outDistances, wanted.outIndices = map(faiss.swig_ptr, matches)
         wanted.outIndicesType = faiss.IndicesDataType_I64

@@ -1,5 +1,5 @@
-"""Rows of a segment by 64-bit hashes, in two memory-mapped arrays sorted by hash: papers by their ids and keys, and
-citing papers by the works that they cite."""
+"""Lookup of a segment's rows by 64-bit hash, in two memory-mapped arrays sorted by hash. It finds papers by id or key,
+and citing papers by the cited work."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +32,7 @@ class HashedRows:
         return len(self._hashes)
 
     def ranges(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return for each hash the first entry that has it and the entry after the last."""
+        """Return the first entry and the entry after the last for each hash."""
         return np.searchsorted(self._hashes, hashes, "left"), np.searchsorted(self._hashes, hashes, "right")
 
     def rows(self, wanted: int) -> NDArray[np.uint32]:
@@ -41,12 +41,12 @@ class HashedRows:
         return self._rows[int(first[0]) : int(last[0])]
 
     def candidates(self, hashes: Hashes) -> list[list[int]]:
-        """Return for each hash the rows that have it: none, a single row, or several."""
+        """Return the rows of each hash; several rows can have the same hash."""
         pairs = zip(*map(np.ndarray.tolist, self.ranges(hashes)), strict=True)
         return [self._rows[start:end].tolist() for start, end in pairs]
 
     def matches(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return positions in `hashes`, ascending, and the rows that have these hashes."""
+        """Return all pairs of a position in `hashes` and a row with that hash, as two arrays, ascending by position."""
         first, last = self.ranges(hashes)
         counts = last - first
         places = np.repeat(np.arange(len(hashes)), counts)

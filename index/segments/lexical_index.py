@@ -1,8 +1,8 @@
-"""Lexical weights of a segment's texts: for each token, the rows that contain it and its weight in each.
+"""Inverted index of a segment's lexical weights: for each token, the rows that contain it and its weight in each.
 
-An inverted file in memory-mapped arrays: a query reads only the rows of its own tokens. Rows are in the order of the
-segment, by publication date, so a cutoff is a prefix of each token's rows. All rows that share a token with a query are
-scored, exactly, and sums are always computed in token order: other queries in a batch do not change a single bit."""
+The index is in memory-mapped arrays, so a query reads only the rows of its own tokens. Rows are sorted by publication
+date, so a cutoff is a prefix of each token's rows. All rows that share a token with a query are scored exactly. Sums
+are always computed in token order, so that results do not depend on other queries in a batch."""
 
 import os
 from collections.abc import Iterable
@@ -30,10 +30,10 @@ class LexicalMatches(NamedTuple):
 
 
 class LexicalIndex:
-    """Index of lexical weights, read only when needed."""
+    """Index of lexical weights; its files are opened when they are first needed."""
 
     def __init__(self, directory: Path, rows: int) -> None:
-        """Open the index. `rows` is the number of rows of the segment, with or without weights."""
+        """Create the index; `rows` is the number of rows of the segment."""
         self._directory = directory
         self._count = rows
 
@@ -65,9 +65,9 @@ class LexicalIndex:
         return _rounded(scores)
 
     def by_rows(self) -> LexicalRows:
-        """Return all weights, a row per text. Reads the whole index."""
-        own = np.asarray(self._weights).view(np.int16)  # what is moved is not computed with
-        # Columns are the distinct tokens, in their order.
+        """Return all weights by row. Reads the whole index."""
+        own = np.asarray(self._weights).view(np.int16)  # SciPy does not support half precision; values are only moved
+        # Columns are the distinct tokens, in ascending order.
         turned = csc_array((own, self._rows, self._offsets), shape=(self._count, len(self._tokens))).tocsr()
         weights: NDArray[np.float16] = turned.data.view(np.float16)
         return LexicalRows(turned.indptr.astype(np.int64), self._tokens[turned.indices], weights)
@@ -81,7 +81,7 @@ class LexicalIndex:
         return _rounded(scores)
 
     def _asked(self, query: LexicalWeights) -> Iterable[tuple[int, int, float]]:
-        """Yield for each known token of the query the start and end of its rows, and its weight in the query."""
+        """Yield the start and end of the rows of each known token of the query, and the token's weight in the query."""
         places = np.searchsorted(self._tokens, query.tokens)
         for token, place, weight in zip(query.tokens.tolist(), places.tolist(), query.weights.tolist(), strict=True):
             if place < len(self._tokens) and int(self._tokens[place]) == token:
@@ -109,13 +109,13 @@ class LexicalIndex:
 
 
 def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round scores to six decimals, as cosines are; smaller scores become 0."""
+    """Round scores to six decimals, like cosines."""
     return np.round(scores, 6)
 
 
 def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
-    """Write the index of all rows in the spool. Memory does not grow with the rows: the spool is read twice, a
-    block at a time."""
+    """Write the index of all rows in the spool, which is read twice, block by block, so that memory use does not grow
+    with the number of rows."""
     counts: dict[int, int] = {}
     for block in spool.blocks():
         distinct, times = np.unique(block.tokens, return_counts=True)
@@ -142,8 +142,8 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
 
 
 def _empty_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
-    """Create a file to be filled in place. Its disk space is allocated immediately, because a disk that fills up later
-    would kill the process."""
+    """Create a memory-mapped file to be filled. Its disk space is allocated at once, because a full disk while a mapped
+    page is written kills the process."""
     if not entries:
         np.save(path, np.empty(0, kind))
         return np.empty(0, kind)

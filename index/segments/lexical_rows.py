@@ -1,4 +1,4 @@
-"""Lexical weights of texts, a row per text, in the form in which they are written and reused by other builds."""
+"""Lexical weights by row, as they are written and as later builds reuse them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,12 +13,13 @@ from index.arrays import load_array
 
 
 class LexicalRows(NamedTuple):
-    """Lexical weights by row: entries of row r are from `offsets[r]` up to `offsets[r + 1]`, with ascending tokens."""
+    """Lexical weights of several texts. The entries of row r are `offsets[r]` to `offsets[r + 1]` (exclusive), by
+    ascending token."""
 
     offsets: NDArray[np.int64]
     tokens: NDArray[np.int32]
     weights: NDArray[np.float16]
-    """Weights in half precision, within 0.05 % of the model's values."""
+    """Weights in half precision, within 0.05% of the model's values."""
 
     def row(self, number: int) -> LexicalWeights:
         first, last = int(self.offsets[number]), int(self.offsets[number + 1])
@@ -35,7 +36,7 @@ def pack_rows(some: Sequence[LexicalWeights]) -> LexicalRows:
 
 
 class LexicalSpool:
-    """Temporary file that holds rows until all are complete, so that memory does not grow with them."""
+    """Temporary file that collects rows, so that memory use does not grow with their number."""
 
     def __init__(self, path: Path) -> None:
         """Create a spool; its file is created on entering the context and removed on leaving it."""
@@ -59,7 +60,7 @@ class LexicalSpool:
             np.save(self._opened, values)
 
     def blocks(self) -> Iterator[LexicalRows]:
-        """Yield the blocks as they were appended."""
+        """Yield the rows in the blocks in which they were appended."""
         file = self._opened
         last = file.seek(0, 2)
         file.seek(0)

@@ -1,7 +1,7 @@
-"""Hashed keys that identify a paper in a list of references: DOI, arXiv id, or title and year.
+"""Hashed keys by which a cited work is matched with a paper of the corpus: DOI, arXiv id, or title and year.
 
-Because a hash stands for the cited work, a paper is found as soon as it is added to the corpus: the papers that cite it
-need not be rewritten."""
+Because citing papers store these hashes, a cited paper is found as soon as it is added to the corpus, without rewriting
+the papers that cite it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ from index.segments.paper_store import PaperStore
 
 PAPER_KEYS = RowFiles("paper-keys.npy", "paper-key-rows.npy")
 _TELLING = 24
-"""Minimum letters of a title that two works are unlikely to share by chance."""
+"""Minimum letters of a title for a key; two works are unlikely to share a longer title by chance."""
 _COLUMNS = ("title", "identifiers", "publication_date")
 KEYS_OF_WORK = 6
 NO_KEY = 0
@@ -26,8 +26,9 @@ NO_KEY = 0
 
 
 def keys_of_work(work: CitedInText) -> NDArray[np.uint64]:
-    """Return keys of shape (6,), most reliable first: the id in the corpus, DOI, arXiv id, then the title with its
-    year, the year before and the year after, because a preprint and its publication are often a year apart."""
+    """Return keys of shape (6,), most reliable first: corpus id, DOI, arXiv id, and title with the year, the year
+    before and the year after, because a preprint and its publication are often a year apart. Missing keys are
+    `NO_KEY`."""
     arxiv = work.arxiv or arxiv_id(work.doi)
     years = () if work.year is None else (work.year, work.year - 1, work.year + 1)
     titles = [_title_key(work.title, year) for year in years] or [""] * 3

@@ -1,4 +1,4 @@
-"""Records of a segment in a memory-mapped Arrow file, looked up by row or id. Opening the file reads no data."""
+"""Store of a segment's records in a memory-mapped Arrow file, with lookup by row or id. Opening it reads no data."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ _EPOCH = dt.date(1970, 1, 1)
 BATCH = 1024
 """Number of rows in a record batch; only the last batch may have fewer."""
 _REMEMBERED = 8192
-"""Number of papers cached as objects."""
+"""Number of Paper objects in the cache."""
 
 PAPERS_SCHEMA = pa.schema(
     [
@@ -46,8 +46,8 @@ PAPERS_SCHEMA = pa.schema(
 )
 _CITED = "cited_in_text"
 SORTING_SCHEMA = PAPERS_SCHEMA.append(pa.field(_CITED, pa.string()))
-"""Schema for sorting: includes the works that the text cites, as JSON. Few papers have any, so they are stored in a
-separate file."""
+"""Schema used for sorting, which also has the works cited in the text, as JSON. They are stored in a separate file,
+because few papers have any."""
 _PAPER_FIELDS = (
     "id",
     "title",
@@ -65,7 +65,8 @@ _IDS = RowFiles("ids.npy", "id-rows.npy")
 
 
 def record_digest(record: PaperRecord) -> int:
-    """Return the hash of the whole record: equal records need no update. The year is part of the date."""
+    """Return the hash of the whole record, by which an update recognises unchanged records. The year is excluded,
+    because it is part of the date."""
     unsaid = {"year"} if record.cited_in_text else {"year", _CITED}
     return int(hash64([record.model_dump_json(exclude=unsaid)])[0])
 
@@ -81,8 +82,8 @@ def _row(record: PaperRecord) -> dict[str, Any]:
 
 
 def write_papers(batches: Iterable[pa.RecordBatch], directory: Path) -> None:
-    """Write papers from batches with the columns of `SORTING_SCHEMA`, sorted by date, undated last. Each batch has
-    `BATCH` rows, the last may have fewer."""
+    """Write papers. `batches` have the columns of `SORTING_SCHEMA` and `BATCH` rows each (the last can have fewer), and
+    are sorted by date, undated papers last."""
     hashes, days = [np.empty(0, np.uint64)], [np.empty(0, np.int32)]
     with (
         pa.OSFile(str(directory / _FILE), "wb") as file,
@@ -100,7 +101,7 @@ def write_papers(batches: Iterable[pa.RecordBatch], directory: Path) -> None:
 
 
 class PaperStore:
-    """Papers by row or id. Rows are sorted by date, undated papers last."""
+    """Store of papers by row or id. Rows are sorted by date, undated papers last."""
 
     def __init__(self, directory: Path) -> None:
         reader = pa.ipc.open_file(pa.memory_map(str(directory / _FILE)))
@@ -115,7 +116,7 @@ class PaperStore:
         return len(self.by_hash)
 
     def rows(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
-        """Return the rows of the known ids."""
+        """Return rows by id; unknown ids are left out."""
         asked = list(dict.fromkeys(ids))
         candidates = zip(asked, self.by_hash.candidates(hash64(asked)), strict=True)
         return {item: row for item, rows in candidates for row in rows if self.id(row) == item}
@@ -124,7 +125,7 @@ class PaperStore:
         return PaperId(self._value("id", row))
 
     def ids(self, rows: NDArray[np.int64]) -> list[PaperId]:
-        """Return the ids of rows in ascending order."""
+        """Return the ids of rows, which must be ascending."""
         numbers, places = np.divmod(rows, BATCH)
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
         paper_ids: list[PaperId] = []
@@ -136,7 +137,7 @@ class PaperStore:
         return int(self._value("digest", row))
 
     def record(self, row: int) -> PaperRecord:
-        """Return the record as it was written, without the year, which is part of the date."""
+        """Return the record as it was written, except the year, which is part of the date."""
         batch, place = self._batches[row // BATCH], row % BATCH
         fields = {name: batch[name][place].as_py() for name in _RECORD_FIELDS}
         day = fields["publication_date"]
@@ -146,25 +147,25 @@ class PaperStore:
 
     @property
     def rows_citing_in_text(self) -> NDArray[np.uint32]:
-        """Rows of the papers whose texts are known to cite works, ascending."""
+        """Rows of papers with works cited in their texts, ascending."""
         return self._cited.rows
 
     def cited_in_text(self, row: int) -> tuple[CitedInText, ...]:
-        """Return the works that a paper's text cites, as far as its record lists them."""
+        """Return the works cited in a paper's text that its record lists."""
         return self._cited.works(row)
 
     def all_indexed_columns(self) -> Iterator[dict[str, Any]]:
-        """Yield the columns from which indexed texts are made, row by row."""
+        """Yield, row by row, the columns needed for indexed texts and filters."""
         for rows in self.batches(_SEARCHED_FIELDS):
             yield from rows
 
     def batches(self, columns: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
-        """Yield some columns of all rows, a batch at a time."""
+        """Yield the named columns of all rows, one batch at a time."""
         for batch in self._batches:
             yield batch.select(list(columns)).to_pylist()
 
     def indexed_columns(self, row: int) -> dict[str, Any]:
-        """Return the columns from which indexed texts are made, for a single row."""
+        """Return the columns needed for indexed texts and filters, for one row."""
         return {name: self._value(name, row) for name in _SEARCHED_FIELDS}
 
     def column(self, name: str) -> Any:
@@ -172,22 +173,22 @@ class PaperStore:
         return pa.chunked_array([batch[name] for batch in self._batches])
 
     def count_until(self, before: dt.date | None) -> int:
-        """Return the number of leading rows published on or before this day; all rows if it is None."""
+        """Return the number of rows published on or before this day, which come first; all rows if it is None."""
         if before is None:
             return len(self)
         return int(np.searchsorted(self._days, (before - _EPOCH).days, side="right"))
 
     def first_row_since(self, after: dt.date | None) -> int:
-        """Return the first row published on this day or later; undated papers come after all days."""
+        """Return the first row published on this day or later; 0 if it is None. Undated papers count as later."""
         return 0 if after is None else int(np.searchsorted(self._days, (after - _EPOCH).days, side="left"))
 
     @property
     def dated(self) -> int:
-        """Number of leading rows with a date; all later rows are undated."""
+        """Number of rows with a date, which come first."""
         return len(self._days)
 
     def day_number(self, row: int) -> int:
-        """Return the day of publication, counted from 1970; `UNDATED` without a date."""
+        """Return the day of publication in days since 1970; `UNDATED` if it is unknown."""
         return int(self._days[row]) if row < len(self._days) else UNDATED
 
     def day_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -198,7 +199,7 @@ class PaperStore:
         return days
 
     def publication_days(self) -> tuple[dt.date, ...]:
-        """Return the distinct days on which its rows were published, in ascending order."""
+        """Return the distinct publication days, ascending."""
         return tuple(_EPOCH + dt.timedelta(days=int(day)) for day in np.unique(self._days))
 
     def _paper(self, row: int) -> Paper:

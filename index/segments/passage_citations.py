@@ -1,4 +1,4 @@
-"""Works that each passage of a segment cites, as keys in memory-mapped arrays."""
+"""Works cited in each passage of a segment, as keys in memory-mapped arrays."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,8 +21,8 @@ CitedKeys = Sequence[Sequence[int]]
 
 
 def write_passage_citations(store: PaperStore, places: NDArray[np.int32], directory: Path) -> None:
-    """Write the works that each passage cites. `places` has columns as in PassageLocation, sorted by paper. Nothing
-    is written if no text cites anything."""
+    """Write the works cited in each passage. `places` are the passage locations, with columns as in PassageLocation,
+    sorted by paper. No file is written if no text cites a work."""
     citing = store.rows_citing_in_text
     if not len(citing):
         return
@@ -39,7 +39,7 @@ def write_passage_citations(store: PaperStore, places: NDArray[np.int32], direct
 
 
 def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -> dict[int, list[int]]:
-    """Return the numbers of cited works, in text order, for each passage of a single paper; passages are in order."""
+    """Return the positions in `works` that each passage of a paper cites, in text order, by passage."""
     starts = [(spot.section, spot.start) for spot in (PassageLocation(*columns) for columns in places.tolist())]
     marks = sorted((tuple(place), number) for number, work in enumerate(works) for place in work.at)
     found: dict[int, dict[int, None]] = {}
@@ -52,7 +52,7 @@ def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -
 
 class PassageCitations:
     def __init__(self, directory: Path) -> None:
-        """Open the passage citations; without files, no passage cites anything."""
+        """Open the passage citations; if the files do not exist, there are none."""
         self._starts: NDArray[np.int64] | None = None
         if (directory / _STARTS).is_file():
             self._starts = load_array(directory / _STARTS)
@@ -67,13 +67,13 @@ class PassageCitations:
 
 
 def keys_in(passages: Iterable[CitedKeys]) -> set[int]:
-    """Return all keys of all works that some passages cite."""
+    """Return all keys of the works cited in the passages."""
     return {key for works in passages for keys in works for key in keys if key != NO_KEY}
 
 
 def papers_cited(works: CitedKeys, found: Mapping[int, Sequence[PaperId]]) -> tuple[PaperId, ...]:
-    """Return for each work the single paper to which its most reliable matching key leads, without duplicates. A key
-    that leads to several papers identifies none of them."""
+    """Return the distinct papers that match the works. Each work is matched by its most reliable key that is in
+    `found`; if several papers have that key, the work matches none."""
     papers: dict[PaperId, None] = {}
     for keys in works:
         known = next((found[key] for key in keys if key != NO_KEY and found.get(key)), ())

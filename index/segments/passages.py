@@ -1,4 +1,4 @@
-"""Passages of whole sentences: their places in a paper, and the texts that are embedded and indexed."""
+"""Split papers into passages of whole sentences, and build the texts that are embedded and indexed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,24 +12,24 @@ from index.arrays import load_array
 from index.segments.paper_store import PaperStore
 
 PASSAGE_WORDS = 200
-"""Maximum words per passage: the maximum input of the packaged model, minus the paper's title."""
+"""Maximum words per passage, so that it fits into the packaged model's input together with the paper's title."""
 ABSTRACT = -1
-"""Section number that stands for the abstract."""
+"""Section number of the abstract."""
 _LOCATIONS = "places.npy"
 
 
 class TextSpan(NamedTuple):
-    """Characters of a text, from `start` up to, not including, `end`."""
+    """Characters `start` to `end` (exclusive) of a text."""
 
     start: int
     end: int
 
 
 def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) -> list[TextSpan]:
-    """Return passages of about `words` words that end where sentences end, in order, without gaps.
+    """Split a text into passages of at most `words` words, in order and without gaps, that end where sentences end.
 
-    A sentence longer than a passage is cut between words. A text longer than `words` by at most the fraction `slack`
-    stays whole, and a shorter remainder joins the passage before it."""
+    A sentence longer than a passage is split between words. A last passage shorter than `slack` times `words` is joined
+    to the one before it, if both together have at most `words * (1 + slack)` words."""
     if len(text.split()) <= words:
         return [TextSpan(0, len(text))] if text.strip() else []
     spans: list[TextSpan] = []
@@ -69,7 +69,7 @@ def _cut(text: str, start: int, end: int, words: int) -> Iterator[TextSpan]:
 
 
 class PassageLocation(NamedTuple):
-    """Location of a passage: characters `start` to `end` of a section of the paper in a row."""
+    """Location of a passage: characters `start` to `end` in a section of the paper in row `paper`."""
 
     paper: int
     section: int
@@ -78,19 +78,19 @@ class PassageLocation(NamedTuple):
 
 
 def paper_text(title: str, abstract: str) -> str:
-    """Return the text of a paper that is embedded and indexed. It also represents the first passage of its abstract."""
+    """Return the text of a paper that is embedded and indexed; it also serves as the first passage of the abstract."""
     return f"{title}\n{abstract}"
 
 
 def passage_text(title: str, text: str, place: PassageLocation) -> str:
-    """Return the text of a passage that is embedded and indexed: the paper's title followed by the passage. `text`
-    is the abstract or the section that contains it."""
+    """Return the text of a passage that is embedded and indexed: the paper's title followed by the passage. `text` is
+    the abstract or the section that contains it."""
     return f"{title}\n{text[place.start : place.end].strip()}"
 
 
 def passages_of(row: int, abstract: str, sections: Iterable[str]) -> list[PassageLocation]:
-    """Return the passages of the full text and of a long abstract, except the abstract's first passage, which the
-    paper itself represents."""
+    """Return the passages of the abstract and the full text, except the abstract's first passage, for which the paper's
+    own text serves."""
     places = [PassageLocation(row, ABSTRACT, *span) for span in split_passages(abstract)[1:]]
     for number, text in enumerate(sections):
         places += [PassageLocation(row, number, *span) for span in split_passages(text)]
@@ -102,7 +102,7 @@ def write_locations(places: NDArray[np.int32], directory: Path) -> None:
 
 
 def read_locations(directory: Path) -> NDArray[np.int32]:
-    """Read the passage locations, a row per passage with columns as in PassageLocation, sorted by paper."""
+    """Return the passage locations: one row per passage, columns as in PassageLocation, sorted by paper."""
     return load_array(directory / _LOCATIONS)
 
 
@@ -118,7 +118,7 @@ def paper_texts(store: PaperStore) -> Iterator[IndexedText]:
 
 
 def passage_texts(store: PaperStore, places: NDArray[np.int32]) -> Iterator[IndexedText]:
-    """Yield the passages' texts. `places` has columns as in PassageLocation, sorted by paper, so that each paper's
+    """Yield the texts of passages. `places` has columns as in PassageLocation and must be sorted by paper, so that each
     record is read once."""
     row, record = -1, {}
     for columns in places.tolist():

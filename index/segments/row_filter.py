@@ -1,5 +1,5 @@
-"""Rows of a segment that a search is allowed to return: those that pass the filters and are not hidden by the
-version."""
+"""Filter for the rows of a segment that a search can return: those that pass the filters and that the version does not
+hide."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,15 +14,14 @@ NO_FILTERS = Filters()
 
 
 class RowFilter:
-    """First `rows` rows, except those that a mask excludes. A segment caches the filter for later queries with the same
-    filters, so it is small: eight rows per byte."""
+    """Filter that allows the first `rows` rows, except those that a mask excludes. The mask is stored with eight rows
+    per byte, because segments cache filters."""
 
     def __init__(self, rows: int, mask: NDArray[np.bool_] | None = None) -> None:
-        """Create a filter. The mask has a value per row, True if the row is allowed; None if all of the first
-        rows are."""
+        """Create a filter. The mask is True for each allowed row; None allows all of the first `rows` rows."""
         self.rows = rows
         self.bits: NDArray[np.uint8] | None = None if mask is None else np.packbits(mask[:rows], bitorder="little")
-        """Mask of the first rows, packed with the lowest bit of a byte first."""
+        """Packed mask of the first rows, with the lowest bit of a byte first."""
         self.count = rows if mask is None else int(np.count_nonzero(mask[:rows]))
 
     @property
@@ -33,7 +32,7 @@ class RowFilter:
         return np.unpackbits(self.bits, count=self.rows, bitorder="little").view(np.bool_)
 
     def allows(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return a mask of the rows that a search is allowed to return."""
+        """Return for each of the rows whether it is allowed."""
         allowed = rows < self.rows
         if self.bits is not None and self.rows:
             within = np.where(allowed, rows, 0)
@@ -54,7 +53,7 @@ def write_hidden(directory: Path, segment: str, rows: Iterable[int]) -> None:
 
 
 def read_hidden(directory: Path, segment: str) -> NDArray[np.int64]:
-    """Return the hidden rows of a segment, ascending; empty if no rows were hidden."""
+    """Return the hidden rows of a segment, ascending; empty if there are none."""
     path = _file(directory, segment)
     return load_array(path) if path.is_file() else np.empty(0, np.int64)
 

@@ -1,4 +1,4 @@
-"""Immutable segment of a corpus: the papers of a single build or update, with their vectors, passages, citations and
+"""Immutable segment of a corpus: the papers of one build or update, with their vectors, passages, citations and
 contents."""
 
 import datetime as dt
@@ -34,8 +34,7 @@ class SegmentEntry(Frozen):
     """Entry of a segment in a manifest."""
 
     name: str
-    """Name of the segment's directory: a hash of the records and of everything that determines the files built from
-    them."""
+    """Name of the segment's directory: a hash of the records and of all settings that affect its files."""
     ordinal: int
     """Number that identifies the segment in the BM25 index; never reused within a corpus."""
     papers: int
@@ -105,14 +104,13 @@ class Segment:
         return place < len(self.hidden) and int(self.hidden[place]) == row
 
     def newest_citing(self, cited: int, limit: int, filters: Filters) -> NDArray[np.int64]:
-        """Return the rows of the newest papers that pass the filters and cite the paper with this hash, newest
-        first, undated last. The caller applies `without`. No record is read, regardless of the number of
-        citations."""
+        """Return the rows of the newest papers that cite the paper with this hash and pass the filters, newest first,
+        undated last, without reading records. The caller applies `without`."""
         return self.newest(self.citations.citing(cited), limit, filters)
 
     def newest(self, rows: NDArray[np.uint32], limit: int, filters: Filters) -> NDArray[np.int64]:
-        """Return those of the ascending rows that pass the filters, newest first, undated last. The caller applies
-        `without`."""
+        """Return those of the rows, which must be ascending, that pass the filters, newest first, undated last. The
+        caller applies `without`."""
         allowed = self.row_filter(filters)
         rows = rows[: np.searchsorted(rows, allowed.rows)]
         rows = rows[allowed.allows(rows)]
@@ -121,13 +119,13 @@ class Segment:
         return newest.astype(np.int64)
 
     def passages_of(self, papers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows of the passages of some papers, ascending."""
+        """Return the rows of the papers' passages, ascending."""
         wanted = np.zeros(len(self), np.bool_)
         wanted[papers] = True
         return np.flatnonzero(wanted[self.passage_locations[:, 0]])
 
     def _row_filter(self, filters: Filters) -> RowFilter:
-        """Return the row filter for papers. The caller applies `without`, because it knows the ids."""
+        """Return the row filter for papers, except `without`, which the caller applies."""
         rows = self.store.count_until(filters.window.before)
         if filters.only_before and not len(self.hidden):
             return RowFilter(rows)

@@ -1,9 +1,8 @@
-"""Nearest-vector search: exact as long as that is fast, otherwise among the candidates of an approximate index, which
-is searched as widely as its tuning found necessary.
+"""Nearest-vector search: exact for few rows, otherwise with an approximate index, tuned for recall.
 
 Rows are sorted by publication date, so every cutoff is a prefix of the rows. Other filters, and papers that a later
-segment replaced, are passed as a mask; if it leaves few rows, these are searched exactly. At 25,000 rows an exact
-matrix product takes 1 ms; HNSW and IVF at the same recall take as long."""
+segment replaced, are passed as a mask; if it leaves few rows, these are searched exactly. With 25,000 rows, an exact
+matrix product takes 1 ms, as long as HNSW or IVF at the same recall."""
 
 import math
 import os
@@ -32,17 +31,17 @@ from index.segments.gpus import Gpus
 from index.segments.row_filter import RowFilter
 
 EXACT_UP_TO = 50_000
-"""Maximum rows searched exactly; a prefix of up to this many rows is searched exactly regardless of the index."""
+"""Number of allowed rows up to which search is exact, even if there is an approximate index."""
 INDEX_FILE = "ivf.faiss"
 _VECTORS = "vectors.npy"
 _QUERIES_AT_ONCE, _SCORED_AT_ONCE = 64, 16_384
 _SPARE = 8
-"""Number of additional candidates. Products of batched queries differ in their last bits from those of single queries,
-and batching must not affect which paper is last."""
+"""Number of additional candidates, because products of batched queries differ in their last bits from those of single
+queries, and batching must not affect which papers are returned."""
 _ROWS_AT_ONCE = 65_536
 TARGET_RECALL = 0.998
-"""Target recall@10 that decides how many lists are probed. It is measured on blends of three of the corpus's own
-passages, which lie between the clusters like queries from another field. On such queries recall was at least 0.985."""
+"""Target recall@10, which determines how many lists are probed. It is measured on blends of three of the corpus's own
+passages, which lie between clusters like queries from another field. On such queries, recall was at least 0.985."""
 _WANTED = 10
 _TUNED_ON = 300
 """Maximum number of those blends used for tuning."""
@@ -61,12 +60,12 @@ class VectorIndexParameters(Frozen):
     seed: int | None = None
     """Seed of k-means."""
     rescored: int | None = None
-    """Number of candidates per requested result."""
+    """Number of rescored candidates per requested result."""
     probes: int | None = None
     recall_at_10: float | None = None
     """Recall@10 against exact search on the tuning queries; None for an exact index."""
     gpus: int | None = None
-    """Number of GPUs used for training, or None for the CPU. Only the same number reproduces the same file."""
+    """Number of GPUs used for training, or None for the CPU. Another number produces a different file."""
 
 
 class VectorMatches(NamedTuple):
@@ -77,7 +76,7 @@ class VectorMatches(NamedTuple):
 
 
 class VectorIndex:
-    """Index of the vectors in a directory, read only when needed."""
+    """Vector index in a directory. Vectors are memory-mapped."""
 
     def __init__(self, directory: Path, parameters: VectorIndexParameters, exact_up_to: int) -> None:
         """Open the index; up to `exact_up_to` rows are searched exactly."""
@@ -90,8 +89,7 @@ class VectorIndex:
         self._on_gpus: GpuVectors | None = None
 
     def move_to(self, gpus: Gpus) -> None:
-        """Move the vectors to the GPUs, which then provide the candidates whenever they can. Raises
-        ConfigurationError."""
+        """Copy the vectors to the GPUs, which then find the candidates whenever possible. Raises ConfigurationError."""
         self._on_gpus = GpuVectors(self.vectors, gpus)
 
     def __len__(self) -> int:
@@ -110,13 +108,13 @@ class VectorIndex:
         return matches
 
     def similarities(self, query: NDArray[np.float32], rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return cosines rounded to six decimals, identical to the last bit in every batch."""
+        """Return the cosines of a query with the rows, rounded to six decimals and independent of batching."""
         cosines = self.vectors[np.asarray(rows, np.int64)].astype(np.float64) @ query.astype(np.float64)
         return np.round(cosines, 6)
 
     def _rescored_best(self, queries: Vectors, candidates: Candidates, limit: int) -> list[VectorMatches]:
-        """Return the best of each query's candidates, with cosines as exact as those of `similarities`."""
-        own = self.vectors[candidates].astype(np.float64)  # a place without a candidate, -1, takes the last row
+        """Return the best of each query's candidates, with the same cosines as `similarities`."""
+        own = self.vectors[candidates].astype(np.float64)  # padding, -1, selects the last row
         cosines = np.einsum("qcd,qd->qc", own, queries.astype(np.float64)).round(6)
         cosines[candidates < 0] = -np.inf
         lines, order = np.arange(len(queries))[:, None], np.lexsort((candidates, -cosines))[:, :limit]
@@ -130,7 +128,7 @@ class VectorIndex:
             return candidates
         if self.approximate is None or allowed.count <= self._exact_up_to:
             return self._exact(queries, wanted + _SPARE, allowed)
-        # What does not count leaves fewer candidates in each list, so more lists are probed, in proportion.
+        # Each list contains fewer allowed rows than tuning assumed, so proportionally more lists are probed.
         probes = math.ceil(self._probes * len(self) / allowed.count)
         return self.approximate.nearest(queries, wanted + _SPARE, wanted * self._rescored, probes, allowed)
 
@@ -142,23 +140,24 @@ class VectorIndex:
 
     @cached_property
     def _vectors_for_product(self) -> Vectors:
-        """Vectors for exact products, in single precision if there are few rows, because converting takes far
+        """Vectors for exact products; few rows are converted to single precision once, because converting takes far
         longer than multiplying."""
         return self.vectors.astype(np.float32) if len(self) <= self._exact_up_to else self.vectors
 
 
 def create_vectors_file(directory: Path, rows: int, dimensions: int) -> Vectors:
-    """Create an empty file of vectors to be filled in place. Half precision changes a cosine of unit vectors by
-    less than 0.0005, and halves disk and memory."""
+    """Create a memory-mapped file of vectors to be filled. Half precision halves disk and memory use, and changes
+    cosines of unit vectors by less than 0.0005."""
     path = directory / _VECTORS
     file: Vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=(rows, dimensions))
-    with path.open("r+b") as opened:  # taken now: a disk that is full when a mapped page is written kills the process
+    # Allocate the disk space now, because a full disk while a mapped page is written kills the process.
+    with path.open("r+b") as opened:
         os.posix_fallocate(opened.fileno(), 0, path.stat().st_size)
     return file
 
 
 def exact_candidates(vectors: Vectors, queries: Vectors, limit: int) -> Candidates:
-    """Return the best `limit` rows for each query, unordered."""
+    """Return the best `limit` rows for each query by exact search, in no particular order."""
     if limit >= len(vectors):
         return np.broadcast_to(np.arange(len(vectors), dtype=np.int64), (len(queries), len(vectors)))
     best = np.empty((len(queries), 0), np.int64)
@@ -181,9 +180,9 @@ def build_vector_index(
     kind: IndexKind | None = None,
     gpus: Gpus | None = None,
 ) -> VectorIndexParameters:
-    """Write the index; `vectors` must already be in the directory (see `create_vectors_file`). `tuning` are queries
-    used for tuning. If `kind` is None, the size decides. `gpus` train an approximate index and assign rows to its
-    lists."""
+    """Build and write the index of `vectors`, which must be in the directory (see `create_vectors_file`). `tuning`
+    are queries for tuning. If `kind` is None, it depends on the number of rows. `gpus` train the index and assign
+    rows to its lists."""
     chosen = kind or index_kind_for(len(vectors), vectors.shape[1], exact_up_to)
     if chosen == "exact":
         return VectorIndexParameters(kind="exact", rows=len(vectors))
@@ -220,9 +219,9 @@ class _Tuned(NamedTuple):
 
 
 def _tune(index: ApproximateIndex, vectors: Vectors, queries: Vectors, rescored: int) -> _Tuned:
-    """Choose the numbers of candidates and of probed lists. The number of candidates is doubled until probing all lists
-    reaches the target; then the number of probed lists is increased by a quarter at a time until it also reaches the
-    target. If the target is out of reach, all lists are probed."""
+    """Choose the numbers of rescored candidates and of probed lists. First the number of candidates is doubled until
+    probing all lists reaches the target recall; then the number of probed lists grows in steps of a quarter until
+    recall reaches the target. If it cannot be reached, all lists are probed."""
     best = exact_candidates(vectors, queries, _WANTED)
 
     def recall(rescored: int, probes: int) -> float:

@@ -1,4 +1,4 @@
-"""Build of a sharded corpus: distributes the records, builds every shard, then publishes a version of the whole."""
+"""Build a sharded corpus: distribute the records, build every shard, then publish a version of the whole corpus."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -43,7 +43,7 @@ async def build_shards(
     the existing corpus has a different number of shards."""
     shards, chosen = ShardStore(directory), options or BuildOptions()
     if each is None:
-        open_gpus(chosen.device)  # refused now, and not when all is dealt out
+        open_gpus(chosen.device)  # fails early if there is no suitable GPU, before the records are distributed
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explained_disk_errors(directory), shards.build_lock(count):
@@ -78,11 +78,11 @@ def _one_by_one(embedder: Embedder, progress: OnProgress | None) -> BuildEachSha
 def distribute_records(records: Iterable[RecordWithVector], count: int, folder: Path) -> list[Path | None]:
     """Write a file of records for each shard and return the files in shard order; None for a shard without papers."""
     paths = [folder / f"shard-{number:02d}.parquet" for number in range(count)]
-    dealt = [0] * count
+    counts = [0] * count
     with ExitStack() as stack:
         writers = [stack.enter_context(RecordWriter(path)) for path in paths]
         for record, vector in records:
             (own,) = shard_of([record.id], count).tolist()
             writers[own].write(record, vector)
-            dealt[own] += 1
-    return [path if some else None for path, some in zip(paths, dealt, strict=True)]
+            counts[own] += 1
+    return [path if papers else None for path, papers in zip(paths, counts, strict=True)]

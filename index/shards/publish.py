@@ -1,4 +1,4 @@
-"""Publication of a version of the whole corpus from versions of its shards, with the fit measured over all of them."""
+"""Publish a version of the whole corpus made of versions of its shards, with the fit measured over all of them."""
 
 import hashlib
 import json

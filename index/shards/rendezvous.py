@@ -1,9 +1,8 @@
-"""Assignment of shards to processes by rendezvous hashing: anyone who knows the process names can compute it without
-communication.
+"""Assign shards to processes by rendezvous hashing, which needs only the names of the processes and no communication.
 
-A number is computed for every pair of process and shard, from both names alone. The process with the highest number
-holds the shard; the next ones hold its copies and take over in that order. A new process takes its share from all
-others, and the shards of a removed process go to the next process in order: no other shard moves."""
+A hash is computed for every pair of process and shard. The process with the highest hash holds the shard; the next ones
+hold its copies and take over in that order. A new process takes its share from all others, and the shards of a removed
+process go to the next process in order. No other shard moves."""
 
 import hashlib
 from collections.abc import Iterable

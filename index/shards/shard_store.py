@@ -1,4 +1,4 @@
-"""Directory of a sharded corpus: a separate corpus per shard, and versions that name one version of each shard.
+"""Manage the directory of a sharded corpus: a separate corpus per shard, and versions that name a version of each.
 
     DIRECTORY/
     ├── current                  current version of the whole corpus; replaced atomically
@@ -7,8 +7,8 @@
     └── versions/VERSION/        manifest.json: the version of each shard
 
 Shards are built and updated with the same functions as an unsharded corpus. A shard's own current version is not used
-for queries: a shard version is used once a version of the whole corpus names it. A nightly update that ends between two
-shards has therefore changed nothing, and the next update starts from the version in use."""
+for queries: a shard version is used once a version of the whole corpus names it. If a nightly update is interrupted
+between two shards, queries are unaffected, and the next update starts from the version in use."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -128,7 +128,7 @@ class ShardStore:
         try:
             self.keep_only(self.versions.newest_versions(keep))
         except OSError as error:
-            _LOG.warning("old versions of the corpus in %s stay: %s", self.directory, error)
+            _LOG.warning("old versions of the corpus in %s were not removed: %s", self.directory, error)
 
     def keep_only(self, versions: Iterable[str]) -> None:
         """Remove all versions of the whole corpus except these, the current version and versions in use. Then
@@ -167,12 +167,12 @@ class ShardStore:
             return
         if not is_sharded(self.directory):
             raise CorpusError(
-                f"The corpus in {self.directory} is not in shards.",
+                f"The corpus in {self.directory} is not sharded.",
                 "Build it in another directory: ASSAYER_CORPUS__PATH.",
             )
         there = len(self.read_manifest().shards)
         if count not in (None, there):
             raise CorpusError(
                 f"The corpus in {self.directory} has {there} shards, not {count}.",
-                f"Give --shards {there}, or another directory: ASSAYER_CORPUS__PATH.",
+                f"Use --shards {there}, or set another directory: ASSAYER_CORPUS__PATH.",
             )

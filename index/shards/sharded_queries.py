@@ -1,4 +1,4 @@
-"""Queries on a corpus once texts are embedded: all shards are queried concurrently, and their results are merged. An
+"""Query a corpus with texts that are already embedded: query all shards concurrently and merge their results. An
 unsharded corpus is treated as a single shard.
 
 A key combines a shard and a unit in it into one number, so that merged results look like those of one reader. Cosines
@@ -39,7 +39,7 @@ _UNWEIGHED = LexicalMatches(*_NOTHING)
 
 
 class CorpusQueries:
-    """Queries to the ordered shards of a single version; `index.corpus.Corpus` documents the methods."""
+    """Queries the shards of a single version, in their order. `index.corpus.Corpus` documents the methods."""
 
     def __init__(self, shards: Sequence[ReaderHandle]) -> None:
         self._shards = shards
@@ -281,9 +281,9 @@ def _best(
     units: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]], depth: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Merge a list per shard into keys and scores, highest first; equal scores are ordered by shard and unit."""
-    keys, every = _keys(units), np.concatenate(scores)
-    order = np.lexsort((keys, -every))[:depth]
-    return keys[order], every[order]
+    keys, all_scores = _keys(units), np.concatenate(scores)
+    order = np.lexsort((keys, -all_scores))[:depth]
+    return keys[order], all_scores[order]
 
 
 def _keys(each: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -1,5 +1,4 @@
-"""Update of a sharded corpus: each shard is updated like a separate corpus, then a version of the whole is
-published."""
+"""Update a sharded corpus: update each shard like a separate corpus, then publish a version of the whole corpus."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Manifests: the contents of a corpus version, with a checksum on disk.
+"""Read and write manifests, which list the contents of a corpus version, each with its checksum on disk.
 
-The checksum is stored next to the manifest, in the format of `sha256sum`: the manifest has the checksums of all other
-files, but nothing else would detect a change to the manifest itself. This guards against damage and mistakes. Anyone
-with write access to the directory can change both files: never open a corpus that others can change."""
+The checksum is stored next to the manifest, in the format of `sha256sum`. The manifest has the checksums of all other
+files, but nothing else would detect a change to the manifest itself. This guards only against damage and mistakes:
+anyone with write access to the directory can change both files, so never open a corpus that others can change."""
 
 import datetime as dt
 import hashlib
@@ -142,21 +142,20 @@ class EmbeddedWith(Protocol):
 
 
 def check_embedder(manifest: EmbeddedWith, embedder: Embedder, directory: Path) -> None:
-    """Check that the corpus fits the embedder. Raises CorpusError for a corpus of another embedding model, or a
-    corpus with lexical weights if the embedder provides none. A corpus without weights accepts any embedder of its
-    model."""
-    # The name first: the dimensions may need the model to be downloaded and loaded.
+    """Check that the corpus was built with the embedder's model. Raises CorpusError if it was not, or if the corpus has
+    lexical weights and the embedder provides none. A corpus without weights accepts any embedder of its model."""
+    # Compare the name first, because reading the dimensions may download and load the model.
     if manifest.embedder != embedder.name or manifest.dimensions != embedder.dimensions:
         raise CorpusError(
             f"The corpus in {directory} was built with the embedding model {manifest.embedder} "
-            f"({manifest.dimensions} dimensions), not with the present {embedder.name}.",
-            "Configure that model (ASSAYER_EMBEDDER__MODEL), or build again: assayer corpus build PATH.",
+            f"({manifest.dimensions} dimensions), but the configured model is {embedder.name}.",
+            "Configure that model (ASSAYER_EMBEDDER__MODEL), or rebuild the corpus: assayer corpus build PATH.",
         )
     if manifest.lexical and not isinstance(embedder, LexicalEmbedder):
         raise CorpusError(
-            f"The corpus in {directory} was built with the lexical weights of {manifest.embedder}, which the present "
-            "embedder does not give.",
-            "Set ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding, or build again: assayer corpus build PATH.",
+            f"The corpus in {directory} was built with the lexical weights of {manifest.embedder}, which the "
+            "configured embedder does not provide.",
+            "Set ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding, or rebuild the corpus: assayer corpus build PATH.",
         )
 
 
@@ -190,9 +189,9 @@ def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
             ) from None
         raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD_HINT) from None
     if not _is_sealed(directory, written):
-        raise CorpusError(f"The corpus is damaged: {path} is not as it was written.", REBUILD_HINT)
+        raise CorpusError(f"The corpus is damaged: {path} has changed since it was written.", REBUILD_HINT)
     if manifest.version != directory.name:
-        raise CorpusError(f"The corpus is damaged: {path} is that of version {manifest.version}.", REBUILD_HINT)
+        raise CorpusError(f"The corpus is damaged: {path} belongs to version {manifest.version}.", REBUILD_HINT)
     return manifest
 
 

@@ -1,9 +1,8 @@
-"""Checksum verification once per machine instead of once per process: the next process trusts files that have not
-changed since.
+"""Verify checksums once per machine instead of once per process: later processes trust files that have not changed.
 
-Verified files are recorded with their sizes, times and inode numbers, and with the machine's boot id. A change that
-leaves all of these the same is detected after the next boot. Versions share large files by links: a file verified under
-one name counts as verified under its other names."""
+Verified files are recorded with their sizes, modification times and inode numbers, and with the machine's boot id. A
+change that alters none of these is detected after the next boot. Versions share large files through hard links: a file
+verified under one name counts as verified under its other names."""
 
 import hashlib
 import os
@@ -41,8 +40,8 @@ class _VerifiedFolder(Frozen):
 
 
 class VerificationCache:
-    """Record of verified files, stored in a folder that only this user can write. Without a folder, everything is
-    verified."""
+    """Remembers verified files in a folder that only this user can write. Without a folder, every file is verified
+    each time."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""The directory of a corpus: immutable segments, versions made of them, and the name of the current version.
+"""Manage the directory of a corpus: immutable segments, versions made of them, and the name of the current version.
 
     DIRECTORY/
     ├── current                  the current version; replaced atomically
@@ -84,7 +84,7 @@ class VersionStore:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise CorpusError(
-                    f"Another process is building the corpus in {self.directory}.", "Wait until it is done."
+                    f"Another process is building the corpus in {self.directory}.", "Wait until it has finished."
                 ) from None
             for left in self.directory.glob(f"*/{_UNFINISHED}*"):
                 shutil.rmtree(left)
@@ -147,7 +147,7 @@ class VersionStore:
         except OSError:
             raise gone from None
         fcntl.flock(descriptor, fcntl.LOCK_SH)
-        if not os.fstat(descriptor).st_nlink:  # it was being removed, and the lock came when that was done
+        if not os.fstat(descriptor).st_nlink:  # another process removed it before the lock was granted
             os.close(descriptor)
             raise gone
         return descriptor
@@ -159,7 +159,7 @@ class VersionStore:
             self.keep_only(self.newest_versions(keep))
             self.prune_segments()
         except OSError as error:
-            _LOG.warning("old versions of the corpus in %s stay: %s", self.directory, error)
+            _LOG.warning("old versions of the corpus in %s were not removed: %s", self.directory, error)
 
     def newest_versions(self, count: int) -> list[str]:
         """Return the current version and the versions published last before it. Raises CorpusError if there is none."""
@@ -208,20 +208,20 @@ def _remove_unless_held(version: Path) -> bool:
     """Remove a version, its manifest first, so that no reader finds a partial version. Returns False if it stays
     because it is in use."""
     try:
-        # For writing, although nothing is written: NFS gives no exclusive lock on anything else.
+        # Open for writing, although nothing is written: NFS grants exclusive locks only on files opened for writing.
         with (version / MANIFEST).open("r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             (version / MANIFEST).unlink()
     except BlockingIOError:
         return False
     except FileNotFoundError:
-        pass  # left by a removal that was killed
+        pass  # left over from an interrupted removal
     shutil.rmtree(version)
     return True
 
 
 def _sync(path: Path) -> None:
-    """Flush a path to disk, so that a power failure cannot publish a version that does not exist."""
+    """Flush a path to disk, so that after a power failure the current version's files cannot be missing."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""API keys: scopes and plans, generation and hashing, and the caller of a request."""
+"""API keys: their scopes, generation and hashing, and the caller of a request."""
 
 import datetime as dt
 import hashlib
@@ -30,7 +30,7 @@ class KeyPlan(Frozen):
 
 
 class ApiKey(KeyPlan):
-    """API key without its secret, which only its holder has."""
+    """API key without its secret, which only its holder knows."""
 
     id: KeyId
     tenant: TenantId
@@ -49,37 +49,38 @@ class GeneratedKey(NamedTuple):
 
 
 class KeyRate(NamedTuple):
-    """Rate limit of a key, and how much of it is used."""
+    """Rate limit of a key, and the part of it that is still available."""
 
     per_minute: int
     remaining: int
     """Number of requests that are possible immediately."""
     full_seconds: float
-    """Seconds until the full burst is available again."""
+    """Seconds until a full burst of requests is possible again."""
 
 
 class Caller(NamedTuple):
-    """Holder of the key or the session of an admitted request."""
+    """Holder of the key or session with which an admitted request was made."""
 
     tenant: TenantId
     key: KeyId
-    """Id of the key; for a session, the id of the member, or of the key if the person is not a member."""
+    """Id of the key; for a session, the id of the member, or the id of the key used to sign in if the person is not a
+    member."""
     scopes: frozenset[Scope]
     rate: KeyRate | None
     """Rate limit of the key; None for a session, which has no rate limit."""
     name: str
-    """Name of the key's owner; for a key that belongs to no member, the name returned by `key_called`."""
+    """Name of the member who owns the key; for a key that belongs to no member, the name returned by `key_called`."""
     role: Role = "machine"
     member: MemberId | None = None
 
     @property
     def subject(self) -> MemberId:
-        """Id under which the caller acts; the id of a key if the caller is not a member."""
+        """Id under which the caller acts: the id of the member, or of the key if the caller is not a member."""
         return self.member or MemberId(self.key)
 
     @property
     def actor(self) -> Actor:
-        """The caller as an actor of the audit log."""
+        """Caller in the form in which the audit log names actors."""
         return Actor(self.subject, self.name, self.role)
 
     def may(self, act: Act) -> bool:
@@ -89,25 +90,26 @@ class Caller(NamedTuple):
 class KeyRejection(NamedTuple):
     reason: Literal["unknown", "expired", "revoked", "rate", "tenant rate"]
     retry_after: float | None = None
-    """Seconds until the next request is admitted, if a rate limit was the reason."""
+    """Seconds until the next request is admitted, if the reason is a rate limit."""
     rate: KeyRate | None = None
     tenant: TenantId | None = None
     key: KeyId | None = None
 
 
 def generate_key(random: Callable[[int], bytes] = secrets.token_bytes) -> GeneratedKey:
-    """Generate a key `ak_<id>_<43 characters>`: 64 bits of id and 256 secret random bits."""
+    """Generate a key of the form `ak_<id>_<43 characters>`: an id of 64 random bits and a secret of 256 random bits."""
     key = KeyId(f"ak_{random(8).hex()}")
     return GeneratedKey(key, f"{key}_{_url_safe(random(32))}")
 
 
 def hash_key(secret: str) -> bytes | None:
-    """Return the SHA-256 hash of a secret, which suffices for 256 random bits; None if it cannot be a key."""
+    """Return the SHA-256 hash of a key; None if the text does not have the form of a key. A slow password hash is not
+    needed, because 256 random bits cannot be guessed."""
     return hashlib.sha256(secret.encode()).digest() if _KEY.fullmatch(secret) else None
 
 
 def key_called(name: str) -> str:
-    """Return the display name of a key that belongs to no member, so that it is not mistaken for a person's name."""
+    """Return the display name of a key that belongs to no member. It cannot be mistaken for a person's name."""
     return f"key “{name}”"
 
 

@@ -1,9 +1,10 @@
-"""Audit log of people's acts as a chain of hashes, which reveals changed, removed and cut-off entries.
+"""Audit log of people's acts as a chain of hashes, which reveals entries that were changed, removed or cut off.
 
 Each entry's hash covers the hash of the entry before it. The content of an entry is hashed together with a random salt,
-and only that hash is in the chain: content and salt can be erased together without breaking the chain, and the erased
-content cannot be guessed from its hash. A later entry states which contents were erased. The newest number and hash
-(the tip) are published, so that a recorded tip reveals a log whose end was cut off.
+and only this hash is part of the chain. Content and salt can therefore be erased together without breaking the chain,
+and the erased content cannot be guessed from its hash. A later entry states which contents were erased. The number and
+the hash of the newest entry (the tip) are published; comparing a log with a tip recorded earlier reveals whether the
+end of the log was cut off.
 """
 
 import datetime as dt
@@ -22,34 +23,34 @@ ACTS_IN_THE_LOG: tuple[AuditedAct, ...] = get_args(AuditedAct)
 ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
     {"blind opinion given", "opinion revised", "point judged", "score overridden", "remark added", "signed off"}
 )
-"""Acts whose content states people's judgements; machines cannot read it."""
+"""Acts whose content states people's judgements. Machines are not allowed to read this content."""
 
 FIRST = "0" * 64
 """Value of `previous` in a tenant's first entry."""
 
 
 class Actor(NamedTuple):
-    """Person or key that acts, as named in the audit log."""
+    """Person or key that performed an act, as named in the audit log."""
 
     id: str
     """Id of a member or a key."""
     name: str
-    """Name shown in the entry's content, removed when the person is erased."""
+    """Name stated in the entry's content; it is removed when the person is erased."""
     role: Role
 
 
 class ActBy(NamedTuple):
-    """Actor and time of an act."""
+    """Actor and time of an act, and the call that it concerns."""
 
     actor: Actor
     at: dt.datetime
     call: BatchId | None = None
-    """Call whose proposals a ranking orders."""
+    """Call whose proposals are ranked, for an act on a ranking."""
 
 
 class AuditExport(Frozen):
-    """First line of an exported audit log, which states for whom it was exported. Judgement texts are withheld only
-    from a machine."""
+    """First line of an exported audit log. It states for which role the log was exported; the content of judgements is
+    withheld only from machines."""
 
     tenant: TenantId
     reader: Role
@@ -64,7 +65,7 @@ class AuditFault(NamedTuple):
 
 
 def canonical(content: dict[str, Any]) -> str:
-    """Return JSON with sorted keys and no spaces, so that equal content always has the same hash."""
+    """Return the content as JSON with sorted keys and no spaces, so that equal content always has the same hash."""
     return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -81,8 +82,8 @@ def entry_hash(entry: AuditEntry) -> str:
 
 
 def without_judgements(entry: AuditEntry) -> AuditEntry:
-    """Return the entry as a machine is allowed to read it. The salt is removed too, because otherwise the hash would
-    reveal which of a few possible words was recorded."""
+    """Return the entry in the form that a machine is allowed to read. The salt is removed too; with it, a machine could
+    hash each possible judgement and find the one that was recorded."""
     if entry.content is None or entry.act not in ACTS_OF_JUDGEMENT:
         return entry
     return entry.model_copy(update={"content": None, "salt": None, "withheld": True})
@@ -91,11 +92,11 @@ def without_judgements(entry: AuditEntry) -> AuditEntry:
 def audit_faults(
     entries: Iterable[AuditEntry], tip: AuditTip | None = None, reader: Role | None = None
 ) -> Iterator[AuditFault]:
-    """Yield all faults of a complete log, from its first entry, in order. `tip` is a tip recorded earlier or published
-    now; `reader` is the role for which the log says it was exported, None if it does not say. Content is allowed to be
-    withheld only in a log for a machine, where all judgements are withheld."""
+    """Yield all faults of a complete log, which starts with the first entry. `tip` is a tip recorded earlier or
+    published now. `reader` is the role for which the log states that it was exported; None if it states none. Only a
+    log that was exported for a machine may withhold content, and it must withhold all judgements."""
     previous, number = FIRST, 0
-    silent: set[int] = set()
+    without_content: set[int] = set()
     tenant = tip.tenant if tip else None
     for entry in entries:
         tenant = tenant or entry.tenant
@@ -104,41 +105,47 @@ def audit_faults(
             yield AuditFault(entry.number, f"comes after entry {number - 1}: {_gap(number, entry.number)}")
             number = entry.number
         elif entry.previous != previous:
-            yield AuditFault(number, "does not continue the entry before it, which is another one than it was")
+            yield AuditFault(number, "does not continue the entry before it, which was replaced")
         if entry.tenant != tenant:
             yield AuditFault(number, f"belongs to another tenant, {entry.tenant}")
         if entry_hash(entry) != entry.hash:
-            yield AuditFault(number, "was changed: its hash is not that of what it says")
-        yield from _faults_of_content(entry, silent, reader)
+            yield AuditFault(number, "was changed: its hash does not match its fields")
+        yield from _content_faults(entry, without_content, reader)
         if tip is not None and entry.number == tip.number and entry.hash != tip.hash:
-            yield AuditFault(number, "is another one than the tip that was published")
+            yield AuditFault(number, "differs from the published tip of the log")
         previous = entry.hash
-    for unexplained in sorted(silent):
-        yield AuditFault(unexplained, "has no content, and no later entry says that it was erased")
+    for unexplained in sorted(without_content):
+        yield AuditFault(unexplained, "has no content, but no later entry records its erasure")
     if tip is not None and number < tip.number:
-        yield AuditFault(number + 1, f"the end is cut off: {tip.number} entries were published, {number} are here")
+        yield AuditFault(
+            number + 1, f"is missing: {tip.number} entries were published, but the log ends with entry {number}"
+        )
 
 
-def _gap(expected: int, place: int) -> str:
-    if place < expected:
+def _gap(expected: int, found: int) -> str:
+    if found < expected:
         return "out of order"
-    if place == expected + 1:
+    if found == expected + 1:
         return f"entry {expected} is missing"
-    return f"entries {expected} to {place - 1} are missing"
+    return f"entries {expected} to {found - 1} are missing"
 
 
-def _faults_of_content(entry: AuditEntry, silent: set[int], reader: Role | None) -> Iterator[AuditFault]:
-    judges = entry.act in ACTS_OF_JUDGEMENT
+def _content_faults(entry: AuditEntry, without_content: set[int], reader: Role | None) -> Iterator[AuditFault]:
+    is_judgement = entry.act in ACTS_OF_JUDGEMENT
     if entry.withheld and reader != "machine":
-        whose = f"was saved for the role {reader}" if reader else "does not say for whom it was saved"
-        yield AuditFault(entry.number, f"says that its words are withheld, as from a machine; but the log {whose}")
+        whose = f"was exported for the role {reader}" if reader else "does not state for which role it was exported"
+        yield AuditFault(
+            entry.number, f"states that its content is withheld, which is done only for machines, but the log {whose}"
+        )
     if entry.content is None or entry.salt is None:
-        if not (entry.withheld and judges):
-            silent.add(entry.number)
+        if not (entry.withheld and is_judgement):
+            without_content.add(entry.number)
         return
-    if entry.withheld or (judges and reader == "machine"):
-        yield AuditFault(entry.number, "has words that no machine is shown; but the log was saved for one")
+    if entry.withheld or (is_judgement and reader == "machine"):
+        yield AuditFault(
+            entry.number, "has content that is withheld from machines, but the log was exported for a machine"
+        )
     if content_hash(entry.salt, canonical(entry.content)) != entry.content_hash:
-        yield AuditFault(entry.number, "was changed: its words are not those that were hashed")
+        yield AuditFault(entry.number, "was changed: its content does not match its hash")
     elif entry.act == "erased":
-        silent.difference_update(entry.content.get("entries", ()))
+        without_content.difference_update(entry.content.get("entries", ()))

@@ -1,7 +1,7 @@
-"""Signing in with an organisation's own accounts: OpenID Connect, code flow with PKCE, state and nonce.
+"""Sign-in with an organisation's own accounts: OpenID Connect, authorization code flow with PKCE, state and nonce.
 
-Authlib and joserfc implement the protocol; this module sends requests to the provider and trusts only what the provider
-has signed. Specification: OpenID Connect Core 1.0, sections 3.1 and 5.3; RFC 7636; RFC 9207."""
+Authlib and joserfc implement the protocol. This module sends the requests to the provider and verifies the signed token
+in its response. Specifications: OpenID Connect Core 1.0, sections 3.1 and 5.3; RFC 7636; RFC 9207."""
 
 import base64
 import json
@@ -28,15 +28,16 @@ T = TypeVar("T", bound=Frozen)
 _SECONDS = 10.0
 """Timeout in seconds of each request to the provider."""
 _MOST_BYTES = 1_000_000
-"""Maximum bytes of a response from the provider."""
+"""Maximum size in bytes of a response from the provider."""
 _LEEWAY = 60
-"""Maximum clock difference in seconds."""
+"""Maximum difference in seconds between the provider's clock and this machine's clock."""
 _SIGNATURES = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
-"""Accepted signature algorithms, which use a key that only the provider has: no shared secret, and never `none`."""
+"""Accepted signature algorithms. All of them use a private key that only the provider has; algorithms with a shared
+secret and `none` are excluded."""
 
 
 class SignInFailed(AssayerError):
-    """Error raised if the provider does not state who signs in, or if its statement cannot be trusted."""
+    """Raised if the provider does not identify the person who signs in, or if its response cannot be trusted."""
 
 
 class Identity(NamedTuple):
@@ -44,7 +45,7 @@ class Identity(NamedTuple):
 
     issuer: str
     subject: str
-    """Identifier at the provider, never assigned to another person."""
+    """Identifier of the account at the provider, which never assigns it to another person."""
     name: str
     email: str | None
     """Verified email address; None if the provider has not verified it."""
@@ -68,7 +69,7 @@ class ProviderMetadata(Frozen):
         """Raise SignInFailed if the issuer uses TLS but one of its endpoints does not."""
         urls = (self.authorization_endpoint, self.token_endpoint, self.jwks_uri, self.userinfo_endpoint)
         if urlsplit(issuer).scheme == "https" and any(url and urlsplit(url).scheme != "https" for url in urls):
-            raise SignInFailed("The provider names an address without TLS.")
+            raise SignInFailed("The provider's metadata contains an address without TLS.")
 
 
 class _Tokens(Frozen):
@@ -79,12 +80,12 @@ class _Tokens(Frozen):
 
 
 class IdentityProvider:
-    """Identity provider that the operator has configured. Its metadata is read once; its keys, whenever it signs
-    with an unknown key."""
+    """Identity provider that the operator has configured. Its metadata is read once; its keys are read again whenever
+    it signs with an unknown key."""
 
     def __init__(self, name: str, settings: IdentityProviderSettings, callback: str, clock: Clock) -> None:
-        """Configure the provider. `callback` is the address to which the provider redirects people, as registered with
-        it."""
+        """Configure the provider. `callback` is the address to which the provider redirects people; it must be
+        registered with the provider."""
         self.name = name
         self.settings = settings
         self._callback = callback
@@ -94,7 +95,7 @@ class IdentityProvider:
 
     async def authorization_url(self, state: str, nonce: str, verifier: str) -> str:
         """Return the address to which a person is redirected to sign in. Raises SignInFailed."""
-        metadata = await self._described()
+        metadata = await self._get_metadata()
         url: str = prepare_grant_uri(
             metadata.authorization_endpoint,
             self.settings.client_id,
@@ -109,23 +110,25 @@ class IdentityProvider:
         return url
 
     async def identity(self, code: str, issuer: str | None, nonce: str, verifier: str) -> Identity:
-        """Return the identity of a person who signed in, from the `code` and `issuer` of the redirect. Raises
-        SignInFailed."""
-        metadata = await self._described()
+        """Exchange the `code` of the redirect for the identity of the person who signed in. `issuer` is the issuer
+        stated in the redirect, if any. Raises SignInFailed."""
+        metadata = await self._get_metadata()
         if issuer is None and metadata.authorization_response_iss_parameter_supported:
-            raise SignInFailed("The answer does not say which provider it comes from.")
+            raise SignInFailed("The redirect does not state the provider that it comes from.")
         if issuer is not None and issuer != metadata.issuer:
-            raise SignInFailed("The answer comes from another provider.")
+            raise SignInFailed("The redirect comes from a different provider.")
         tokens = await self._tokens(metadata, code, verifier)
-        claims = await self._verified(metadata, tokens, nonce)
-        return await self._told(metadata, tokens, claims)
+        claims = await self._verify(metadata, tokens, nonce)
+        return await self._complete_identity(metadata, tokens, claims)
 
-    async def _described(self) -> ProviderMetadata:
+    async def _get_metadata(self) -> ProviderMetadata:
         if self._metadata is None:
             issuer = self.settings.issuer.rstrip("/")
-            metadata = _parsed(ProviderMetadata, await self._asked("GET", f"{issuer}/.well-known/openid-configuration"))
+            metadata = _parse(
+                ProviderMetadata, await self._request("GET", f"{issuer}/.well-known/openid-configuration")
+            )
             if metadata.issuer.rstrip("/") != issuer:
-                raise SignInFailed(f"The provider calls itself {metadata.issuer}, not {issuer}.")
+                raise SignInFailed(f"The provider states the issuer {metadata.issuer}, not {issuer}.")
             metadata.check_encrypted(issuer)
             self._metadata = metadata
         return self._metadata
@@ -147,11 +150,11 @@ class IdentityProvider:
             headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         else:
             form |= {"client_id": known, "client_secret": secret.get_secret_value()}
-        return _parsed(_Tokens, await self._asked("POST", metadata.token_endpoint, data=form, headers=headers))
+        return _parse(_Tokens, await self._request("POST", metadata.token_endpoint, data=form, headers=headers))
 
-    async def _verified(self, metadata: ProviderMetadata, tokens: _Tokens, nonce: str) -> CodeIDToken:
+    async def _verify(self, metadata: ProviderMetadata, tokens: _Tokens, nonce: str) -> CodeIDToken:
         try:
-            token = await self._decoded(metadata, tokens.id_token)
+            token = await self._decode(metadata, tokens.id_token)
             claims = CodeIDToken(
                 token.claims,
                 token.header,
@@ -163,32 +166,35 @@ class IdentityProvider:
             )
             claims.validate(now=int(self._clock.now().timestamp()), leeway=_LEEWAY)
         except (JoseError, ValueError) as error:
-            raise SignInFailed(f"What the provider says cannot be trusted: {type(error).__name__}.") from error
+            raise SignInFailed(f"The provider's token cannot be trusted: {type(error).__name__}.") from error
         if not isinstance(claims.get("sub"), str) or not 0 < len(claims["sub"]) <= 255:
-            raise SignInFailed("The provider does not say who it is.")
+            raise SignInFailed("The provider's token does not identify an account.")
         return claims
 
-    async def _decoded(self, metadata: ProviderMetadata, token: str) -> jwt.Token:
-        """Decode the signed token. Providers change their keys, so the keys are fetched again for an unknown key."""
+    async def _decode(self, metadata: ProviderMetadata, token: str) -> jwt.Token:
+        """Decode the signed token. If the known keys do not decode it, fetch the keys again, because providers change
+        them."""
         if self._keys is not None:
             try:
                 return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
             except (JoseError, ValueError):
                 self._keys = None
-        published = await self._asked("GET", metadata.jwks_uri)
+        published = await self._request("GET", metadata.jwks_uri)
         try:
             self._keys = KeySet.import_key_set(published)  # type: ignore[arg-type]
         except (JoseError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise SignInFailed("The provider's keys cannot be read.") from error
         return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
 
-    async def _told(self, metadata: ProviderMetadata, tokens: _Tokens, claims: Mapping[str, Any]) -> Identity:
-        """Complete the claims of the signed token with the provider's user info. A response about another
-        account is refused."""
+    async def _complete_identity(
+        self, metadata: ProviderMetadata, tokens: _Tokens, claims: Mapping[str, Any]
+    ) -> Identity:
+        """Add claims that the signed token lacks from the provider's user info, and return the identity. Raises
+        SignInFailed if the user info is about another account."""
         known = dict(claims)
         if metadata.userinfo_endpoint is not None and not {"email", "name", self.settings.groups_claim} <= known.keys():
             headers = {"Authorization": f"Bearer {tokens.access_token}"}
-            more = await self._asked("GET", metadata.userinfo_endpoint, headers=headers)
+            more = await self._request("GET", metadata.userinfo_endpoint, headers=headers)
             if more.get("sub") != known["sub"]:
                 raise SignInFailed("The identity provider returned a different account.")
             known = more | known
@@ -204,7 +210,7 @@ class IdentityProvider:
             groups=tuple(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else (),
         )
 
-    async def _asked(self, method: str, url: str, **request: Any) -> dict[str, Any]:
+    async def _request(self, method: str, url: str, **request: Any) -> dict[str, Any]:
         timeout = aiohttp.ClientTimeout(total=_SECONDS)
         try:
             async with (
@@ -215,25 +221,27 @@ class IdentityProvider:
                 async for part in response.content.iter_chunked(65_536):
                     content += part
                     if len(content) > _MOST_BYTES:
-                        raise SignInFailed("The provider's answer is too large.")
+                        raise SignInFailed("The provider's response is too large.")
             if response.status != 200:
-                raise SignInFailed(f"The provider refused it: {response.status}.")
+                raise SignInFailed(f"The provider rejected the request with status {response.status}.")
             answer = json.loads(content)
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            raise SignInFailed(f"The provider cannot be reached or understood: {type(error).__name__}.") from error
+            raise SignInFailed(
+                f"The provider is unreachable or its response is not JSON: {type(error).__name__}."
+            ) from error
         if not isinstance(answer, dict):
-            raise SignInFailed("The provider's answer cannot be understood.")
+            raise SignInFailed("The provider's response is not a JSON object.")
         return answer
 
 
-def _parsed(kind: type[T], answer: Mapping[str, Any]) -> T:
+def _parse(model: type[T], response: Mapping[str, Any]) -> T:
     try:
-        return kind.model_validate(answer)
+        return model.model_validate(response)
     except ValidationError:
-        raise SignInFailed("The provider's answer lacks what the standard asks for.") from None
+        raise SignInFailed("The provider's response has missing or invalid fields.") from None
 
 
 def _line(value: object) -> str | None:
-    """Return the value as a single line of at most 200 characters, or None."""
+    """Return the value as a single line of at most 200 characters; None if it is not text, empty or unprintable."""
     text = " ".join(value.split())[:200] if isinstance(value, str) else ""
     return text if text and text.isprintable() else None

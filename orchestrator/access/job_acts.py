@@ -1,8 +1,8 @@
 """Acts on jobs that are recorded in the audit log, and the content of their entries.
 
-There is one entry for each act, regardless of the number of proposals: a call is submitted, extended, cancelled or run
-again; an evaluation is cancelled or run again; a ranking is started or cancelled. Single ideas and the jobs of trainers
-belong to no call and are not recorded."""
+Each act has a single entry, regardless of the number of proposals: a call is submitted, extended, cancelled or rerun;
+an evaluation is cancelled or rerun; a ranking is started or cancelled. Single ideas and the jobs of trainers belong to
+no call and are not recorded."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,11 +13,12 @@ from orchestrator.jobs.requests import EvaluationRequest, RankingRequest
 from orchestrator.jobs.submissions import MoreRows, NewBatch, NewJob
 
 CANCELLED: dict[JobKind, AuditedAct] = {"evaluation": "evaluation cancelled", "ranking": "ranking cancelled"}
-"""Audited act for cancelling a single job, by kind of job; cancelling other kinds of job is not logged."""
+"""Act recorded when a single job is cancelled, by the kind of job. Cancelling a job of any other kind is not recorded.
+"""
 
 
 class Said(NamedTuple):
-    """Audit log entry to be written."""
+    """Content of an audit log entry that is to be written."""
 
     act: AuditedAct
     about: str
@@ -25,8 +26,8 @@ class Said(NamedTuple):
 
 
 def said_of_rows(batch: NewBatch | MoreRows, jobs: Sequence[NewJob]) -> Said:
-    """Return the audit entry for added rows, without titles or file names, because entries about a call stay when
-    an applicant is erased."""
+    """Return the audit entry for submitted rows. It contains no titles or file names, because entries about a call are
+    kept when an applicant is erased."""
     rows = {"proposals": len(jobs), "refused": len(batch.rejected) or None, "open": batch.open or None}
     if isinstance(batch, MoreRows):
         return Said("proposals added", batch.id, _known(rows | _rules(jobs)))
@@ -49,7 +50,8 @@ def said_of_ranking(job: NewJob, work: RankingRequest, call: BatchId | None) -> 
 
 
 def _rules(jobs: Sequence[NewJob]) -> dict[str, Any]:
-    """Return the settings by which the jobs are judged, from the first job; the cutoff may differ between jobs."""
+    """Return the settings with which the jobs are evaluated. They are taken from the first job; only the cutoff can
+    differ between jobs."""
     works = [job.request for job in jobs if isinstance(job.request, EvaluationRequest)]
     if not works:
         return {}
@@ -68,5 +70,5 @@ def _rules(jobs: Sequence[NewJob]) -> dict[str, Any]:
 
 
 def _known(content: dict[str, Any]) -> dict[str, Any]:
-    """Remove empty values from the content."""
+    """Return the content without empty values."""
     return {name: value for name, value in content.items() if value not in (None, "", [])}

@@ -1,4 +1,4 @@
-"""Roles, and the table of acts that each role permits."""
+"""Roles, and the acts that each role permits."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
@@ -42,18 +42,23 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = {
     "sign off": frozenset({"owner"}),
     "read the audit log": frozenset({"owner", "auditor", "machine"}),
 }
-"""Roles that may perform each act. A machine also needs the scope of the route. Machines never give opinions or
-remarks, override scores or sign off, because people decide; nor do they see people's opinions, so that no program
-learns to predict them. Issuing keys and changing addresses are reserved for people responsible for the tenant: the
-issuer can read a key and act with it, and the first person to sign in with an address is taken for its owner."""
+"""Roles that may perform each act. A machine also needs the scope of the route.
+
+Machines never give opinions or remarks, override scores or sign off, because these decisions are made by people. Nor do
+they see people's opinions, so that no program can learn to predict them. People may issue keys and change addresses
+only if they are responsible for the tenant: whoever issues a key can read it and act with it, and the first person who
+signs in with an address is taken for the member."""
 
 
 DECISIONS: frozenset[Act] = frozenset({"remark", "override", "sign off"})
-"""Acts that require a person who is a member. A key that is not tied to a member opens the console as an owner, so that
-the first members can be invited, but cannot perform any of these acts."""
-MEMBERS_DECIDE = "Only members decide, and this key is not tied to a member. Sign in with your own account."
+"""Acts that only members can perform. A person who signs in with a key that belongs to no member has the role of an
+owner, in order to invite the first members, but cannot perform any of these acts."""
+MEMBERS_DECIDE = (
+    "Only members can make decisions, and this key does not belong to a member. Sign in with your own account."
+)
 
 
 def may(role: Role, act: Act, *, is_member: bool = True) -> bool:
-    """Return True if the role permits the act. `is_member` is False for a person who uses a machine key."""
+    """Return True if the role permits the act. `is_member` is False for a person who signed in with a key that belongs
+    to no member."""
     return role in PERMISSIONS[act] and (is_member or act not in DECISIONS)

@@ -1,4 +1,4 @@
-"""Browser sessions of people: tokens and duration. Only a hash of the token is stored."""
+"""Browser sessions of people, and their tokens. Only a hash of each token is stored."""
 
 import datetime as dt
 import hashlib
@@ -15,26 +15,27 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class NewSession(NamedTuple):
-    """Session to create after a person signs in, either with a key or through an identity provider as a member."""
+    """Session to create for a person who signed in, either with a key or as a member through an identity provider."""
 
     tenant: TenantId
     role: PersonRole
     name: str
     key: KeyId | None = None
-    """Key used to sign in. The session ends when the key does."""
+    """Key used to sign in. The session ends when the key expires or is revoked."""
     member: MemberId | None = None
-    """Member who signed in. The session ends when the member is removed, and follows changes of role."""
+    """Member who signed in. The session ends when the member is removed; a change of the member's role applies to the
+    session immediately."""
 
 
 class Session(NamedTuple):
     tenant: TenantId
     subject: str
-    """Id of the member, or of the key of a person who is not a member."""
+    """Id of the member, or the id of the key if the person is not a member."""
     name: str
     role: PersonRole
     member: MemberId | None
     ends_at: dt.datetime
-    """Latest time at which the session ends."""
+    """Time at which the session ends at the latest."""
     wait_seconds: float | None = None
     """Seconds until the next request is allowed; None if this request is within the rate limit."""
 
@@ -45,23 +46,25 @@ def draw_token() -> str:
 
 
 def hash_token(token: str) -> bytes | None:
-    """Return the SHA-256 hash of a token, which suffices for 256 random bits; None if it cannot be a token."""
+    """Return the SHA-256 hash of a token; None if the text does not have the form of a token. A slow password hash is
+    not needed, because 256 random bits cannot be guessed."""
     return hashlib.sha256(token.encode()).digest() if _TOKEN.fullmatch(token) else None
 
 
 def csrf_token_of(token: str) -> str:
-    """Return a CSRF token that only the holder of the session's token can compute and that does not reveal it."""
+    """Return the CSRF token of a session. Only the holder of the session's token can compute it, and it does not reveal
+    that token."""
     return hmac.digest(token.encode(), b"assayer csrf", "sha256").hex()
 
 
 def role_of_key(scopes: frozenset[Scope]) -> PersonRole | None:
-    """Return the role of a person who signs in with a key that belongs to no member; None for a key that cannot open
-    the console. A person is allowed to see and decide more than a program with the same scope."""
+    """Return the role of a person who signs in with a key that belongs to no member; None if the key cannot open the
+    console. In the console, the person can see and do more than a program with the same key."""
     return "owner" if scopes & {"manage", "admin"} else None
 
 
 def scopes_of_role(role: PersonRole) -> frozenset[Scope]:
-    """Return the scopes a person with this role has in the machine API."""
+    """Return the scopes that a person with this role has in the API."""
     match role:
         case "owner":
             return frozenset({"submit", "read", "manage"})

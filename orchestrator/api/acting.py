@@ -1,5 +1,5 @@
-"""Caller identity and permissions on routes for people and machines: the API's single role check, and the blind review
-gate."""
+"""Dependencies that check a caller's role and scope on routes for people and machines, and that keep a reviewer from
+reading a report before submitting a blind opinion."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -18,8 +18,8 @@ from orchestrator.web.signed_in import require_act
 
 
 def acting(*acts: Act, scope: Scope) -> Callable[..., Awaitable[RouteContext]]:
-    """Return a dependency that provides the context of a caller whose role must permit any of these acts; a machine's
-    key also needs the scope."""
+    """Return a dependency that provides the caller's context. The caller's role must permit at least one of these acts,
+    and a machine key also needs the scope."""
 
     async def context(
         request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer, scopes=[scope])]

@@ -1,4 +1,4 @@
-"""Requests that the corpus answers while the caller waits, with a single corpus version per request, and a deadline."""
+"""Corpus searches while the caller waits: each request uses a single corpus version and has a deadline."""
 
 import asyncio
 import logging
@@ -17,14 +17,15 @@ _SECONDS = 30.0
 
 
 async def answered_by_corpus(services: Services, ask: Callable[[SearchableCorpus], Awaitable[T]]) -> T:
-    """Return the corpus's answer to a search. Raises HttpProblem."""
+    """Run a search on the current corpus. Raises HttpProblem if there is no corpus, the search fails, or it takes more
+    than 30 seconds."""
     try:
         async with asyncio.timeout(_SECONDS):
             return await ask(await _current(services))
     except TimeoutError:
         raise HttpProblem("busy", f"The corpus did not answer within {_SECONDS:g} s.") from None
     except (LiteratureError, PartUnavailable) as error:
-        # Its words name files and hosts of the operator.
+        # The error's own message names the operator's files and hosts, so the response gives only the reason.
         raise HttpProblem("unavailable", f"The search failed: {error.reason}.") from error
 
 
@@ -33,5 +34,5 @@ async def _current(services: Services) -> SearchableCorpus:
         try:
             return await services.corpora.current()
         except CorpusError as error:
-            _LOG.warning("a request found no corpus: %s", error)
+            _LOG.warning("no corpus could be opened for a request: %s", error)
     raise HttpProblem("not-ready", "This service has no corpus to search.")

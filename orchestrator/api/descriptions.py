@@ -71,10 +71,10 @@ def _field_descriptions(model: type[BaseModel]) -> dict[str, str]:
 def _docstrings(module: str) -> dict[str, dict[str, str]]:
     """Return the docstrings of a module's fields, by class and field."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
-    return {node.name: dict(_documented(node.body)) for node in tree.body if isinstance(node, ast.ClassDef)}
+    return {node.name: dict(_documented_fields(node.body)) for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
-def _documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+def _documented_fields(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
     for field, below in pairwise(body):
         match field, below:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):

@@ -30,18 +30,18 @@ async def count_as_stream(request: Request, context: Reader, streams: StreamLimi
 
 
 async def wait_for_change(notifications: _Notifications, clock: Clock, most: float) -> None:
-    """Wait for a notification and then for another second, so that a burst counts as a single change; return after
-    `most` seconds at the latest."""
+    """Wait up to `most` seconds for a notification, then one more second, so that a burst counts as a single
+    change."""
     if await notifications.next(most) is None:
         return
     until = clock.monotonic() + _MIN_INTERVAL_SECONDS
-    while (rest := until - clock.monotonic()) > 0:
-        await notifications.next(rest)
+    while (remaining := until - clock.monotonic()) > 0:
+        await notifications.next(remaining)
 
 
 async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId, job: JobId) -> Job | None:
-    """Return the job once it has ended. None if it does not end in time, is gone or is not visible to the tenant; the
-    job nevertheless remains accepted, and the caller is informed."""
+    """Wait until a job has ended and return it. Return None if it does not end within `seconds`, is gone or is not
+    visible to the tenant, or if the database fails: none of these takes back that the job was accepted."""
     try:
         async with asyncio.timeout(seconds), services.listener.subscribe("assayer_events", only=job) as notifications:
             while True:
@@ -72,8 +72,8 @@ async def wait_for_outcomes(
 
 
 async def wait_for_group(seconds: float, services: Services, tenant: TenantId, group: str) -> RewardGroup | None:
-    """Return the group once all its members are judged, or its timeout or the caller's timeout has expired. None if it
-    is not visible to the tenant."""
+    """Wait until all members of a group are judged, or its timeout or the caller's has expired, and return the group.
+    Return None if it is not visible to the tenant, or if the database fails."""
     clock = services.clock
     end = clock.monotonic() + seconds
     try:
@@ -89,17 +89,17 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
                 running = {
                     f"finished {member.job}" for member in state.members.values() if member.state not in TERMINAL
                 }
-                await _finished(notifications, running, clock, min(left, services.settings.poll_seconds))
+                await _wait_until_finished(notifications, running, clock, min(left, services.settings.poll_seconds))
     except StorageError:
         return None
 
 
-async def _finished(notifications: _Notifications, awaited: set[str], clock: Clock, seconds: float) -> None:
-    """Wait until notifications of all these jobs have arrived, some may have been missed, or the timeout has
-    expired."""
+async def _wait_until_finished(notifications: _Notifications, awaited: set[str], clock: Clock, seconds: float) -> None:
+    """Wait until the notification of every awaited job has arrived. Return early if some may have been missed, or
+    after `seconds`."""
     end = clock.monotonic() + seconds
-    while awaited and (rest := end - clock.monotonic()) > 0:
-        heard = await notifications.next(rest)
-        if not isinstance(heard, str):
+    while awaited and (remaining := end - clock.monotonic()) > 0:
+        notification = await notifications.next(remaining)
+        if not isinstance(notification, str):
             return
-        awaited.discard(heard)
+        awaited.discard(notification)

@@ -1,5 +1,5 @@
-"""Expected corpus fit of proposals, checked before any cost is incurred. If time is short, only some of the proposals
-are checked."""
+"""Expected corpus fit of proposals, checked before any cost is incurred. At most 40 proposals are checked, and fewer if
+time runs out."""
 
 import asyncio
 import datetime as dt
@@ -12,35 +12,39 @@ from assayer.models.window import Window
 from assayer_client.batches import ExpectedFit
 from orchestrator.web.services import Services
 
-_MOST = 40
-_AT_ONCE = 8
+_MAX_CHECKED = 40
+_CONCURRENCY = 8
 _SECONDS = 20.0
 
 
 async def expected_fit(
     services: Services, ideas: Sequence[Idea], cutoff: dt.date | None, seconds: float = _SECONDS
 ) -> ExpectedFit | Absent:
-    """Return the expected fit of the proposals; Absent, with the reason, if there is no corpus, no text, or no response
-    in time."""
+    """Return how many of the proposals fit the corpus well, partially or poorly; Absent, with the reason, if there is
+    no corpus, no text to check, or no answer in time."""
     if services.corpora is None:
         return Absent(reason="This service has no corpus to search.")
-    chosen = [ideas[place * len(ideas) // _MOST] for place in range(_MOST)] if len(ideas) > _MOST else list(ideas)
+    chosen = (
+        [ideas[index * len(ideas) // _MAX_CHECKED] for index in range(_MAX_CHECKED)]
+        if len(ideas) > _MAX_CHECKED
+        else list(ideas)
+    )
     if not chosen:
-        return Absent(reason="Documents are read when they are evaluated.")
+        return Absent(reason="Documents are not read until they are evaluated.")
     levels: list[FitLevel] = []
-    free = asyncio.Semaphore(_AT_ONCE)
+    slots = asyncio.Semaphore(_CONCURRENCY)
     try:
         async with asyncio.timeout(seconds):
             corpus = await services.corpora.current()
 
-            async def look_at(idea: Idea) -> None:
-                async with free:
+            async def check_fit(idea: Idea) -> None:
+                async with slots:
                     levels.append((await corpus.fit(idea.text, Window.until(idea.cutoff or cutoff))).level)
 
-            await asyncio.gather(*map(look_at, _spread(chosen)))
+            await asyncio.gather(*map(check_fit, _spread(chosen)))
     except TimeoutError:
         if not levels:
-            return Absent(reason=f"It could not be checked within {seconds:g} s: the service is busy.")
+            return Absent(reason=f"The fit could not be checked within {seconds:g} s because the service is busy.")
     except (CorpusError, LiteratureError, PartUnavailable):
         return Absent(reason="The corpus cannot be searched at the moment.")
     counts = Counter(levels)
@@ -50,4 +54,4 @@ async def expected_fit(
 def _spread(ideas: list[Idea]) -> list[Idea]:
     """Return the ideas in an order in which every prefix is spread over the whole list, because there may be time to
     check only a prefix."""
-    return [idea for step in range(_AT_ONCE) for idea in ideas[step::_AT_ONCE]]
+    return [idea for step in range(_CONCURRENCY) for idea in ideas[step::_CONCURRENCY]]

@@ -1,9 +1,9 @@
 """`Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a POST request sent twice is executed once and gets
 the same response twice.
 
-Only the acceptance is replayed: its status, body and Location, stored in the transaction that created the resource.
-`Prefer: wait` is not part of it: a client that lost its connection while waiting sends the request again and waits
-again."""
+Only the acceptance is replayed: its status, body and Location, which are stored in the transaction that creates the
+resource. A `Prefer: wait` is not replayed: a client that lost its connection while waiting repeats the request and
+waits again."""
 
 import hashlib
 import re
@@ -23,7 +23,7 @@ IdempotencyKey = Annotated[
     Header(
         alias="Idempotency-Key",
         max_length=257,
-        description="1 to 255 visible characters: new for every new request, the same when a request is repeated.",
+        description="1 to 255 visible characters: unique to each new request, the same when that request is repeated.",
     ),
 ]
 
@@ -51,8 +51,8 @@ def request_fingerprint(request: Request, content: bytes, *more: str) -> bytes:
 def idempotency_record(
     key: str | None, request: bytes, status: int, body: bytes, location: str
 ) -> IdempotencyRecord | None:
-    """Return what to store with the new resource, or None for a request without a key. `request` is the fingerprint
-    of the request."""
+    """Return the record to store with the new resource, or None for a request without a key. `request` is the
+    fingerprint of the request. Raises HttpProblem if the key is malformed."""
     if key is None:
         return None
     return IdempotencyRecord(key=plain_key(key), request=request, status=status, body=body, location=location)
@@ -60,14 +60,14 @@ def idempotency_record(
 
 @dataclass(frozen=True)
 class Creation:
-    """Request that creates a resource, once for each idempotency key."""
+    """Request that creates a resource; requests with the same idempotency key create it only once."""
 
     request: Request
     idempotency_key: IdempotencyKey = None
 
     async def record(self, body: bytes, location: str, *more: str) -> IdempotencyRecord | None:
-        """Return what to store with the new resource, whose response is 201 with `body`; `more` holds other values that
-        distinguish requests."""
+        """Return the record to store with the new resource, so that a repeated request gets the same response: 201 with
+        `body`. `more` holds other values that distinguish requests."""
         fingerprint = request_fingerprint(self.request, await self.request.body(), *more)
         return idempotency_record(self.idempotency_key, fingerprint, 201, body, location)
 

@@ -41,7 +41,7 @@ class ItemsQuery(UrlQuery):
 
 @dataclass(frozen=True)
 class ItemRoutes(Generic[R, Ended]):
-    """Routes of a kind of job with many items."""
+    """Routes for one kind of job with many items."""
 
     router: APIRouter
     kind: JobKind
@@ -60,7 +60,7 @@ class ItemRoutes(Generic[R, Ended]):
         accepted: type[AcceptedItems],
         **more: Any,
     ) -> Response:
-        """Accept a job with these items, and wait for its end as long as the caller prefers."""
+        """Accept a job with these items, and wait for it to end for as long as the caller prefers."""
         job = submission.new_id(_PREFIXES[self.kind])
         new = NewJob(id=job, request=work, subject=counted(len(work.items), self.thing), priority=priority)
         links = self.links(job)
@@ -104,7 +104,8 @@ class ItemRoutes(Generic[R, Ended]):
             query: Annotated[ItemsQuery, Query()],
             prefer: PreferHeader = None,
         ) -> ItemsPage[Any]:
-            """Return outcomes as they arrive; with `Prefer: wait=N`, as soon as there is another outcome."""
+            """Return the outcomes that have arrived after `after`. If there are none yet and the request has
+            `Prefer: wait=N`, wait up to N seconds for the next."""
             job = await context.find_job(id, self.kind)
             stored = self.stored(context.services)
             page = await stored.after(job.id, query.after, query.limit)
@@ -135,14 +136,15 @@ def counted(number: int, thing: str) -> str:
 async def read_items(
     submission: Submission, uploads: UploadLimit, read: Callable[[int, Body], Read], bodies: Sequence[Body]
 ) -> tuple[Read, ...]:
-    """Read each item with its position, from 0, like the rows of an upload. Raises HttpProblem."""
+    """Convert each item, given its position from 0, in a worker thread that is limited as uploads are. Raises
+    HttpProblem."""
 
     def work(is_abandoned: Callable[[], bool]) -> tuple[Read, ...]:
         items = list[Read]()
-        for place, body in enumerate(bodies):
+        for position, body in enumerate(bodies):
             if is_abandoned():
                 raise ReadingAbandoned
-            items.append(read(place, body))
+            items.append(read(position, body))
         return tuple(items)
 
     return await uploads.parse(submission.request, submission.context.tenant, work)

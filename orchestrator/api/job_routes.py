@@ -28,11 +28,14 @@ from orchestrator.web.request_log import request_record
 from orchestrator.web.services import Services, StreamLimitDependency
 
 R = TypeVar("R", bound=JobResource)
-CUTOFF_AHEAD = "The cutoff lies in the future. Give a past date or leave it out."
+CUTOFF_AHEAD = "The cutoff is in the future. Give a past date or omit it."
 
 PreferHeader = Annotated[
     list[str] | None,
-    Header(alias="Prefer", description="`wait=N` (RFC 7240): return the result if it is available within N seconds"),
+    Header(
+        alias="Prefer",
+        description="`wait=N` (RFC 7240): wait up to N seconds for the result and return it if it is available by then",
+    ),
 ]
 
 _JSON = "application/json"
@@ -40,9 +43,9 @@ _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a
 
 
 def submission_route(accepted: type[BaseModel], ended: type[BaseModel]) -> dict[str, Any]:
-    """Return the arguments of a POST route that accepts a job. `ended` is the response model used if the caller waits
-    for the job and it ends in time."""
-    waited = {200: {"model": ended, "description": "It ended within the time given by `Prefer`"}}
+    """Return the arguments for declaring a POST route that accepts a job. `accepted` is the model of the usual
+    response; `ended`, of the response if the caller waits for the job and it ends in time."""
+    waited = {200: {"model": ended, "description": "The job ended within the time given in `Prefer`"}}
     return {"path": "", "status_code": 202, "response_model": accepted, "responses": {**waited, **ACCEPTED_RESPONSE}}
 
 
@@ -63,8 +66,8 @@ class Posting:
         return JobId(self.services.new_id(prefix))
 
     async def accept(self, job: NewJob, path: str, accepted: BaseModel, by: ActBy | None = None) -> Response:
-        """Respond 202 with `accepted`, or repeat the response to an identical earlier request. `path` ends in the job's
-        id. `by` is the actor, if the act is recorded in the audit log."""
+        """Store the job and respond 202 with `accepted`, or repeat the response to an identical earlier request. `path`
+        ends in the job's id. `by` is the actor, if the act is recorded in the audit log."""
         content = accepted.model_dump_json().encode()
         fingerprint = request_fingerprint(self.request, await self.request.body())
         record = idempotency_record(self.idempotency_key, fingerprint, 202, content, path)
@@ -75,7 +78,8 @@ class Posting:
         return answer
 
     async def ended(self, answer: Response, seconds: float) -> Job | None:
-        """Return the job from a response of `accept` once the job has ended; None if it does not end in time."""
+        """Wait until the job that `accept` returned in `answer` has ended, and return it; None if it does not end
+        within `seconds`."""
         with self.streams.hold(self.context.tenant, self.request.scope):
             return await wait_for_verdict(seconds, self.services, self.context.tenant, _job_in(answer))
 
@@ -160,7 +164,7 @@ class JobRoutes(Generic[R]):
         async def cancel_job(
             id: PathId, context: Submitter, query: Annotated[CancelQuery, Query()]
         ) -> Response | JobResource:
-            """Cancel a job; nothing more is spent on it. A job that has ended is unchanged."""
+            """Cancel a job, so that nothing more is spent on it. A job that has already ended is unchanged."""
             job = await _cancel_job(context, id, self.kind, query)
             return Response(status_code=204) if job is None else await self.show(context.services, job)
 
@@ -168,7 +172,7 @@ class JobRoutes(Generic[R]):
             "/{id}",
             name=f"cancel_{self.kind}",
             response_model=self.resource,
-            responses={204: {"description": "With `erase=true`: it is deleted"}},
+            responses={204: {"description": "With `erase=true`: the job is deleted"}},
         )(cancel_job)
 
 
@@ -189,7 +193,7 @@ def job_fields(job: Job) -> dict[str, Any]:
 
 
 def report_representations(description: str, media_types: Sequence[str]) -> dict[str, Any]:
-    """Return the documentation of a response in any of these media types."""
+    """Return the OpenAPI documentation of a response in any of these media types."""
     schemas = {media: {"schema": {"type": "object" if media == _JSON else "string"}} for media in media_types}
     return {"description": description, "content": schemas}
 
@@ -203,7 +207,7 @@ def report_response(text: str, media_type: str, *stylesheets: str) -> Response:
 
 
 def lies_ahead(cutoff: dt.date | None, services: Services) -> bool:
-    """Return True if the cutoff is in the future. Publications up to such a day are not yet known, so every row
+    """Return True if the cutoff is in the future. Publications up to that day are not yet known, so the evaluation
     would fail."""
     return cutoff is not None and cutoff > services.clock.now().date()
 

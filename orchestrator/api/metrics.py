@@ -1,5 +1,5 @@
-"""Route `/metrics` in Prometheus' text format: figures of the whole cluster from the database, and this process's
-counters."""
+"""Content of `/metrics` in Prometheus' text format: figures for the whole cluster, from the database, and this
+process's counters."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _LIVE_FILE = re.compile(r"gauge_live\w*_(?P<process>\d+)\.db")
 
 _QUANTILES = {"p50": "0.5", "p95": "0.95"}
 _Query: TypeAlias = tuple[str, tuple[str, ...]]
-"""Query of PgServiceMetrics, and its columns with labels."""
+"""Name of a query of PgServiceMetrics, and the columns that become labels."""
 _QUEUED = ("queued", ("tenant", "priority"))
 _RUNNING = ("running", ("tenant", "priority"))
 _FINISHED = ("finished", ("tenant", "kind", "state"))
@@ -32,21 +32,25 @@ _DELIVERIES: _Query = ("deliveries", ())
 _MAILS: _Query = ("mails", ())
 _FAILED_MAILS: _Query = ("failed_mails", ())
 _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
-    "assayer_jobs_queued": ("Waiting jobs.", _QUEUED, "jobs"),
+    "assayer_jobs_queued": ("Queued jobs.", _QUEUED, "jobs"),
     "assayer_queue_oldest_seconds": (
-        "Time for which the longest-waiting job could have started.",
+        "Seconds since the job that has waited longest was ready to start.",
         _QUEUED,
         "oldest_seconds",
     ),
     "assayer_jobs_running": ("Running jobs.", _RUNNING, "jobs"),
-    "assayer_jobs_ended_last_hour": ("Jobs that received their verdict in the last hour.", _FINISHED, "jobs"),
+    "assayer_jobs_ended_last_hour": ("Jobs that ended in the last hour.", _FINISHED, "jobs"),
     "assayer_jobs_exhausted_last_hour": (
-        "Jobs that failed in the last hour after their last attempt.",
+        "Jobs that failed in the last hour with no attempts left.",
         _EXHAUSTED,
         "exhausted",
     ),
     "assayer_jobs_cost_usd_last_hour": ("Cost of the jobs that ended in the last hour.", _FINISHED, "cost_usd"),
-    "assayer_job_seconds_last_hour": ("From acceptance to verdict.", _FINISHED, "p50 p95"),
+    "assayer_job_seconds_last_hour": (
+        "Seconds from acceptance to the end of a job, for jobs that ended in the last hour.",
+        _FINISHED,
+        "p50 p95",
+    ),
     "assayer_tenant_spent_usd_this_month": (
         "Cost of the jobs that ended in this calendar month, UTC.",
         _SPENDING,
@@ -62,16 +66,28 @@ _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
         _TASKS,
         "calls",
     ),
-    "assayer_stage_cached_last_5_minutes": ("Of these, answered from the cache.", _TASKS, "cached"),
-    "assayer_stage_failed_last_5_minutes": ("Of these, failed.", _TASKS, "failed"),
-    "assayer_stage_seconds_last_5_minutes": ("Time of a call that was sent.", _TASKS, "p50 p95"),
+    "assayer_stage_cached_last_5_minutes": ("Language model calls answered from the cache, by task.", _TASKS, "cached"),
+    "assayer_stage_failed_last_5_minutes": ("Language model calls that failed, by task.", _TASKS, "failed"),
+    "assayer_stage_seconds_last_5_minutes": (
+        "Duration of the calls that were sent to a provider, by task.",
+        _TASKS,
+        "p50 p95",
+    ),
     "assayer_webhook_deliveries_pending": ("Webhook messages not yet delivered.", _DELIVERIES, "messages"),
-    "assayer_webhook_oldest_seconds": ("Age of the oldest of them.", _DELIVERIES, "oldest_seconds"),
+    "assayer_webhook_oldest_seconds": ("Age of the oldest undelivered webhook message.", _DELIVERIES, "oldest_seconds"),
     "assayer_mails_pending": ("Emails to members not yet accepted by the mail server.", _MAILS, "messages"),
-    "assayer_mail_oldest_seconds": ("Age of the oldest of them.", _MAILS, "oldest_seconds"),
-    "assayer_mails_given_up_last_hour": ("Emails given up in the last hour.", _FAILED_MAILS, "messages"),
+    "assayer_mail_oldest_seconds": (
+        "Age of the oldest email not yet accepted by the mail server.",
+        _MAILS,
+        "oldest_seconds",
+    ),
+    "assayer_mails_given_up_last_hour": (
+        "Emails whose delivery was abandoned in the last hour.",
+        _FAILED_MAILS,
+        "messages",
+    ),
 }
-"""Help text, query and value columns of each gauge, by its name."""
+"""Help text, query and value columns of each gauge, by name."""
 
 
 class _ServiceCollector(Collector):
@@ -80,14 +96,14 @@ class _ServiceCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         up = self._metrics is not None
-        yield GaugeMetricFamily("assayer_database_up", "1 while the database answers.", value=float(up))
+        yield GaugeMetricFamily("assayer_database_up", "1 if the database answers, 0 if not.", value=float(up))
         if self._metrics is not None:
             yield from service_metric_families(self._metrics)
 
 
 def prometheus_text(metrics: ServiceMetrics | None) -> bytes:
-    """Return Prometheus' text format. `metrics` is None if the database does not respond; only process counters are
-    then included."""
+    """Return all metrics in Prometheus' text format. If the database does not respond, `metrics` is None and only
+    `assayer_database_up` and the process's counters are included."""
     cluster = CollectorRegistry()
     cluster.register(_ServiceCollector(metrics))
     return generate_latest(cluster) + generate_latest(_processes())
@@ -113,8 +129,8 @@ def _remove_dead_processes(folder: Path) -> None:
 
 
 def service_metric_families(metrics: ServiceMetrics) -> Iterator[Metric]:
-    """Yield the metrics of the whole service. Every process reports the same values: take the maximum over
-    instances, not the sum."""
+    """Yield the metrics of the whole service. Every process reports the same values, so queries must take the maximum
+    over instances, not the sum."""
     for name, (about, (query, labels), values) in _GAUGES.items():
         columns = values.split()
         family = GaugeMetricFamily(name, about, labels=[*labels, "quantile"] if len(columns) > 1 else labels)

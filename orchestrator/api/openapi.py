@@ -15,10 +15,10 @@ _DESCRIPTIONS = {
     400: "The body cannot be read",
     401: "No valid API key",
     403: "The key lacks a scope",
-    404: "The caller has no resource with this id",
-    406: "No available representation is accepted by the client",
-    409: "Its state does not allow this",
-    410: "Deleted",
+    404: "No resource with this id is visible to the caller",
+    406: "The resource is not available in any format that `Accept` allows",
+    409: "The resource's state does not allow this",
+    410: "The resource was deleted",
     413: "The body is too large",
     415: "The body's media type is not supported",
     422: "The request is invalid; `errors` says where",
@@ -31,16 +31,19 @@ REPLAYABLE_HEADERS = {
     "Location": {"schema": {"type": "string"}, "description": "The path of the new resource."},
     "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}, "description": "Only on replays."},
 }
-"""Headers of a response to a POST request."""
+"""Headers of a response to a POST request with an idempotency key."""
 ACCEPTED_RESPONSE: dict[int | str, dict[str, Any]] = {
-    202: {"description": "Accepted: it is stored, and will end in exactly one verdict", "headers": REPLAYABLE_HEADERS}
+    202: {
+        "description": "Accepted: the job is stored, and will end as succeeded, failed or cancelled",
+        "headers": REPLAYABLE_HEADERS,
+    }
 }
 """Response to a request that submits a job."""
 CREATED_RESPONSE: dict[int | str, dict[str, Any]] = {201: {"description": "Created", "headers": REPLAYABLE_HEADERS}}
 
 
 DEFAULT_RESPONSE: dict[int | str, dict[str, Any]] = {"default": {"description": "Any other problem", **_PROBLEM}}
-"""Response of every route that declares no other."""
+"""Entry for every status code that a route does not declare."""
 
 
 def _problem_statuses(path: str, method: str, operation: Mapping[str, Any]) -> set[int]:
@@ -78,7 +81,7 @@ def event_stream_response(description: str, data: type[BaseModel]) -> dict[str, 
 
 
 def openapi_document(application: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document, built once."""
+    """Return the OpenAPI document, built on the first call."""
     if application.openapi_schema is None:
         document = get_openapi(
             title=application.title,
@@ -96,7 +99,7 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
         describe_parameters(document, application.routes)
         for name, schema in schemas.items():
             if name.endswith("Patch"):
-                # What is left out of a change stays: there is nothing that it would be by default.
+                # A field omitted from a patch stays unchanged, so it has no default value.
                 for field in schema["properties"].values():
                     field.pop("default", None)
         shared = document["components"].setdefault("responses", {})

@@ -36,7 +36,7 @@ RolloutsToCompare = Annotated[
 
 
 def composition_of(body: wire.Composition) -> Composition:
-    """Return the composition. Raises HttpProblem if no member could debate, or none could decide."""
+    """Convert the composition of a debate. Raises HttpProblem if it is invalid, for example if no member decides."""
     try:
         return Composition.model_validate(body.model_dump())
     except ValidationError as error:
@@ -50,13 +50,13 @@ def named_item(body: RewardItemBody) -> NamedRewardItem:
 
 
 def item_of_rollout(body: VerifyBody) -> NamedRewardItem:
-    """Return the item of a rollout. Raises HttpProblem that states where in the rollout a value is missing or too
+    """Extract the item to judge from a rollout. Raises HttpProblem that points to a value that is missing or too
     long."""
-    hidden = body.verifier_metadata or {}
+    metadata = body.verifier_metadata or {}
     item = {
-        "question": body.question or _text(hidden.get("question")) or _last_question(body.responses_create_params),
+        "question": body.question or _text(metadata.get("question")) or _last_question(body.responses_create_params),
         "idea": _last_message(body.response, _PLACES["idea"]),
-        "abstract": body.abstract or _text(hidden.get("abstract")),
+        "abstract": body.abstract or _text(metadata.get("abstract")),
     }
     return _item(item, _PLACES)
 
@@ -72,12 +72,12 @@ def _item(fields: Mapping[str, str], places: Mapping[str, str]) -> NamedRewardIt
 
 
 def items_of_list(body: RolloutListBody) -> tuple[NamedRewardItem, ...]:
-    """Return the items of a list of responses. Raises HttpProblem naming the invalid response."""
+    """Extract the items to judge from a list of responses. Raises HttpProblem that points to the invalid response."""
     question = body.question or _last_question({"input": list(body.conversation_history)})
     abstract = body.abstract or body.principle or ""
     items = list[NamedRewardItem]()
-    for place, response in enumerate(body.response_objs):
-        output = f"/response_objs/{place}/output"
+    for position, response in enumerate(body.response_objs):
+        output = f"/response_objs/{position}/output"
         item = {"question": question, "idea": _last_message(response, output), "abstract": abstract}
         items.append(_item(item, {**_PLACES, "idea": output}))
     return tuple(items)
@@ -90,23 +90,23 @@ def member_of_group(body: CompareBody) -> int:
         index = (body.model_extra or {}).get(_ROLLOUT_INDEX)
         number = index if isinstance(index, int) and not isinstance(index, bool) else None
     if number is None or not 0 <= number < body.size:
-        detail = f"It should be a number from 0 to {body.size - 1}; without it, {_ROLLOUT_INDEX} is used."
+        detail = f"It should be a number from 0 to {body.size - 1}. If omitted, {_ROLLOUT_INDEX} is used."
         raise HttpProblem.invalid(detail, "/member")
     return number
 
 
 def _last_message(response: Mapping[str, Any], place: str) -> str:
-    """Return the last message, without the policy's earlier reasoning or tool calls. A response without any message
-    has empty text."""
+    """Return the text of the last message, without the policy's earlier reasoning or tool calls, or an empty string if
+    there is no message. Raises HttpProblem if the output is not a list."""
     output = response.get("output")
     if not isinstance(output, list):
-        raise HttpProblem.invalid("It should be a list of items of the Responses API.", place)
-    written = [item for item in output if isinstance(item, dict) and item.get("type", "message") == "message"]
-    return "".join(_texts(written[-1].get("content"))) if written else ""
+        raise HttpProblem.invalid("It should be a list of output items, as in the Responses API.", place)
+    messages = [item for item in output if isinstance(item, dict) and item.get("type", "message") == "message"]
+    return "".join(_texts(messages[-1].get("content"))) if messages else ""
 
 
-def _last_question(asked: Mapping[str, Any]) -> str:
-    content = asked.get("input")
+def _last_question(params: Mapping[str, Any]) -> str:
+    content = params.get("input")
     if isinstance(content, str):
         return content
     messages = content if isinstance(content, list) else []

@@ -1,6 +1,5 @@
-"""Wire models that clients do not need: queries, and problem documents, which clients raise as errors.
-
-All bodies and resources are defined in `assayer_client`."""
+"""Models of URL queries, which the client library does not need. All bodies and resources are defined in
+`assayer_client`."""
 
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from assayer_client.resources import Body
 
 
 class UrlQuery(Body):
-    """The parameters of a URL."""
+    """Query parameters of a URL."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 

@@ -56,11 +56,11 @@ def read_rows(
     is_abandoned: Callable[[], bool] = lambda: False,
     read_table: TableReader | None = None,
 ) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows in order, one at a time, numbered from `first`. Raises InputError if nothing in the body can
-    be read, or if the batch has too many rows or lines; raises ReadingAbandoned at the next line or row once
-    `is_abandoned` returns true.
+    """Yield the rows in order, one at a time, numbered from `first`. A row whose cutoff is after `today` is rejected;
+    without `read_table`, so are workbooks.
 
-    A cutoff after `today` rejects its row. Without `read_table`, workbooks are rejected."""
+    Raises InputError if nothing in the body can be read, or if the batch has too many rows or lines. Raises
+    ReadingAbandoned at the next line or row once `is_abandoned` returns True."""
     lines = LineCounter(limits.lines, is_abandoned)
     reader = _FileReader(limits, today, lines, read_table)
     match kind:
@@ -79,7 +79,7 @@ def read_rows(
             if not isinstance(row, FileNotice) and _number(row) > limits.rows:
                 most = f"{limits.rows:,}"
                 raise InputError(
-                    f"A batch may have {most} rows, and this one has more.", "Split it into several batches."
+                    f"A batch may have at most {most} rows; this one has more.", "Split it into several batches."
                 )
             yield row
 
@@ -91,7 +91,7 @@ def _number(row: AcceptedRow | RowError) -> int:
 def _with_archives_unpacked(
     files: Iterable[UploadedFile], archives: ArchiveReader
 ) -> Iterator[UploadedFile | UnreadableFile]:
-    """Yield the files, with archives replaced by the files that they contain. Raises ArchiveRefused."""
+    """Yield the files, replacing archives by the files that they contain. Raises ArchiveRefused."""
     for part in files:
         if part.data is None or PurePath(part.name).suffix.lower() != _ARCHIVE_SUFFIX:
             yield part
@@ -114,7 +114,7 @@ class _FileReader:
     read_table: TableReader | None
 
     def rows(self, files: Iterable[UploadedFile | UnreadableFile], first: int) -> Generator[RowOrNotice, None, None]:
-        """Yield the rows of all files; an unreadable file is a single rejected row."""
+        """Yield the rows of all files. An unreadable file yields a single rejected row."""
         last = first - 1
         for part in files:
             try:
@@ -133,7 +133,7 @@ class _FileReader:
         if not name:
             raise InputError("A form field is not a file.", "Send files only; options are query parameters.")
         if part.data is None:
-            raise InputError(f"{name} has more than {self.limits.file_bytes / 1e6:g} MB.", "Shorten it.")
+            raise InputError(f"{name} is larger than {self.limits.file_bytes / 1e6:g} MB.", "Shorten it.")
         match PurePath(name).suffix.lower():
             case ".pdf":
                 yield AcceptedRow(first, name, None, _pdf(name, part.data))
@@ -156,11 +156,11 @@ class _FileReader:
                     io.BytesIO(part.data), name, first, self.limits.row_characters, self.today, self.lines
                 )
             case _:
-                raise InputError(f"{name} is not of a supported type.", f"Send {_KINDS}.")
+                raise InputError(f"{name} has an unsupported type.", f"Send {_KINDS}.")
 
     def _table_rows(self, name: str, data: bytes, first: int) -> Iterator[RowOrNotice]:
         if self.read_table is None:
-            raise InputError(f"{name} is a workbook, which is not read here.", "Save its sheet as CSV.")
+            raise InputError(f"{name} is a workbook, which cannot be read here.", "Save its sheet as CSV.")
         table = table_ideas(self.read_table(data, name), name, self.today)
         for row in table_rows(table, name, first):
             if not isinstance(row, FileNotice):
@@ -169,17 +169,17 @@ class _FileReader:
 
 
 def _pdf(name: str, data: bytes) -> bytes:
-    """Check only that the data is a PDF. It is parsed when its job starts, in a separate process, so that a crash does
-    no harm."""
+    """Check that the data begins like a PDF. It is parsed only when its job starts, in a separate process, so that a
+    crash does no harm."""
     if not data:
-        raise InputError(f"{name} is empty.", "Was the upload cut off?")
+        raise InputError(f"{name} is empty.", "Check that the upload was complete.")
     if _PDF_MARK not in data[:_PDF_HEAD_BYTES]:
-        raise InputError(f"{name} is not a PDF: its first bytes do not say so.", "Send the PDF itself, or .txt.")
+        raise InputError(f"{name} is not a PDF: it does not begin like one.", "Send the PDF itself, or .txt.")
     return data
 
 
 def _text_row(name: str, data: bytes, number: int) -> AcceptedRow:
-    """Return the row of a text; TeX is parsed when its job starts, like a PDF."""
+    """Return the row of a text. TeX is kept as a document and parsed when its job starts, like a PDF."""
     text = decode_text(data, name)
     if looks_like_tex(text):
         return AcceptedRow(number, name, None, data)
@@ -187,18 +187,18 @@ def _text_row(name: str, data: bytes, number: int) -> AcceptedRow:
 
 
 def _markup(name: str, data: bytes) -> bytes:
-    """Check only that the data is not empty; it is parsed later, like a PDF."""
+    """Check that the data is not empty. It is parsed later, like a PDF."""
     if not data.strip():
-        raise InputError(f"{name} is empty.", "Was the upload cut off?")
+        raise InputError(f"{name} is empty.", "Check that the upload was complete.")
     return data
 
 
 def _office_document(name: str, data: bytes) -> bytes:
-    """Check only that the data could be an office document; it is parsed later, like a PDF."""
+    """Check that the data begins like an office document. It is parsed later, like a PDF."""
     if not data:
-        raise InputError(f"{name} is empty.", "Was the upload cut off?")
+        raise InputError(f"{name} is empty.", "Check that the upload was complete.")
     if not data.startswith(_OFFICE_MARKS):
-        message = f"{name} is not an office document: its first bytes do not match."
+        message = f"{name} is not an office document: it does not begin like one."
         raise InputError(message, "Save it again, or as PDF.")
     return data
 
@@ -221,7 +221,7 @@ class BatchIntake:
 
     @property
     def digest(self) -> bytes:
-        """SHA-256 hash of the rows' contents, regardless of how the client packed the rows."""
+        """SHA-256 hash of the rows' contents. It does not depend on the format in which the client sent them."""
         digest = hashlib.sha256()
         for row in self.accepted:
             cutoff = row.idea.cutoff if row.idea else None
@@ -232,7 +232,8 @@ class BatchIntake:
 
 
 def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
-    """Collect the rows. Raises InputError for a batch without rows, and any exception raised by reading."""
+    """Collect the rows and notices, and find duplicates. Raises InputError if there are no rows, and whatever reading
+    raises."""
     intake = BatchIntake()
     seen: dict[str, AcceptedRow] = {}
     for read in reads:

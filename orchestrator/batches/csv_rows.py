@@ -14,14 +14,14 @@ from assayer.text.decoding import encoding_name, encoding_of
 from orchestrator.batches.rows import AcceptedRow, FileNotice, LineCounter, RowOrNotice, rejected_row, row_name
 
 _UNICODE = ("utf-8", "utf-16", "utf-32")
-"""Encodings that are detected with certainty, so the sender needs no notice about them."""
+"""Encodings that are detected with certainty, so that no notice is needed."""
 
 
 def csv_rows(
     file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows; records after the header are numbered from `first`. Raises InputError if the whole file cannot be
-    read."""
+    """Yield the rows, numbered from `first` after the header. `most` is the maximum number of characters in a row.
+    Raises InputError if the file as a whole cannot be read."""
     label = name or "The body"
     encoding = encoding_of(file, label)
     with closing(bounded_lines(file, encoding, most, lines.count)) as source:
@@ -34,7 +34,7 @@ def csv_rows(
 
 
 def table_rows(table: TableIdeas, name: str, first: int) -> Iterator[RowOrNotice]:
-    """Yield the rows of a table that is already open, and notices about it for its sender."""
+    """Yield the notices about a table that has been opened, then its rows."""
     for notice in (*([notice_above(name or "The body", table.above)] if table.above else []), *table.notices):
         yield FileNotice(text=notice)
     for number, fields, idea in table.rows:

@@ -23,7 +23,8 @@ from orchestrator.batches.rows import (
 def jsonl_rows(
     file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows; lines are numbered from `first`. Raises InputError if the whole file cannot be read."""
+    """Yield the rows. Lines, including blank ones, are numbered from `first`; `most` is their maximum number of
+    characters. Raises InputError if the file as a whole cannot be read."""
     encoding = encoding_of(file, name or "The body")
     with closing(bounded_lines(file, encoding, most, lines.count)) as source_lines:
         for number, line in enumerate(source_lines):
@@ -38,7 +39,7 @@ def jsonl_rows(
 
 
 def json_rows(file: BinaryIO, name: str, first: int, latest_cutoff: dt.date) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows of a JSON list of records, or of a single record. Raises InputError if the whole file cannot
+    """Yield the rows of a JSON list of records, or of a single record. Raises InputError if the file as a whole cannot
     be read."""
     label = name or "The body"
     content = decode_json(decode_text(file.read(), label), label)
@@ -51,11 +52,11 @@ def json_rows(file: BinaryIO, name: str, first: int, latest_cutoff: dt.date) -> 
 
 
 def _only_record(content: object, source: str) -> object:
-    """Return the record on a line, even if it is wrapped in an API response. Raises InputError if the response wraps
+    """Return the record on a line, unwrapping it if the line is an API response. Raises InputError if the line has
     several records."""
     records = records_in(content)
     if len(records) > 1:
-        raise InputError(f"{source} holds {len(records):,} records on one line.", "Put each on a line of its own.")
+        raise InputError(f"{source} has {len(records):,} records on one line.", "Put each record on a line of its own.")
     return records[0] if records else content
 
 

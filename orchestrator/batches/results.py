@@ -1,5 +1,5 @@
-"""Results of a batch as JSON lines, CSV or Parquet, with machine-readable names: a line per row, including rejected
-rows."""
+"""Results of a batch as JSON lines, CSV or Parquet, with machine-readable names: one line for each row, including
+rejected rows."""
 
 import csv
 import io
@@ -30,16 +30,16 @@ RowOutcome: TypeAlias = EvaluationOutcome | Literal["refused"]
 SCORE_PREFIX = "score_"
 """Prefix of the columns with scores."""
 FlatResult: TypeAlias = dict[str, Any]
-"""Row of a result table, by column. None is an empty cell, never zero. `scores` holds the scores by part of the method,
-on the scale of the report; parts without a score are missing, and in an incomplete report all parts are."""
+"""Row of a result table: values by column. None is an empty cell, never zero. The column `scores` maps the parts of the
+method to their scores, on the report's scale; parts without a score are missing."""
 
-_WHOLE = ("row", "rank", "opinions", "papers_found", "papers_cited", "quotes_unverified")
+_INTEGERS = ("row", "rank", "opinions", "papers_found", "papers_cited", "quotes_unverified")
 _NUMBERS = ("score", "rank_low", "rank_high", "chance_in", "reviewers_score", "cost_usd")
 
 
 class RowStanding(Frozen):
-    """Fields shown for a row in the table of a call in addition to its report. None if there is no value, or if the
-    caller is not allowed to see it."""
+    """Fields that the table of a call shows for a row in addition to its report. A field is None if there is no value,
+    or if the caller is not allowed to see it."""
 
     outcome: RowOutcome | None = None
     score: float | None = None
@@ -58,14 +58,14 @@ class RowStanding(Frozen):
     band: Band | None = None
     """Band of the row at the ranking's own cutoff."""
     chance_in: float | None = None
-    """Probability, 0 to 1, of being among the truly best at that cutoff."""
+    """Probability, 0 to 1, that the row is truly among the best at that cutoff."""
     opinions: int | None = None
     """Number of reviewers' opinions that count. None if the caller is not allowed to see them; machines never are."""
     reviewers_score: float | None = None
     """Score that counts, 1 to 5: the score set by an officer, otherwise the mean of the current opinions."""
 
 
-_NOTHING = RowStanding()
+_NO_STANDING = RowStanding()
 _REFUSED = RowStanding(outcome="refused")
 
 
@@ -88,17 +88,17 @@ class ResultLine(RowStanding):
 
 
 async def rows_in_order(rows: AsyncIterator[BatchRow], rejected: Sequence[RowError]) -> AsyncIterator[ResultRow]:
-    """Yield rows in the order in which they were submitted."""
-    left = deque(sorted(rejected, key=lambda item: item.row))
+    """Merge the evaluated and the rejected rows in the order in which they were submitted."""
+    remaining = deque(sorted(rejected, key=lambda item: item.row))
     async for row in rows:
-        while left and row.job.row is not None and left[0].row < row.job.row:
-            yield left.popleft()
+        while remaining and row.job.row is not None and remaining[0].row < row.job.row:
+            yield remaining.popleft()
         yield row
-    for item in left:
+    for item in remaining:
         yield item
 
 
-def as_json_line(row: ResultRow, standing: RowStanding = _NOTHING) -> bytes:
+def as_json_line(row: ResultRow, standing: RowStanding = _NO_STANDING) -> bytes:
     return _result_line(row, standing).model_dump_json().encode() + b"\n"
 
 
@@ -132,7 +132,7 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
     )
 
 
-def flat_result(row: ResultRow, standing: RowStanding = _NOTHING) -> FlatResult:
+def flat_result(row: ResultRow, standing: RowStanding = _NO_STANDING) -> FlatResult:
     line = _result_line(row, standing)
     report = line.report
     coverage = report.coverage if report else None
@@ -172,8 +172,8 @@ def _decision(report: Report) -> str | None:
         return None if isinstance(decision, Absent) else decision.name
     if report.verdict is None or isinstance(report.verdict, Absent):
         return None
-    named = report.verdict.decision
-    return None if isinstance(named, Absent) else named
+    verdict = report.verdict.decision
+    return None if isinstance(verdict, Absent) else verdict
 
 
 def _repeats(report: Report) -> str | None:
@@ -191,7 +191,7 @@ _COLUMNS = tuple(flat_result(RowError(row=0, source="", field="", detail="")))
 
 
 def _table(results: Sequence[FlatResult]) -> tuple[list[str], list[list[Any]]]:
-    """Return the names of the columns, with one for the scores of each part, and the values of each row."""
+    """Return the names of the columns, including one for each part's scores, and the values of each row."""
     parts = parts_of(results)
     names, rows = list[str](), [list[Any]() for _ in results]
     for column in _COLUMNS:
@@ -203,8 +203,8 @@ def _table(results: Sequence[FlatResult]) -> tuple[list[str], list[list[Any]]]:
 
 
 def as_csv(results: Sequence[FlatResult]) -> str:
-    """Return the results as CSV in UTF-8 with a byte order mark, which spreadsheets need to recognise it. No cell
-    is a formula."""
+    """Return the results as CSV with a byte order mark, by which spreadsheets recognise UTF-8. Text that spreadsheets
+    would evaluate as a formula is escaped."""
     names, rows = _table(results)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
@@ -214,16 +214,16 @@ def as_csv(results: Sequence[FlatResult]) -> str:
 
 
 def as_parquet(results: Sequence[FlatResult]) -> bytes:
-    """Return the results as Parquet, with texts unchanged, because no program evaluates them as formulas."""
+    """Return the results as Parquet. Text is unchanged, because no program evaluates it as a formula."""
     names, rows = _table(results)
-    columns = [pa.array([row[place] for row in rows], _type(name)) for place, name in enumerate(names)]
-    written = io.BytesIO()
-    pq.write_table(pa.table(columns, names=names), written, compression="zstd")
-    return written.getvalue()
+    columns = [pa.array([row[index] for row in rows], _type(name)) for index, name in enumerate(names)]
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns, names=names), buffer, compression="zstd")
+    return buffer.getvalue()
 
 
 def _type(name: str) -> pa.DataType:
-    if name in _WHOLE:
+    if name in _INTEGERS:
         return pa.int32()
     if name in _NUMBERS or (name.startswith(SCORE_PREFIX) and name != "score_absent"):
         return pa.float64()

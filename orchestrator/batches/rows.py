@@ -1,4 +1,4 @@
-"""Rows of a batch, accepted or rejected, and the lines of text that they are read from."""
+"""Rows of a batch, accepted or rejected, and a counter of the lines of text from which they are read."""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
@@ -23,7 +23,7 @@ class AcceptedRow(NamedTuple):
 
 
 class FileNotice(Frozen):
-    """Remark about a whole file for its sender."""
+    """Notice to the sender about a whole file."""
 
     text: str
 
@@ -48,12 +48,12 @@ def display_name(name: str) -> str:
 
 
 class ReadingAbandoned(Exception):
-    """Error raised if the client no longer waits for the rows."""
+    """Raised if reading should stop, because the client has disconnected or reading takes too long."""
 
 
 class LineCounter:
-    """Counter of the lines of a request, over all its files. Blank lines are counted too: they are not rows, but they
-    also cost time."""
+    """Counter of the lines of a request, over all its files. Blank lines count too: they are not rows, but they take
+    time to read."""
 
     def __init__(self, most: int, is_abandoned: Callable[[], bool]) -> None:
         self._most = most
@@ -66,11 +66,11 @@ class LineCounter:
         self._counted += 1
         if self._counted > self._most:
             raise TooManyLines(
-                f"A request may have {self._most:,} lines of text, and this one has more.",
+                f"A request may have at most {self._most:,} lines of text; this one has more.",
                 "Split it into several batches, and leave out blank lines.",
             )
 
     def go_on(self) -> None:
-        """Raise ReadingAbandoned if the client no longer waits."""
+        """Raise ReadingAbandoned if reading should stop."""
         if self._is_abandoned():
             raise ReadingAbandoned

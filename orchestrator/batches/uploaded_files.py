@@ -1,5 +1,5 @@
-"""Files of a multipart/form-data body or a ZIP archive, read in sequence. No file is written under a name taken from
-the input."""
+"""Files of a multipart/form-data body or a ZIP archive, read one after another. No file is ever written under a name
+taken from the input."""
 
 import stat
 import unicodedata
@@ -17,20 +17,20 @@ from assayer.text.tex import is_tex_document
 from orchestrator.batches.rows import display_name
 from orchestrator.settings import BatchSettings
 
-_PIECE = 1 << 16
+_CHUNK_BYTES = 1 << 16
 
 _DIRECTORY_BYTES = 4_000_000
-"""Maximum bytes of an archive's directory, enough for about 40,000 names."""
+"""Maximum size of an archive's directory in bytes, enough for about 40,000 names."""
 _ENCRYPTED = 0x1
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compression methods. Other methods use as much memory as the archive requests."""
-_UNWRITTEN = ("Cc", "Cs", "Cn")
-"""Unicode categories that never occur in file names: control characters, unpaired surrogates and unassigned code
+_FORBIDDEN_CATEGORIES = ("Cc", "Cs", "Cn")
+"""Unicode categories that do not occur in real file names: control characters, unpaired surrogates and unassigned code
 points."""
-_IN_FORMS = {"%22": '"', "%0D": "\r", "%0A": "\n"}
+_FORM_ESCAPES = {"%22": '"', "%0D": "\r", "%0A": "\n"}
 """Escapes that browsers use for these characters in file names (HTML, multipart/form-data). They do not escape `%`
 itself, so a name that literally contains such a sequence is ambiguous, which is rare."""
-_NOT_OF_TEX = (".docx", ".odt", ".json", ".jsonl", ".csv", ".xlsx", ".html", ".rtf")
+_IDEA_SUFFIXES = (".docx", ".odt", ".json", ".jsonl", ".csv", ".xlsx", ".html", ".rtf")
 """Extensions of files that are ideas themselves and not parts of a TeX document."""
 _MOST_TEX_FILES = 200
 _ADDED_BY_SYSTEMS = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
@@ -78,8 +78,8 @@ class _FormCollector:
     def part_end(self) -> None:
         _, options = parse_options_header(self._disposition)
         name = options.get(b"filename", b"").decode("utf-8", "replace")
-        for written, sign in _IN_FORMS.items():
-            name = name.replace(written, sign)
+        for escape, character in _FORM_ESCAPES.items():
+            name = name.replace(escape, character)
         self.done.append(UploadedFile(display_name(name), None if self._data is None else bytes(self._data)))
         self._data = None
 
@@ -88,12 +88,12 @@ class _FormCollector:
 
 
 def form_files(file: BinaryIO, content_type: str, most: int) -> Iterator[UploadedFile]:
-    """Yield the files of a form in order. Files larger than `most` bytes come without data. Raises InputError if
-    the body is not such a form."""
+    """Yield the files of a form in order; files larger than `most` bytes have no data. Raises InputError if the body is
+    not a complete form."""
     _, options = parse_options_header(content_type)
     boundary = options.get(b"boundary")
     if not boundary:
-        raise InputError("The Content-Type names no boundary.", "Let your HTTP library write that header.")
+        raise InputError("The Content-Type header has no boundary.", "Let your HTTP library set this header.")
     collector = _FormCollector(most)
     try:
         parser = MultipartParser(
@@ -108,18 +108,18 @@ def form_files(file: BinaryIO, content_type: str, most: int) -> Iterator[Uploade
                 "on_end": collector.end,
             },
         )
-        while piece := file.read(_PIECE):
-            parser.write(piece)
+        while chunk := file.read(_CHUNK_BYTES):
+            parser.write(chunk)
             yield from collector.done
             collector.done.clear()
     except FormParserError as error:
         raise InputError(f"The body is not multipart/form-data: {error}.", "Send it with an HTTP library.") from None
     if not collector.ended:
-        raise InputError("The body ends within a file.", "Was the upload cut off? Send it again.")
+        raise InputError("The body ends in the middle of a file.", "The upload may have been cut off. Send it again.")
 
 
 class ArchiveRefused(InputError):
-    """Error raised for an archive that is malicious or too large as a whole; none of it is used."""
+    """Raised for an archive that is malicious or too large; none of its files are used."""
 
 
 class UnreadableFile(NamedTuple):
@@ -130,7 +130,7 @@ class UnreadableFile(NamedTuple):
 
 
 class ArchiveReader:
-    """Reader of the archives of a request, whose unpacked files share a limit of `archive_bytes`."""
+    """Reads the archives of a request. The unpacked files of all of them share the limit `archive_bytes`."""
 
     def __init__(self, limits: BatchSettings) -> None:
         self._limits = limits
@@ -143,7 +143,7 @@ class ArchiveReader:
         try:
             archive = zipfile.ZipFile(_BoundedReads(file))
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
-            raise InputError(f"{label} is not a ZIP archive: {error}.", "Was the upload cut off?") from None
+            raise InputError(f"{label} is not a ZIP archive: {error}.", "Check that the upload was complete.") from None
         with archive:
             for entry in archive.infolist():
                 _check_name(entry)
@@ -158,18 +158,18 @@ class ArchiveReader:
     def _main_of_tex_document(
         self, archive: zipfile.ZipFile, entries: Sequence[zipfile.ZipInfo], label: str
     ) -> str | None:
-        """Return the name of the main file if the archive holds one TeX document and nothing else that can be an idea;
-        None otherwise."""
-        if any(entry.filename.lower().endswith(_NOT_OF_TEX) for entry in entries):
+        """Return the name of the main file if the archive contains a single TeX document and no other file that could
+        be an idea; otherwise None."""
+        if any(entry.filename.lower().endswith(_IDEA_SUFFIXES) for entry in entries):
             return None
         left, sources = self._left, [entry for entry in entries if entry.filename.lower().endswith(".tex")]
-        mains = []
+        main_files = []
         for entry in sources[:_MOST_TEX_FILES]:
             file = self._file(archive, entry, label)
             if isinstance(file, UploadedFile) and is_tex_document(file.data or b""):
-                mains.append(file.name)
+                main_files.append(file.name)
         self._left = left
-        return mains[0] if len(mains) == 1 else None
+        return main_files[0] if len(main_files) == 1 else None
 
     def _file(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str) -> UploadedFile | UnreadableFile:
         name = display_name(entry.filename)
@@ -177,26 +177,27 @@ class ArchiveReader:
             return UnreadableFile(name, InputError(f"{name} is encrypted.", "Pack it without a password."))
         if entry.compress_type not in _COMPRESSIONS:
             return UnreadableFile(
-                name, InputError(f"{name} is compressed with an unusual method.", "Use stored or deflated files.")
+                name,
+                InputError(f"{name} is compressed with an unsupported method.", "Use the methods stored or deflate."),
             )
         try:
             with archive.open(entry) as packed:
-                data, size = _unpacked(packed, self._limits.file_bytes)
+                data, size = _unpack(packed, self._limits.file_bytes)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
             return UnreadableFile(name, InputError(f"{name} cannot be unpacked: {error}.", "Pack it again."))
         self._left -= size
         if self._left < 0:
             most = f"{self._limits.archive_bytes / 1e6:g} MB"
             raise ArchiveRefused(
-                f"With {name} in {label} the archives of this request hold more than {most}, unpacked.",
+                f"With {name} in {label}, the archives of this request are larger than {most} when unpacked.",
                 "Send them in several parts.",
             )
         return UploadedFile(name, data)
 
 
 class _BoundedReads:
-    """File that reads at most `_DIRECTORY_BYTES` at once. This is needed because zipfile reads an archive's directory
-    in a single piece, of any size that the archive claims."""
+    """File that rejects reads of more than `_DIRECTORY_BYTES`, because zipfile reads an archive's directory in one
+    piece, whatever size the archive claims."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -209,18 +210,17 @@ class _BoundedReads:
 
 
 def _check_name(entry: zipfile.ZipInfo) -> None:
-    """Check an entry's name. Raises ArchiveRefused for a name that would leave the target folder or contains
-    characters that never occur in names. Spaces and characters of all scripts are allowed, as macOS itself adds
-    some."""
+    """Check an entry's name. Raises ArchiveRefused for a name that would leave the target folder, for a symbolic link,
+    and for control characters. Spaces and the characters of all scripts are allowed."""
     name = entry.orig_filename.replace("\\", "/")
     path = PurePosixPath(name)
-    if any(unicodedata.category(sign) in _UNWRITTEN for sign in name):
+    if any(unicodedata.category(character) in _FORBIDDEN_CATEGORIES for character in name):
         raise ArchiveRefused(
-            f"The archive has an entry {name[:100]!r}, whose name holds control characters.",
+            f"The archive has an entry {name[:100]!r}, whose name contains control characters.",
             "Give the file another name.",
         )
-    leads_out = path.is_absolute() or ".." in path.parts or name[1:2] == ":"
-    if leads_out or stat.S_ISLNK(entry.external_attr >> 16):
+    leaves_folder = path.is_absolute() or ".." in path.parts or name[1:2] == ":"
+    if leaves_folder or stat.S_ISLNK(entry.external_attr >> 16):
         raise ArchiveRefused(
             f"The archive has an entry {name[:100]!r}, which would leave the folder it is unpacked into.",
             "Pack the files themselves, by name.",
@@ -228,16 +228,16 @@ def _check_name(entry: zipfile.ZipInfo) -> None:
 
 
 def _is_added(entry: zipfile.ZipInfo) -> bool:
-    """Return True if the operating system, and not the sender, added the entry."""
+    """Return True if the entry was added by an operating system, not by the sender."""
     return any(part in _ADDED_BY_SYSTEMS or part.startswith("._") for part in PurePosixPath(entry.filename).parts)
 
 
-def _unpacked(packed: IO[bytes], most: int) -> tuple[bytes | None, int]:
-    """Return the unpacked data, None if it exceeds `most` bytes, and the number of bytes unpacked. The size that an
+def _unpack(packed: IO[bytes], most: int) -> tuple[bytes | None, int]:
+    """Return the unpacked data (None if it exceeds `most` bytes) and the number of bytes unpacked. The size that an
     entry claims is not trusted."""
     data = bytearray()
-    while piece := packed.read(_PIECE):
-        data += piece
+    while chunk := packed.read(_CHUNK_BYTES):
+        data += chunk
         if len(data) > most:
             return None, len(data)
     return bytes(data), len(data)

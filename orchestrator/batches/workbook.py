@@ -1,4 +1,4 @@
-"""Results of a batch as a workbook for people, with columns and values worded as on the page."""
+"""Results of a batch as a workbook for people, with the same wording of columns and values as the page."""
 
 import io
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from orchestrator.batches.results import FlatResult, parts_of
 from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS
 
 _MOST_IN_A_CELL = 32_000
-"""Maximum characters in a cell that Excel opens."""
+"""Maximum number of characters in a cell, below Excel's own limit."""
 _BEFORE_PARTS = {
     "row": "Row",
     "reference": "File or reference",
@@ -30,7 +30,7 @@ _AFTER_PARTS = {
     "rank_low": "Rank at best",
     "rank_high": "Rank at worst",
     "band": "Shortlist",
-    "chance_in": "Chance to be in (0 to 1)",
+    "chance_in": "Chance of being in (0 to 1)",
     "reviewers_score": "Reviewers' score (1 to 5)",
     "opinions": "Opinions",
     "decision": "Decision",
@@ -38,17 +38,17 @@ _AFTER_PARTS = {
     "papers_found": "Papers found",
     "papers_cited": "Papers cited",
     "quotes_unverified": "Quotes not verified",
-    "below_minima": "Minima that it fails",
+    "below_minima": "Minima not reached",
     "cost_usd": "Cost ($)",
     "problem_detail": "What went wrong",
-    "source": "Where it stood",
+    "source": "Source",
     "id": "Id",
     "ranking": "Id of the ranking",
 }
 
 
 def as_xlsx(results: Sequence[FlatResult]) -> bytes:
-    """Return the results as a workbook. Every text is stored as text, so that no cell is a formula; numbers are
+    """Return the results as an Excel workbook. Text is stored as text, so that no cell is a formula, and numbers as
     numbers. The first row is frozen, and filters are on."""
     parts = parts_of(results)
     names = [*_BEFORE_PARTS.values(), *map(_title, parts), *_AFTER_PARTS.values()]
@@ -61,20 +61,20 @@ def as_xlsx(results: Sequence[FlatResult]) -> bytes:
         if not isinstance(value, str):
             return value
         made = WriteOnlyCell(sheet, value=one_line(value)[:_MOST_IN_A_CELL])
-        made.data_type = "s"  # whatever it begins with
+        made.data_type = "s"  # text, even if it begins like a formula
         return made
 
     sheet.append([stored(name) for name in names])
     for result in results:
         before, after = ([_in_words(result, name) for name in group] for group in (_BEFORE_PARTS, _AFTER_PARTS))
         sheet.append([stored(value) for value in (*before, *map(result["scores"].get, parts), *after)])
-    written = io.BytesIO()
-    book.save(written)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
 
 
 def _title(part: str) -> str:
-    """Return the title of a part of the reports, from its name; same as in the table of the call."""
+    """Derive the title of a part of the reports from its name, as in the table of the call."""
     words = part.replace("_", " ")
     return words[:1].upper() + words[1:]
 

@@ -15,18 +15,18 @@ router = APIRouter(prefix="/console/account", tags=["pages"], include_in_schema=
 
 @router.get("")
 async def account(context: SignedIn) -> Response:
-    """Show the account page of a person, or of a key that belongs to no member."""
+    """Show the account page of a member, or of a session signed in with a machine key."""
     member = await _member(context)
     return context.page("account.html", member=member, mailed=context.services.mails.enabled)
 
 
 @router.post("")
 async def change(context: SignedIn, mails: Annotated[bool, Form()] = False) -> Response:
-    """Set whether the member receives mail. An unticked checkbox is not sent and means no."""
+    """Set whether the member receives email. Browsers do not send an unticked checkbox, so a missing field means no."""
     member = await _member(context)
     if member is None:
         raise HttpProblem(
-            "conflict", "You are signed in with a key that belongs to no member, so you receive no email."
+            "conflict", "You are signed in with a machine key, which receives no email. Sign in as a member."
         )
     await context.services.members.set_mails(context.tenant, member.id, mails, context.by)
     return RedirectResponse("/console/account", 303)

@@ -1,4 +1,4 @@
-"""Page `/console/calls/{id}/assignments`: assignments and conflicts of reviewers of a call, and a preview of new
+"""Page `/console/calls/{id}/assignments`: the assignments and conflicts of a call's reviewers, and a preview of new
 assignments."""
 
 import asyncio
@@ -51,7 +51,7 @@ class PlanAsShown(NamedTuple):
     planned: Mapping[str, list[str]]
     """Reviewers who would get the proposal."""
     short: Mapping[str, int]
-    """Number of reviewers that a proposal would still lack, if any."""
+    """Number of reviewers still missing, for each proposal with too few."""
     titles: Mapping[str, str]
     barred: Mapping[str, int]
     """Number of reviewers barred from the proposal by a conflict."""
@@ -73,12 +73,12 @@ async def assign(
     per_proposal: Annotated[PerProposal, Form()],
     shown: Annotated[str, Form(max_length=64)],
 ) -> Response:
-    """Carry out the plan that was shown. If the plan has changed since, the new plan is shown first."""
+    """Carry out the plan that was shown. If it has changed since, show the new plan instead."""
     call = await context.find_batch(id)
     body = AssignBody(per_proposal=per_proposal)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
-        changed = "The plan has changed since it was shown. Nobody was assigned; check the new plan."
+        changed = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
         return await shown_assignments(context, call, per_proposal=per_proposal, fault=changed)
     await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
     return _back(call)
@@ -90,10 +90,12 @@ async def withdraw(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]
     call = await context.find_batch(id)
     job = await context.find_proposal(call, form.evaluation)
     try:
-        gone = await context.reviewing.assignments.withdraw(context.tenant, job, MemberId(form.reviewer), context.by)
+        withdrawn = await context.reviewing.assignments.withdraw(
+            context.tenant, job, MemberId(form.reviewer), context.by
+        )
     except ReviewRefused as refusal:
         return await shown_assignments(context, call, refusal=refusal)
-    if not gone:
+    if not withdrawn:
         fault = (
             "The reviewer has given an opinion, or the proposal is no longer assigned to them. Nothing was withdrawn."
         )
@@ -142,8 +144,8 @@ async def shown_assignments(
     fault: str = "",
     refusal: HttpProblem | ReviewRefused | None = None,
 ) -> Response:
-    """Show the assignments. `ended` are assignments that a choice of reviewers would end; `form` holds the form values
-    of a person to be invited; `fault` or `refusal` states what could not be done."""
+    """Show the assignments. `ended` holds the assignments that a choice of reviewers would end; `form`, the values
+    entered for a person to invite; `fault` or `refusal`, why the last action failed."""
     if refusal is not None:
         fault = refusal.detail if isinstance(refusal, HttpProblem) else str(refusal)
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
@@ -171,7 +173,7 @@ async def shown_assignments(
     if sign_off is not None:
         people = with_proposals
     else:
-        people = [*choice.asked, *(proposal for proposal in with_proposals if proposal.id not in asked)]
+        people = [*choice.asked, *(member for member in with_proposals if member.id not in asked)]
     return context.page(
         "assignments.html",
         status=status,
@@ -214,7 +216,7 @@ def _plan_as_shown(draft: DraftOfAssignments) -> PlanAsShown:
 
 
 def _digest(draft: DraftOfAssignments) -> str:
-    """Return a digest of the plan and of the inputs of the conflict search: if the digest is unchanged, so are the
+    """Return a digest of the plan and of the inputs of the conflict search. If it is unchanged, so are the
     conflicts."""
     parts = [
         *(f"{item} {member}" for item, member in draft.plan.pairs),

@@ -1,5 +1,5 @@
-"""Page `/console/audit-log`: acts and who performed them, newest first, with a check of the hash chain and an export as
-a file."""
+"""Page `/console/audit-log`: acts and who performed them, newest first; a check of the hash chain; and export to a
+file."""
 
 import asyncio
 import re
@@ -40,46 +40,46 @@ class ChainCheck(Frozen):
 
     entries: int
     faults: tuple[AuditFault, ...]
-    """First faults of the log."""
+    """First faults of the log, at most 20."""
     more: bool
     against: str
-    """Tip that a person kept; empty if the log is checked only against the currently published tip."""
+    """Stored tip that the person entered; empty if the log is checked only against the current tip."""
 
 
 @router.get("")
 async def log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Response:
-    return await _shown(context, query)
+    return await _show(context, query)
 
 
 @router.get("/check")
 async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Check the log from its first entry. A previously kept tip reveals if the end was cut off."""
+    """Check the log from its first entry. A tip stored earlier reveals whether entries were removed from the end."""
     kept, fault = kept.strip(), ""
     published = await context.services.audit_log.tip(context.tenant)
     against = published
     if kept:
         matched = _TIP.fullmatch(kept)
         if matched is None:
-            fault = "A tip has the form NUMBER:HASH, with a hash of 64 hexadecimal digits."
-            return await _shown(context, _LogQuery(), fault=fault, kept=kept)
+            fault = "A tip must have the form NUMBER:HASH, with a hash of 64 hexadecimal digits."
+            return await _show(context, _LogQuery(), fault=fault, kept=kept)
         against = AuditTip(tenant=context.tenant, number=int(matched[1]), hash=matched[2])
-    return await _shown(context, _LogQuery(), kept=kept, checked=await _checked(context, against, published, kept))
+    return await _show(context, _LogQuery(), kept=kept, checked=await _check(context, against, published, kept))
 
 
 @router.get("/export")
 async def export(context: AuditReader) -> Response:
-    """Export the whole log as JSON lines in the order in which it was written; the first line states for whom it
-    was exported."""
+    """Export the whole log as JSON lines, oldest entry first. The first line states the tenant, the reader's role and
+    the time."""
     headers = {"Content-Disposition": 'attachment; filename="audit-log.jsonl"', "Cache-Control": "no-store"}
     return StreamingResponse(_lines(context), 200, headers, "application/jsonl")
 
 
-async def _shown(
+async def _show(
     context: PageContext, query: _LogQuery, *, fault: str = "", kept: str = "", checked: ChainCheck | None = None
 ) -> Response:
     act = next((item for item in ACTS_IN_THE_LOG if item == query.act), None)
     if query.act and act is None:
-        raise HttpProblem.parameter("act", "There is no such act.")
+        raise HttpProblem.parameter("act", "Unknown act. Choose one from the list.")
     about = query.about.strip()
     newest = await context.services.audit_log.newest(
         context.tenant, actor=query.actor or None, act=act, about=about or None, before=query.before, limit=_ROWS + 1
@@ -106,8 +106,8 @@ async def _shown(
     )
 
 
-async def _checked(context: PageContext, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
-    """Check the log; entries are hashed in a thread, with a thousand in memory at a time."""
+async def _check(context: PageContext, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
+    """Check the log. Entries are read a thousand at a time, and hashed in a thread."""
     loop, count, ended = asyncio.get_running_loop(), 0, published.number == 0
 
     def entries() -> Iterator[AuditEntry]:
@@ -129,7 +129,7 @@ async def _checked(context: PageContext, against: AuditTip, published: AuditTip,
         for _ in all_faults:
             pass
         if not ended and not first:
-            first.append(AuditFault(published.number, "is not the end that is currently published"))
+            first.append(AuditFault(published.number, "does not match the currently published tip of the log"))
         return first
 
     first = await asyncio.to_thread(faults)

@@ -1,4 +1,4 @@
-"""Pages of `/console`: the calls of a tenant, the table of a call, its plots, cancellation and retry."""
+"""Pages under `/console`: a tenant's calls, and for each call its table and plots, cancellation and retry."""
 
 import asyncio
 import datetime as dt
@@ -35,7 +35,7 @@ async def static(name: str) -> Response:
     """Return a style sheet or script, identical for every visitor."""
     file = asset(name)
     if file is None:
-        raise HttpProblem("not-found", "There is no page resource of that name.")
+        raise HttpProblem("not-found", "No style sheet or script has this name.")
     return Response(file.content, 200, {"Cache-Control": _YEAR, "X-Content-Type-Options": "nosniff"}, file.media_type)
 
 
@@ -106,20 +106,20 @@ _COLUMNS = {
     "outcome": "State",
     "rank": "Rank",
     "cost": "Cost",
-    "seconds": "Took",
+    "seconds": "Duration",
 }
 
 
 def _columns(parts: Mapping[str, str], *, certain: bool) -> dict[str, str]:
-    """Return the columns with their titles; `parts` are titles by name. A column of certainties is omitted if it
-    would be empty."""
+    """Return the titles of the columns by key. `parts` maps the names of parts to titles. The certainty column is
+    omitted unless `certain`, because it would be empty."""
     named = {key: title for key, title in _COLUMNS.items() if certain or key != "certainty"}
     return named | {f"part:{name}": title for name, title in parts.items()}
 
 
 @router.get("/calls/{id}/progress")
 async def progress(id: PathId, context: CallReader) -> Response:
-    """Show the part of a page that changes while a call is running. The rows of the table are not counted."""
+    """Return the page fragment that changes while a call is running, without counting the table's rows."""
     call = await context.find_batch(id)
     waiting = await _waiting(context, call)
     return context.page("progress.html", call=batch_summary(call, context.now), waiting=waiting, watched=True)
@@ -214,21 +214,23 @@ async def save_view(
     try:
         TableView.model_validate({key: values if key in many else values[-1] for key, values in parameters.items()})
     except ValidationError:
-        raise HttpProblem("invalid-request", "That is not a view of a table.") from None
+        raise HttpProblem(
+            "invalid-request",
+            "These parameters are not a valid view of the table. Open the table and save the view again.",
+        ) from None
     await context.services.tables.save_view(context.tenant, name, query)
     return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
 
 
 async def _first_opinions(context: PageContext, call: BatchStatus) -> FirstOpinions | None:
-    """Return the first opinions; None if the person is not allowed to see reviewers' opinions."""
+    """Return reviewers' first opinions; None if the person is not allowed to see them."""
     if not context.caller.may("see the panel"):
         return None
     return await context.reviewing.opinions.first(context.tenant, call.id)
 
 
 async def _waiting(context: PageContext, call: BatchStatus) -> str | None:
-    """Return the reason why no evaluation of the call is running; None if an evaluation is running or none is
-    queued."""
+    """Return why no evaluation of the call is running; None if one is running or none is queued."""
     if "queued" not in call.counts or "running" in call.counts:
         return None
     return await context.services.jobs.batch_waiting_reason(call.tenant, call.id)

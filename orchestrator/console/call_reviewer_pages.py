@@ -1,4 +1,4 @@
-"""Pages `/console/calls/{id}/assignments/…`: reviewers chosen for a call or invited to it."""
+"""Forms of `/console/calls/{id}/assignments`: choose the reviewers of a call, or invite one to it."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -33,16 +33,16 @@ async def choose(
     everybody: Annotated[str, Form(max_length=8)] = "",
     ends: Annotated[str, Form(max_length=64)] = "",
 ) -> Response:
-    """Choose the ticked reviewers among those listed. If this ends assignments, these are shown first for confirmation,
-    and the choice is made only if the assignments to end are still the same."""
+    """Choose the ticked reviewers among those listed. If this would end assignments, they are shown for confirmation
+    first, and the choice is saved only if they are still the same."""
     call = await context.find_batch(id)
     try:
-        wanted = None if everybody else await _wanted(context, call, listed, reviewer)
-        outcome = await _chosen(context, call, wanted, dry_run=True)
+        wanted = None if everybody else await _reviewers_to_choose(context, call, listed, reviewer)
+        outcome = await _choose(context, call, wanted, dry_run=True)
         ended = EndedByChoice(outcome.withdrawn, tuple(reviewer), tuple(listed))
         if ended.withdrawn and ended.digest != ends:
             return await shown_assignments(context, call, ended=ended)
-        await _chosen(context, call, wanted, dry_run=False)
+        await _choose(context, call, wanted, dry_run=False)
     except (HttpProblem, ReviewRefused) as refusal:
         return await shown_assignments(context, call, refusal=refusal)
     return _back(call)
@@ -61,10 +61,10 @@ async def invite(id: PathId, context: Inviter, form: GivenMember) -> Response:
     return _back(call)
 
 
-async def _wanted(
+async def _reviewers_to_choose(
     context: PageContext, call: BatchStatus, listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the reviewers to choose. Raises HttpProblem."""
+    """Return the reviewers to choose. Raises HttpProblem if none are left."""
     chosen = await context.reviewing.call_reviewers.chosen(context.tenant, call.id)
     reviewing = {str(member.id) for member in await context.services.members.reviewers(context.tenant)}
     wanted = wanted_reviewers(chosen, reviewing, listed, ticked)
@@ -73,7 +73,7 @@ async def _wanted(
     return wanted
 
 
-async def _chosen(
+async def _choose(
     context: PageContext, call: BatchStatus, wanted: tuple[str, ...] | None, *, dry_run: bool
 ) -> ChosenOutcome:
     """Choose the reviewers of a call. Raises HttpProblem and ReviewRefused."""

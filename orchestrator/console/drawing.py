@@ -1,5 +1,6 @@
-"""Marks of plots that a template draws as SVG, in fractions of the plot's box. Their number depends on the bins, not on
-the number of proposals; each mark states where the table shows its proposals."""
+"""Marks of the plots that a template draws as SVG, with positions as fractions of the plot's width and height. The
+number of marks is limited however many proposals there are; each mark holds what is needed to link to the proposals
+behind it."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -34,16 +35,16 @@ class TimeMark(NamedTuple):
     """First moment after the interval."""
     proposals: int
     x: float
-    """Start of the interval, 0 to 1."""
+    """Position of the interval's start, 0 to 1."""
     low: float
     middle: float
     high: float
     most: float
-    """Highest value of the interval; `low`, `middle` and `high` are its 10th, 50th and 90th percentiles. All are from 0
-    to 1, relative to the highest value of all intervals."""
+    """Highest value in the interval; `low`, `middle` and `high` are its 10th, 50th and 90th percentiles. All four are
+    from 0 to 1, relative to the highest value of all intervals."""
     median: float
     highest: float
-    """Highest value of the interval; like `median`, in the unit of the values."""
+    """Highest value in the interval. It and `median` are in the original unit."""
 
 
 class TimePlot(NamedTuple):
@@ -67,7 +68,8 @@ class RankMark(NamedTuple):
     low: float
     high: float
     at: float
-    """Median rank of the mark; `low` and `high` are the medians of its intervals' bounds. 0 (best) to 1."""
+    """Median rank of the mark's proposals; `low` and `high` are the medians of the bounds of their rank intervals. All
+    three are from 0 (best) to 1."""
     clearly_in: int
     for_people: int
     clearly_out: int
@@ -77,14 +79,14 @@ class RankCurve(NamedTuple):
     marks: tuple[RankMark, ...]
     proposals: int
     each: int
-    """Number of ranks that a mark stands for."""
+    """Number of proposals that a mark stands for."""
     cut: float | None
     """Position of the ranking's cutoff, 0 to 1."""
     places: int | None
 
 
 def distribution(scores: Sequence[float]) -> list[ScoreBar]:
-    """Return the histogram of scores from 0 to 1. A score on a border belongs to the bin above."""
+    """Return the histogram of scores, which are from 0 to 1. A score on a border belongs to the bin above."""
     step = 100 // _SCORE_BINS
     borders = np.arange(0, 100 + step, step) / 100
     counts = np.histogram(np.asarray(scores, dtype=float), borders)[0].tolist()
@@ -93,7 +95,8 @@ def distribution(scores: Sequence[float]) -> list[ScoreBar]:
 
 
 def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> TimePlot | None:
-    """Return the values by time of ending. Missing values are left out. None if all values are missing."""
+    """Summarise the values of evaluations in up to 40 equal intervals of the time at which they ended. Missing values
+    are ignored. Return None if all are missing."""
     figures = np.asarray(values, dtype=float)
     known = ~np.isnan(figures)
     if not known.any():
@@ -102,23 +105,23 @@ def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> T
     moments = _microseconds(ended, origin)
     span = int(moments.max()) + 1
     width = -(-span // _TIME_BINS)
-    places = moments // width
+    intervals = moments // width
     most = float(figures[known].max()) or 1.0
     marks = []
-    for place in np.unique(places[known]).tolist():
-        inside = figures[known & (places == place)]
+    for index in np.unique(intervals[known]).tolist():
+        inside = figures[known & (intervals == index)]
         low, middle, high = np.quantile(inside, _QUANTILES).tolist()
         highest = float(inside.max())
-        start = origin + dt.timedelta(microseconds=place * width)
+        start = origin + dt.timedelta(microseconds=index * width)
         end = start + dt.timedelta(microseconds=width)
         shares = (low / most, middle / most, high / most, highest / most)
-        marks.append(TimeMark(start, end, len(inside), place / _TIME_BINS, *shares, middle, highest))
+        marks.append(TimeMark(start, end, len(inside), index / _TIME_BINS, *shares, middle, highest))
     return TimePlot(tuple(marks), 1 / _TIME_BINS, origin, max(ended), most)
 
 
 def rank_curve(series: RankSeries) -> RankCurve | None:
-    """Return the curve of ranks. Each mark stands for a single proposal, or for the proposals on a few pages of the
-    table. None if no proposal is ranked."""
+    """Return the curve of ranks. Each mark stands for a single proposal or, if there are more than 200, for the
+    proposals on one or more pages of the table. Return None if no proposal is ranked."""
     count = len(series.ranks)
     if not count:
         return None
@@ -154,6 +157,6 @@ def _cut(series: RankSeries) -> float | None:
 
 
 def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
-    """Return exact microseconds after `origin`, because the borders between intervals are looked up in the database."""
+    """Return whole microseconds after `origin`: exact, because the table filters by the borders of the intervals."""
     microsecond = dt.timedelta(microseconds=1)
     return np.asarray([(moment - origin) // microsecond for moment in moments], dtype=np.int64)

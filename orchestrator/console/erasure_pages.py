@@ -1,4 +1,4 @@
-"""Page `/console/erase`: deletion of all data of an applicant or a call, after a preview, with a proof to download."""
+"""Page `/console/erase`: delete all data of an applicant or a call after a preview, and download a proof."""
 
 import hashlib
 from collections import Counter
@@ -23,7 +23,7 @@ _Batch = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 @router.get("")
 async def look(context: CallRunner, source: _Source = "", batch: _Batch = "") -> Response:
     """Show what would be deleted. Officers can see it; only an owner can delete it."""
-    return await _shown(context, source, batch)
+    return await _show(context, source, batch)
 
 
 @router.post("")
@@ -33,10 +33,10 @@ async def erase(
     source: Annotated[str, Form(max_length=300)] = "",
     batch: Annotated[str, Form(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
-    """Delete what was shown. If the data to delete has changed since, it is shown again instead."""
-    erasure = await _found(context, source, batch)
+    """Delete the data that was shown. If the data to delete has changed since, show it again instead."""
+    erasure = await _find_erasure(context, source, batch)
     if erasure is None or _digest(erasure) != shown:
-        return await _shown(context, source, batch, changed=True)
+        return await _show(context, source, batch, changed=True)
     gone = await erase_found(context.services.erasures, context.tenant, source or None, erasure, context.by)
     return RedirectResponse(f"/console/erase/{gone.proof}", 303)
 
@@ -47,8 +47,8 @@ async def proof(number: EntryNumber, context: Eraser) -> Response:
     return context.page("erased.html", proof=record, told=proof_page(record))
 
 
-async def _shown(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
-    erasure = await _found(context, source, batch)
+async def _show(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
+    erasure = await _find_erasure(context, source, batch)
     return context.page(
         "erase.html",
         status=409 if changed else 200,
@@ -63,8 +63,8 @@ async def _shown(context: PageContext, source: str, batch: str, changed: bool = 
     )
 
 
-async def _found(context: PageContext, source: str, batch: str) -> Erasure | None:
-    """Return what would be deleted; None unless exactly one of `source` and `batch` is requested."""
+async def _find_erasure(context: PageContext, source: str, batch: str) -> Erasure | None:
+    """Return what would be deleted; None unless exactly one of `source` and `batch` is given."""
     if bool(source) == bool(batch):
         return None
     return await erasure_of(
@@ -73,6 +73,6 @@ async def _found(context: PageContext, source: str, batch: str) -> Erasure | Non
 
 
 def _digest(erasure: Erasure) -> str:
-    kept = (f"{item.id} {item.taken} {item.left}" for item in erasure.taken_out_of)
-    listed = [*(job.id for job in erasure.jobs), *kept, str(erasure.refused_rows), erasure.batch or ""]
-    return hashlib.sha256("\n".join(listed).encode()).hexdigest()
+    rankings = (f"{item.id} {item.taken} {item.left}" for item in erasure.taken_out_of)
+    parts = [*(job.id for job in erasure.jobs), *rankings, str(erasure.refused_rows), erasure.batch or ""]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,5 +1,5 @@
-"""Pages `/console/evaluations`: every submitted proposal, in a call or alone, with cancellation and retry; and `/`,
-which redirects to the console."""
+"""Page `/console/evaluations`: every submitted proposal, whether in a call or alone; cancellation and retry of one; and
+`/`, which redirects to the console."""
 
 import datetime as dt
 from typing import Literal
@@ -20,7 +20,7 @@ _ROWS = 50
 
 
 @router.get("/")
-async def front_door() -> Response:
+async def redirect_root() -> Response:
     """Redirect the root of the service to the console."""
     return RedirectResponse("/console", 303)
 
@@ -46,7 +46,7 @@ async def evaluations(context: CallReader, state: JobState | Literal[""] = "", a
 
 @router.post("/console/proposals/{id}/cancel")
 async def cancel(id: PathId, context: CallRunner) -> Response:
-    """Cancel an evaluation; an evaluation that has ended is unchanged."""
+    """Cancel an evaluation. One that has already ended is unchanged."""
     job = await context.find_evaluation(id)
     await context.services.jobs.cancel(context.tenant, job.id, context.by)
     return RedirectResponse(f"/console/proposals/{job.id}", 303)

@@ -1,4 +1,4 @@
-"""Numbered claims of a report, the quotes that support them, and the sources with the claims that cite them."""
+"""Numbered claims of a report with the quotes cited for them, and the sources with the claims that cite them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -64,21 +64,22 @@ class EvidenceView(NamedTuple):
     """Claims of each method or dimension, by the part's title."""
     sources: tuple[SourceView, ...]
     certainties: Mapping[str, str]
-    """Certainties of a part's individual scores, by the part's name; parts without a statement are missing."""
+    """Sentence on the certainties of a part's individual scores, by the part's name; parts that state none are
+    missing."""
 
 
-class _Counter:
+class _ClaimNumbering:
     def __init__(self, known: Iterable[Label]) -> None:
         self._known = frozenset(known)
         self.claims: list[NumberedClaim] = []
 
     def group(self, title: str, points: Iterable[tuple[str, Point]]) -> ClaimGroup:
-        """Return a group of points with their places in the report."""
+        """Number these points, each given with its path in the report, and return them as a group of claims."""
         return ClaimGroup(title, tuple(self._claim(pointer, point) for pointer, point in points))
 
     def _claim(self, pointer: str, point: Point) -> NumberedClaim:
         number = len(self.claims) + 1
-        quoted = [words for citation in point.citations if citation.quote for words in _quoted(citation)]
+        quoted = [words for citation in point.citations if citation.quote for words in _quotes_of(citation)]
         labels = tuple(dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known))
         words = tuple(segments(point.text, self._known))
         claim = NumberedClaim(
@@ -96,23 +97,23 @@ class _Counter:
 
 def evidence_of(report: Report) -> EvidenceView:
     """Return the evidence of a report, with claims numbered in the order in which they appear on the page."""
-    counter = _Counter(reference.label for reference in report.references)
-    summary = tuple(_of_summary(counter, report.summary))
+    numbering = _ClaimNumbering(reference.label for reference in report.references)
+    summary = tuple(_summary_groups(numbering, report.summary))
     parts = tuple(
         (
             part.title,
             tuple(
-                _of_assessment(counter, f"/parts/{at}/assessments/{place}", assessment)
-                for place, assessment in enumerate(part.assessments)
+                _assessment_group(numbering, f"/parts/{part_index}/assessments/{index}", assessment)
+                for index, assessment in enumerate(part.assessments)
                 if assessment.points
             ),
         )
-        for at, part in enumerate(report.parts)
+        for part_index, part in enumerate(report.parts)
     )
     return EvidenceView(
         summary=summary,
         parts=tuple((title, groups) for title, groups in parts if groups),
-        sources=tuple(_source(reference, counter.claims) for reference in report.references),
+        sources=tuple(_source(reference, numbering.claims) for reference in report.references),
         certainties={part.name: certainties for part in report.parts if (certainties := _certainties(part))},
     )
 
@@ -128,27 +129,27 @@ def _certainties(part: Part) -> str:
     phrases = [
         f"{counts[certainty]} with {certainty} certainty" for certainty in reversed(CERTAINTIES) if counts[certainty]
     ]
-    silent = [f"{counts[None]} without stated certainty"] if counts[None] else []
-    return f"Of {count(counts.total(), 'score')} in this part: {', '.join(phrases + silent)}."
+    unstated = [f"{counts[None]} without stated certainty"] if counts[None] else []
+    return f"Of {count(counts.total(), 'score')} in this part: {', '.join(phrases + unstated)}."
 
 
-def _of_summary(counter: _Counter, summary: Summary) -> Iterable[ClaimGroup]:
+def _summary_groups(numbering: _ClaimNumbering, summary: Summary) -> Iterable[ClaimGroup]:
     for kind, field in _SUMMARY:
         if points := getattr(summary, field):
-            placed = ((f"/summary/{field}/{place}", point) for place, point in enumerate(points))
-            yield counter.group(KINDS[kind], placed)
+            located = ((f"/summary/{field}/{index}", point) for index, point in enumerate(points))
+            yield numbering.group(KINDS[kind], located)
 
 
-def _of_assessment(counter: _Counter, place: str, assessment: Assessment) -> ClaimGroup:
+def _assessment_group(numbering: _ClaimNumbering, pointer: str, assessment: Assessment) -> ClaimGroup:
     """Return the points of an assessment, grouped by kind in the order that readers expect."""
-    placed = [(f"{place}/points/{at}", point) for at, point in enumerate(assessment.points)]
+    located = [(f"{pointer}/points/{index}", point) for index, point in enumerate(assessment.points)]
     order = [kind for kind, _ in points_by_kind(assessment.points)]
-    return counter.group(assessment.name, sorted(placed, key=lambda item: order.index(item[1].kind)))
+    return numbering.group(assessment.name, sorted(located, key=lambda item: order.index(item[1].kind)))
 
 
-def _quoted(citation: Citation) -> Iterable[QuotedWords]:
-    """Yield the quotes of a citation; anchors are assigned later to all quotes of a claim. If several quotes of a paper
-    are kept, the last quote states the result of checking the claim against all of them."""
+def _quotes_of(citation: Citation) -> Iterable[QuotedWords]:
+    """Yield the quotes of a citation; their anchors are assigned later, over all quotes of a claim. If several quotes
+    of a paper are kept, the last one states the result of checking the claim against all of them."""
     support = citation_wording.SUPPORT[citation.support.outcome] if isinstance(citation.support, ClaimSupport) else ""
     first = QuotedWords(
         anchor="",

@@ -25,8 +25,8 @@ class _Bar(NamedTuple):
     width: float
 
 
-class _Stretch(NamedTuple):
-    """Time span of a stage, or of waiting in the queue."""
+class _StageLine(NamedTuple):
+    """Line for a stage, or for the time in the queue."""
 
     span: Span
     start: float
@@ -48,7 +48,7 @@ async def making(id: PathId, context: CallReader) -> Response:
     events = await context.services.events.all(job.id)
     timeline = timeline_of(job, events, [], now)
     whole = max((timeline.end - timeline.start).total_seconds(), 0.001)
-    stretches = [_stretch(span, timeline.start.timestamp(), whole) for span in timeline.spans]
+    stretches = [_stage_line(span, timeline.start.timestamp(), whole) for span in timeline.spans]
     lines = [_line(call, job, whole) for call, _ in await calls_of(context.services.ledger, job, events, now)]
     paid = [line.call for line in lines if not line.call.cached]
     return context.page(
@@ -60,32 +60,32 @@ async def making(id: PathId, context: CallReader) -> Response:
         lines=lines,
         prompt_tokens=sum(call.prompt_tokens for call in paid),
         completion_tokens=sum(call.completion_tokens for call in paid),
-        cost=None if any(_unpriced(call) for call in paid) else sum(call.cost_usd or 0.0 for call in paid),
+        cost=None if any(_has_unknown_price(call) for call in paid) else sum(call.cost_usd or 0.0 for call in paid),
         paid=len(paid),
     )
 
 
 @router.get("/{number}")
-async def one_call(id: PathId, number: CallNumber, context: CallReader) -> Response:
+async def model_call(id: PathId, number: CallNumber, context: CallReader) -> Response:
     job = await context.find_evaluation(id)
     calls = await calls_of(context.services.ledger, job, await context.services.events.all(job.id), context.now)
     contents = await call_contents(context.services.call_contents, job, calls, number)
-    answer = _indented(contents.answer) if isinstance(contents.answer, str) else None
+    answer = _indent(contents.answer) if isinstance(contents.answer, str) else None
     return context.page("call.html", job=job, contents=contents, answer=answer, last=len(calls))
 
 
-def _unpriced(call: ModelCall) -> bool:
+def _has_unknown_price(call: ModelCall) -> bool:
     return call.cost_usd is None and call.prompt_tokens + call.completion_tokens > 0
 
 
-def _stretch(span: Span, began: float, whole: float) -> _Stretch:
+def _stage_line(span: Span, began: float, whole: float) -> _StageLine:
     start, seconds = span.start.timestamp() - began, (span.end - span.start).total_seconds()
-    return _Stretch(span, start, seconds, _bar(start, seconds, whole))
+    return _StageLine(span, start, seconds, _bar(start, seconds, whole))
 
 
 def _line(call: ModelCall, job: Job, whole: float) -> _CallLine:
-    """Return the line of a model call. The ledger records a call when it ends; a call answered from the cache takes
-    no time."""
+    """Return the line of a model call. Its start is derived from its end, which the ledger records; a call answered
+    from the cache takes no time."""
     seconds = 0.0 if call.cached else call.seconds
     start = max(0.0, (call.ended_at - job.created_at).total_seconds() - seconds)
     return _CallLine(call, start, _bar(start, seconds, whole))
@@ -96,7 +96,7 @@ def _bar(start: float, seconds: float, whole: float) -> _Bar:
     return _Bar(round(min(_WIDTH * start / whole, _WIDTH - width), 2), round(width, 2))
 
 
-def _indented(answer: str) -> str:
+def _indent(answer: str) -> str:
     try:
         return json.dumps(json.loads(answer), ensure_ascii=False, indent=2)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Pages `/console/members`: the people of a tenant and their roles; invite, change, issue a key, remove."""
+"""Pages `/console/members`: list, invite, change and remove a tenant's people, and create their keys."""
 
 from collections.abc import Mapping
 from typing import Annotated, TypeVar
@@ -26,7 +26,7 @@ _MAILS = 10
 _Field = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
 _RULES = {
     "name": "A name must have 1 to 200 characters.",
-    "email": "An address has the form name@example.org.",
+    "email": "An address must have the form name@example.org.",
     "affiliation": "Institutions may have at most 500 characters, on one line.",
     "role": "The role must be owner, officer, reviewer or auditor.",
 }
@@ -62,11 +62,11 @@ async def invite(context: Inviter, form: GivenMember) -> Response:
 
 
 @router.get("/{id}")
-async def one(id: PathId, context: Inviter) -> Response:
-    """Show the member's details that can be changed."""
+async def member_details(id: PathId, context: Inviter) -> Response:
+    """Show the form to change a member's details."""
     member = await _member(context, id)
     form = MemberForm(**member.model_dump(include=set(MemberForm.model_fields)))
-    return await _shown(context, member, form)
+    return await _show(context, member, form)
 
 
 @router.post("/{id}")
@@ -76,15 +76,15 @@ async def change(id: PathId, context: Inviter, form: GivenMember) -> Response:
         fields = MemberPatch(**_body(form).model_dump(exclude={"mails"})).model_dump(exclude_unset=True)
         await members.change_member(context.services.members, context.tenant, member.id, fields, context.by)
     except HttpProblem as problem:
-        return await _shown(context, member, form, problem)
+        return await _show(context, member, form, problem)
     except ReviewRefused as refusal:
-        return await _shown(context, member, form, HttpProblem("conflict", str(refusal)))
+        return await _show(context, member, form, HttpProblem("conflict", str(refusal)))
     return RedirectResponse(f"/console/members#{member.id}", 303)
 
 
 @router.post("/{id}/key")
 async def give_key(id: PathId, context: KeyGiver) -> Response:
-    """Create a key for a member. This response is the only page that ever shows it."""
+    """Create a key for a member. No other page ever shows it."""
     member = await _member(context, id)
     key = await members.give_key(context.services.members, context.tenant, member.id, context.by)
     return context.page("member_key.html", member=member, key=key)
@@ -92,7 +92,7 @@ async def give_key(id: PathId, context: KeyGiver) -> Response:
 
 @router.get("/{id}/remove")
 async def ask_remove(id: PathId, context: Inviter) -> Response:
-    """Ask for confirmation, with the assignments that would remain open."""
+    """Ask for confirmation, with the number of assignments that still need the member's opinion."""
     member = await _member(context, id)
     assigned = await context.reviewing.assignments.queue(context.tenant, member=member.id, batch=None)
     open_ones = sum(item.opinion == "none" for item in assigned)
@@ -120,9 +120,7 @@ async def _list(context: PageContext, form: MemberForm, problem: HttpProblem | N
     )
 
 
-async def _shown(
-    context: PageContext, member: Member, form: MemberForm, problem: HttpProblem | None = None
-) -> Response:
+async def _show(context: PageContext, member: Member, form: MemberForm, problem: HttpProblem | None = None) -> Response:
     return context.page(
         "member.html",
         status=problem.status_code if problem else 200,
@@ -135,10 +133,10 @@ async def _shown(
     )
 
 
-def _roles(who: Caller) -> tuple[PersonRole, ...]:
+def _roles(caller: Caller) -> tuple[PersonRole, ...]:
     """Return the roles that the person is allowed to assign."""
     others: tuple[PersonRole, ...] = ("officer", "reviewer", "auditor")
-    return ("owner", *others) if who.role == "owner" else others
+    return ("owner", *others) if caller.role == "owner" else others
 
 
 async def _member(context: PageContext, id: str) -> Member:

@@ -1,4 +1,4 @@
-"""Requests for pages: who has signed in, what their role allows, and the rendering of the page."""
+"""Context of requests for pages: the signed-in person, what their role allows, and the rendering of the page."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Comparison of two proposals for a page: the better proposal in each respect, and the effect of their order."""
+"""Comparisons of two proposals for a page: which is better on each dimension, and whether their order matters."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class JudgedRespect(NamedTuple):
     better: str | None
     """Title of the better proposal; None for neither."""
     order: str
-    """Outcome of asking the judge in both orders."""
+    """Phrase that states whether the judge was asked in both orders, and whether the verdicts agree."""
     reasons: tuple[str, ...]
 
 
@@ -27,25 +27,25 @@ class JudgedPair(NamedTuple):
 
 
 def judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping[IdeaId, str]) -> list[JudgedPair]:
-    """Return one entry for each pair of ideas and each comparison or ranking; `titles` maps ideas to titles."""
-    answers: dict[tuple[str, frozenset[str]], list[SourcedComparison]] = {}
+    """Group the comparisons by job (a comparison or a ranking) and by pair of ideas; `titles` maps ideas to titles."""
+    grouped: dict[tuple[str, frozenset[str]], list[SourcedComparison]] = {}
     for item in comparisons:
-        answers.setdefault((item.job, frozenset((item.answer.first, item.answer.second))), []).append(item)
-    return [_pair(pair, titles) for pair in answers.values() if len({pair[0].answer.first, pair[0].answer.second}) > 1]
+        grouped.setdefault((item.job, frozenset((item.answer.first, item.answer.second))), []).append(item)
+    return [_pair(pair, titles) for pair in grouped.values() if len({pair[0].answer.first, pair[0].answer.second}) > 1]
 
 
 def _pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, str]) -> JudgedPair:
     first, second = comparisons[0].answer.first, comparisons[0].answer.second
-    answers_given = [item.answer for item in comparisons]
-    named = {"first": titles[first], "second": titles[second]}
+    answers = [item.answer for item in comparisons]
+    title_of = {"first": titles[first], "second": titles[second]}
     respects = tuple(
         JudgedRespect(
             dimension=outcome.dimension,
-            better=named.get(outcome.winner),
+            better=title_of.get(outcome.winner),
             order=_order(outcome.agreed),
-            reasons=tuple(_reasons(answers_given, outcome.dimension, first)),
+            reasons=tuple(_reasons(answers, outcome.dimension, first)),
         )
-        for outcome in outcomes_of(first, answers_given)
+        for outcome in outcomes_of(first, answers)
     )
     return JudgedPair(
         (titles[first], titles[second]), comparisons[0].job, comparisons[0].kind, comparisons[0].subject, respects

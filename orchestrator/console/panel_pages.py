@@ -29,7 +29,7 @@ _PAIRS = 50
 @router.get("/panel")
 async def panel(id: PathId, context: PanelReader, view: Annotated[PanelView, Query()]) -> Response:
     """Show the opinions of a call's reviewers."""
-    return await _shown(context, await context.find_batch(id), view)
+    return await _show(context, await context.find_batch(id), view)
 
 
 @router.post("/override")
@@ -40,7 +40,7 @@ async def override(
     score: Annotated[int, Form(ge=1, le=5)],
     reason: Annotated[str, Form(max_length=5_000)],
 ) -> Response:
-    """Set the score that counts for one proposal of the call, overriding the result of the opinions."""
+    """Set the final score of a proposal of the call, overriding the reviewers' combined score."""
     call = await context.find_batch(id)
     job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
@@ -57,20 +57,20 @@ async def sign_off(
     despite_missing: Annotated[bool, Form()] = False,
     despite_unfinished: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Close the call; nothing about it can change afterwards."""
+    """Sign off the call, which can no longer be changed afterwards."""
     call = await context.find_batch(id)
     try:
         despite = SignedDespite(despite_missing, despite_unfinished)
         await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)
     except ReviewRefused as refusal:
-        return await _shown(context, call, fault=str(refusal), note=note)
+        return await _show(context, call, fault=str(refusal), note=note)
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)
 
 
-async def _shown(
+async def _show(
     context: PageContext, call: BatchStatus, view: PanelView | None = None, *, fault: str = "", note: str = ""
 ) -> Response:
-    """Render the panel page; `note` is the text entered in the form that was refused."""
+    """Render the panel page. If sign-off was refused, `fault` states why and `note` is the text that was entered."""
     view = view or PanelView()
     page, panel, members, signed = await asyncio.gather(
         context.reviewing.panels.page(context.tenant, call.id, view),
@@ -86,7 +86,7 @@ async def _shown(
         call=call,
         panel=panel,
         unfinished=count_unfinished(call.counts),
-        pairs=sorted(panel.blind.pairs, key=_least_agreed)[:_PAIRS],
+        pairs=sorted(panel.blind.pairs, key=_by_agreement)[:_PAIRS],
         page=page,
         rows=rows_of(page.rows, opinions),
         view=view,
@@ -97,6 +97,6 @@ async def _shown(
     )
 
 
-def _least_agreed(pair: PanelPair) -> float:
+def _by_agreement(pair: PanelPair) -> float:
     """Return the sort key that lists the pairs with the lowest agreement first, and pairs of unknown agreement last."""
     return math.inf if isinstance(pair.kappa, Absent) else pair.kappa

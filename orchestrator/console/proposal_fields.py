@@ -1,5 +1,5 @@
-"""Fields of a call's proposals: groups that use the same words, named after those words. The proposals' own words are
-used because fields are not assigned by hand, and a corpus that does not cover a field could not name it."""
+"""Fields of a call's proposals: groups that use the same words, named after those words. The words are taken from the
+proposals, because fields are not assigned by hand and a corpus that does not cover a field could not name it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ import numpy as np
 from orchestrator.store.call_series import WordSeries
 
 _MOST_FIELDS = 12
-_LEAST_EACH = 8
+_MIN_PER_FIELD = 8
 """Minimum number of proposals per field, which limits the number of fields."""
-_LEAST_SHARED, _MOST_SHARED = 2, 1.3
-"""Bounds on the number of proposals that share a word used to distinguish fields: at least the first value, and at most
-the second value times the size of a field."""
+_MIN_SHARED, _MAX_SHARED = 2, 1.3
+"""Bounds on the number of proposals that contain a word used to distinguish fields: at least the first value, and at
+most the second value times the average size of a field."""
 _MOST_WORDS = 2_000
-_NAMING = 3
-_MOST_LEARNT_FROM = 2_000
-"""Maximum number of proposals, evenly spread over the call, from which the fields are learnt; then every proposal is
-assigned to a field."""
+_WORDS_PER_NAME = 3
+_MAX_TRAINING = 2_000
+"""Maximum number of proposals, evenly spread over the call, to which k-means is fitted. Every proposal is then assigned
+to the nearest field."""
 
 
 class ProposalFields(NamedTuple):
@@ -42,46 +42,46 @@ class FieldCoverage(NamedTuple):
 
 
 def coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
-    """Return the corpus coverage by field, the largest field first and proposals without a field last. Empty if
-    there are too few proposals to tell fields apart."""
+    """Return the corpus coverage by field: the largest field first, proposals without a field last. The list is empty
+    if there are too few proposals to distinguish fields."""
     fields = fields_of(series.words)
     if not fields.names:
         return []
     rows = []
-    for place, name in (*enumerate(fields.names), (None, "")):
-        fits = Counter(fit for fit, of in zip(series.fits, fields.of, strict=True) if of == place)
+    for field, name in (*enumerate(fields.names), (None, "")):
+        fits = Counter(fit for fit, of in zip(series.fits, fields.of, strict=True) if of == field)
         if fits:
             rows.append(FieldCoverage(name, fits.total(), fits["good"], fits["partial"], fits["poor"], fits[None]))
     return rows
 
 
 def runs_of_field(series: WordSeries, name: str) -> list[str]:
-    """Return the runs of the proposals in a field. Empty if no field currently has that name: fields change with
-    the reports that exist."""
+    """Return the run ids of the proposals in a field. The list is empty if no field has this name any more: fields
+    change as reports are added."""
     fields = fields_of(series.words)
     return [run for run, of in zip(series.runs, fields.of, strict=True) if of is not None and fields.names[of] == name]
 
 
 def fields_of(words: Sequence[Sequence[str]]) -> ProposalFields:
     """Group proposals into fields by k-means over their words, with tf-idf weights. `words` holds the distinct words
-    of each proposal. The same words give the same fields."""
+    of each proposal. The result is deterministic."""
     from sklearn.cluster import KMeans
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     none = ProposalFields((), (None,) * len(words))
-    count = min(_MOST_FIELDS, sum(map(bool, words)) // _LEAST_EACH)
+    count = min(_MOST_FIELDS, sum(map(bool, words)) // _MIN_PER_FIELD)
     if count < 2:
         return none
-    most = max(_LEAST_SHARED, int(_MOST_SHARED * len(words) / count))
-    weights = TfidfVectorizer(analyzer=list, min_df=_LEAST_SHARED, max_df=most, max_features=_MOST_WORDS)
+    most = max(_MIN_SHARED, int(_MAX_SHARED * len(words) / count))
+    weights = TfidfVectorizer(analyzer=list, min_df=_MIN_SHARED, max_df=most, max_features=_MOST_WORDS)
     try:
         matrix = weights.fit_transform(words).tocsr()
-    except ValueError:  # no word is shared by so many
+    except ValueError:  # no word lies within the bounds
         return none
     known = np.diff(matrix.indptr) > 0
-    if known.sum() < count * _LEAST_EACH / 2:
+    if known.sum() < count * _MIN_PER_FIELD / 2:
         return none
-    sample = matrix[known][:: -(-int(known.sum()) // _MOST_LEARNT_FROM)]
+    sample = matrix[known][:: -(-int(known.sum()) // _MAX_TRAINING)]
     count = min(count, len({row.indices.tobytes() for row in sample}))
     model = KMeans(count, n_init=5, random_state=0).fit(sample)
     nearest = model.predict(matrix)
@@ -89,7 +89,9 @@ def fields_of(words: Sequence[Sequence[str]]) -> ProposalFields:
     order = [int(item) for item in np.argsort(-sizes, kind="stable") if sizes[item]]
     vocabulary, centres = weights.get_feature_names_out(), model.cluster_centers_
     names = [
-        ", ".join(vocabulary[place] for place in np.argsort(-centres[item])[:_NAMING] if centres[item][place] > 0)
+        ", ".join(
+            vocabulary[place] for place in np.argsort(-centres[item])[:_WORDS_PER_NAME] if centres[item][place] > 0
+        )
         for item in order
     ]
     places = (order.index(item) if there else None for item, there in zip(nearest, known, strict=True))

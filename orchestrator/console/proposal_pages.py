@@ -35,7 +35,7 @@ _LETTERS = "ABCD"
 
 @router.get("/proposals/{id}")
 async def proposal(id: PathId, context: CallReader) -> Response:
-    job, report = await _found(context, id)
+    job, report = await _find_with_report(context, id)
     services, tenant = context.services, context.tenant
     sees = context.caller.may("see the panel")
     judged = await services.reviewing.opinions.judgements(tenant, job.id) if sees else []
@@ -80,11 +80,11 @@ async def compare(
     id: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006 - FastAPI copies it
     asked: Annotated[str, Query(max_length=64)] = "",
 ) -> Response:
-    """Compare the proposals that were chosen in a table."""
+    """Show the proposals that were chosen in a call's table side by side."""
     chosen = list(dict.fromkeys(id))
     if not _LEAST <= len(chosen) <= _MOST:
         return context.page("choose.html", chosen=len(chosen), status=422)
-    reports = [await _found(context, item) for item in chosen]
+    reports = [await _find_with_report(context, item) for item in chosen]
     columns = [(job, report, None if report is None else figures_of(report)) for job, report in reports]
     evidences = [None if report is None else evidence_of(report) for _, report in reports]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
@@ -99,12 +99,12 @@ async def compare(
             {group.title: group.claims for group in evidence.summary} if evidence else {} for evidence in evidences
         ],
         papers=[
-            {each.reference.label: each.reference.title for each in evidence.sources} if evidence else {}
+            {source.reference.label: source.reference.title for source in evidence.sources} if evidence else {}
             for evidence in evidences
         ],
         titles=titles,
         certain=any(figures.certainty for _, _, figures in columns if figures),
-        spread={n: _spread(v) for n, v in shares.items()},
+        spread={name: _spread(values) for name, values in shares.items()},
         judged=judged_pairs(judged, ideas),
         askable=len(ideas) == len(chosen) == _LEAST and context.caller.may("run calls"),
         under_way=await _under_way(context, asked) if asked else None,
@@ -115,7 +115,7 @@ async def compare(
 async def ask(
     context: CallRunner, first: Annotated[str, Form(max_length=64)], second: Annotated[str, Form(max_length=64)]
 ) -> Response:
-    """Queue a comparison in which a judge decides which of two evaluated proposals is better, in both orders."""
+    """Queue a comparison in which a judge decides which of two evaluated proposals is better, asked in both orders."""
     job = JobId(context.services.new_id("cp"))
     ideas = [await evaluated_idea(context.services.jobs, context.tenant, item, "") for item in (first, second)]
     work = comparison_request(ideas[0], ideas[1], blind=context.services.options.judged_blind(None, several=True))
@@ -127,7 +127,7 @@ async def ask(
 
 
 async def _under_way(context: PageContext, id: str) -> Job | None:
-    """Return a requested comparison that has not succeeded yet, or None."""
+    """Return the requested comparison if it exists and has not succeeded yet; otherwise None."""
     job = await context.services.jobs.get(context.tenant, JobId(id))
     return job if job is not None and job.kind == "comparison" and job.state != "succeeded" else None
 
@@ -142,7 +142,7 @@ def _spread(shares: list[float | None]) -> float | None:
     return max(known) - min(known) if len(known) > 1 else None
 
 
-async def _found(context: PageContext, id: str) -> tuple[Job, Report | None]:
+async def _find_with_report(context: PageContext, id: str) -> tuple[Job, Report | None]:
     """Return the evaluation and, if it has succeeded, its report. Raises HttpProblem (404)."""
     job = await context.find_evaluation(id)
     return job, await context.services.jobs.report(context.tenant, job.id) if job.state == "succeeded" else None

@@ -17,24 +17,24 @@ from markupsafe import Markup, escape
 from assayer.reports.escaping import printable
 
 LONGEST_RENDERED, MOST_LINES_RENDERED = 100_000, 5_000
-"""Maximum characters and lines of a rendered text; a longer text is shown unformatted, because parsing its Markdown
-would take seconds."""
-_UNTAKEN = ("html_block", "html_inline", "link", "image", "autolink", "reference", "entity", "escape", "code")
-"""Markdown rules that are disabled. `code` (indented lines) is rarely program code in text from PDFs; `entity` and
+"""Maximum number of characters and lines of a rendered text. A longer text is shown unformatted, because parsing its
+Markdown would take seconds."""
+_DISABLED_RULES = ("html_block", "html_inline", "link", "image", "autolink", "reference", "entity", "escape", "code")
+"""Markdown rules that are disabled. Indented lines (`code`) are rarely program code in text from PDFs; `entity` and
 `escape` would change characters."""
-_BELOW = 2
+_LOWERED_BY = 2
 """Number of heading levels by which the text's headings are lowered, to stay below those of the page."""
-_LOWEST = 6
-_WRAPPED_UP_TO = 200
-"""Maximum characters of a wrapped line; each longer line is treated as a separate paragraph."""
+_LOWEST_LEVEL = 6
+_MAX_WRAPPED = 200
+"""Maximum length of a wrapped line, in characters. If a paragraph has a longer line, each of its lines is kept."""
 _FILLED = 0.75
-"""Fraction of a paragraph's longest line from which a line counts as wrapped; less than 1 because character widths
-differ."""
+"""Fraction of the length of a paragraph's longest line that a line must exceed to count as wrapped. It is less than 1
+because character widths differ."""
 _BEGINS_ITEM = re.compile(r"[•‣▪◦·–—|]|\(?(?:\d{1,3}|[a-zA-Z])[.)]\s|\[\d{1,3}\]\s")
 _BROKEN_WORD = re.compile(r"[^\W\d_]-$")
 _GREATER = re.compile(r">[>=]*\s*[-+±]?\.?\d")
-"""Pattern of a line that starts with a comparison such as `> 5`; it is not a Markdown quotation, whose mark would be
-hidden."""
+"""Pattern of a line that starts with a comparison such as `> 5`. It is not a Markdown quotation, which would hide the
+sign."""
 _AS_TYPED = re.compile(r"\$\$[^$]+\$\$|\$[^$\n]+\$|(?<=\w)\*+(?=\w)")
 """Pattern of text kept as typed: formulas between dollar signs, and asterisks inside a word."""
 
@@ -49,10 +49,10 @@ def proposal_html(text: str) -> Markup:
 
 @cache
 def _reader() -> MarkdownIt:
-    reader = MarkdownIt("commonmark", {"html": False}).disable(_UNTAKEN)
+    reader = MarkdownIt("commonmark", {"html": False}).disable(_DISABLED_RULES)
     reader.block.ruler.at("blockquote", _quotation, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     reader.inline.ruler.before("backticks", "as_typed", _as_typed)
-    reader.core.ruler.after("block", "blocks", _in_sight)
+    reader.core.ruler.after("block", "blocks", _adapt_tokens)
     return reader
 
 
@@ -71,7 +71,7 @@ def _as_typed(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _in_sight(state: StateCore) -> None:
+def _adapt_tokens(state: StateCore) -> None:
     several = False
     for place, token in enumerate(state.tokens):
         match token.type:
@@ -81,20 +81,21 @@ def _in_sight(state: StateCore) -> None:
             case "heading_close":
                 token.tag = _heading(token.tag, several)
             case "inline":
-                token.content = _unwrapped(token.content)
+                token.content = _unwrap(token.content)
             case "list_item_open" if token.info.isdecimal():
                 token.attrSet("value", token.info)
             case "fence":
-                # What stands behind the opening marks would only name a class.
+                # Text after the opening fence would be lost: Markdown turns it into a class name.
                 token.content, token.info = f"{token.info.strip()}\n{token.content}".lstrip("\n"), ""
 
 
 def _heading(tag: str, several: bool) -> str:
-    """Return the tag of a heading, below the page's own headings; several lines above a rule are a paragraph."""
-    return "p" if several else f"h{min(int(tag[1]) + _BELOW, _LOWEST)}"
+    """Return the tag of a heading, lowered to stay below the page's own headings. A heading of several lines (a
+    paragraph above a rule) becomes a paragraph."""
+    return "p" if several else f"h{min(int(tag[1]) + _LOWERED_BY, _LOWEST_LEVEL)}"
 
 
-def _unwrapped(paragraph: str) -> str:
+def _unwrap(paragraph: str) -> str:
     """Join lines that were wrapped because the next word did not fit; keep other breaks, written as Markdown hard
     breaks."""
     lines = [line.strip() for line in paragraph.split("\n")]
@@ -102,8 +103,8 @@ def _unwrapped(paragraph: str) -> str:
     joined = lines[0]
     for before, line in pairwise(lines):
         needed = len(before) + 1 + len(line.split(" ", 1)[0])
-        row = "|" in before and "|" in line
-        kept = longest > _WRAPPED_UP_TO or needed <= _FILLED * longest or row or _BEGINS_ITEM.match(line)
-        between = "  \n" if kept else "" if _BROKEN_WORD.search(before) and line[:1].islower() else " "
-        joined += between + line
+        is_table_row = "|" in before and "|" in line
+        kept = longest > _MAX_WRAPPED or needed <= _FILLED * longest or is_table_row or _BEGINS_ITEM.match(line)
+        separator = "  \n" if kept else "" if _BROKEN_WORD.search(before) and line[:1].islower() else " "
+        joined += separator + line
     return joined

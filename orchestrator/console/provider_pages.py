@@ -1,4 +1,4 @@
-"""Pages `/console/sign-in/{provider}` and `/console/callback`: sign-in with an organisation's own accounts."""
+"""Pages `/console/sign-in/{provider}` and `/console/callback`: sign-in through an organisation's identity provider."""
 
 import datetime as dt
 import hmac
@@ -22,8 +22,8 @@ _LOG = logging.getLogger(__name__)
 _TOO_LATE = "The sign-in took too long, or was started in another window. Try again."
 _DENIED = "Your organisation's sign-in failed. Try again, or ask its help desk."
 _NOT_INVITED = (
-    "You are not a member here. Ask the person who runs the call to invite "
-    "you at your account's address, which your organisation must have verified."
+    "You are not a member here. Ask the person who runs the call to invite you under your account's email address. "
+    "Your organisation must have verified that address."
 )
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
@@ -42,7 +42,7 @@ async def leave(
     try:
         url = await known.authorization_url(state, nonce, verifier)
     except SignInFailed as error:
-        _LOG.warning("signing in with %s failed: %s", provider, error)
+        _LOG.warning("sign-in with %s failed: %s", provider, error)
         return sign_in_page(request, services, next, _DENIED, 502)
     attempt = SignInAttempt(
         provider=provider,
@@ -58,36 +58,36 @@ async def leave(
 
 
 @router.get("/console/callback")
-async def come_back(
+async def callback(
     request: Request,
     services: ServicesDependency,
     code: Annotated[str, Query(max_length=4_000)] = "",
     state: Annotated[str, Query(max_length=200)] = "",
     iss: Annotated[str | None, Query(max_length=1_000)] = None,
 ) -> Response:
-    """Complete a sign-in after the identity provider redirects back; only the attempt that this browser started is
-    accepted."""
+    """Complete a sign-in when the identity provider redirects the browser back. Only an attempt that this browser
+    started is accepted."""
     attempt = attempt_of(request, services.access, services.clock.now())
     known = None if attempt is None else services.identity_providers.get(attempt.provider)
     if attempt is None or known is None or not hmac.compare_digest(attempt.state.encode(), state.encode()):
-        return _refused(request, services, HOME, _TOO_LATE, 400)
+        return _refuse(request, services, HOME, _TOO_LATE, 400)
     if not code:
-        return _refused(request, services, local_path(attempt.next), _DENIED, 403)
+        return _refuse(request, services, local_path(attempt.next), _DENIED, 403)
     try:
         identity = await known.identity(code, iss, attempt.nonce, attempt.verifier)
     except SignInFailed as error:
-        _LOG.warning("signing in with %s failed: %s", attempt.provider, error)
-        return _refused(request, services, local_path(attempt.next), _DENIED, 403)
+        _LOG.warning("sign-in with %s failed: %s", attempt.provider, error)
+        return _refuse(request, services, local_path(attempt.next), _DENIED, 403)
     member = await admitted(services.members, known, identity, services.new_id, services.clock.now())
     if member is None:
-        return _refused(request, services, local_path(attempt.next), _NOT_INVITED, 403)
+        return _refuse(request, services, local_path(attempt.next), _NOT_INVITED, 403)
     new = NewSession(member.tenant, member.role, member.name, member=member.id)
     response = await begin_session(request, services, new, local_path(attempt.next))
     clear_attempt(response, request, services.access)
     return response
 
 
-def _refused(request: Request, services: ServicesDependency, next: str, why: str, status: int) -> Response:
+def _refuse(request: Request, services: ServicesDependency, next: str, why: str, status: int) -> Response:
     page = sign_in_page(request, services, next, why, status)
     clear_attempt(page, request, services.access)
     return page

@@ -1,4 +1,4 @@
-"""Pages under `/console/calls/{id}/rankings`: rank the proposals of a call, watch the progress, and move the cutoff."""
+"""Pages under `/console/calls/{id}/rankings`: rank a call's proposals, follow the progress, and move the cutoff."""
 
 import asyncio
 from typing import Annotated
@@ -24,12 +24,12 @@ from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], include_in_schema=False)
 
-_LEAST_PRICED = 10
-"""Minimum number of comparisons from which a price is estimated."""
+_MIN_PRICED = 10
+"""Minimum number of comparisons in an earlier ranking for it to be used to estimate a price."""
 
 
 class RankingChoice(Frozen):
-    """Settings that a person chooses before a ranking begins."""
+    """Settings that a person chooses before starting a ranking."""
 
     cut: int | None = Field(default=None, ge=1, le=10_000)
     calls_per_idea: float = Field(
@@ -37,7 +37,7 @@ class RankingChoice(Frozen):
     )
     max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
     earlier: ResourceName | None = None
-    """Earlier ranking whose comparisons are reused instead of requested again."""
+    """Earlier ranking whose comparisons are reused instead of made again."""
 
 
 class _Entered(Frozen, extra="ignore"):
@@ -62,7 +62,7 @@ class RankingEstimate(Frozen):
     made: int
     """Number of comparisons already made in the earlier ranking."""
     cost_usd: float | Absent
-    """Estimated cost of the comparisons that remain to be asked."""
+    """Estimated cost of the comparisons still to be made."""
 
 
 @router.get("")
@@ -120,20 +120,20 @@ async def ranking(
         erased=erased_ranks(summary.erased, "proposal") if summary else "",
         unranked=unranked,
         not_ranked=not_ranked,
-        told=await _told(context, job),
+        told=await _progress_of(context, job),
         waiting=await context.services.jobs.waiting_reason(tenant, job.id),
     )
 
 
 @router.get("/{ranking}/progress")
 async def progress(id: PathId, ranking: PathId, context: CallReader) -> Response:
-    """Return the part of the page that changes while the ranking is running; once it ends the whole page is
-    reloaded."""
+    """Return the page fragment that changes while the ranking is running. Once the ranking has ended, htmx reloads the
+    whole page."""
     job = await find_job(context.services.jobs, context.tenant, ranking, "ranking")
     answer = context.page(
         "ranking_progress.html",
         job=job,
-        told=await _told(context, job),
+        told=await _progress_of(context, job),
         waiting=await context.services.jobs.waiting_reason(context.tenant, job.id),
     )
     if job.state in TERMINAL:
@@ -142,13 +142,13 @@ async def progress(id: PathId, ranking: PathId, context: CallReader) -> Response
 
 
 def _choice(entered: _Entered) -> RankingChoice:
-    """Return the choice entered in a form; empty fields are ignored. Raises HttpProblem."""
+    """Convert the form to a choice; empty fields get their defaults. Raises HttpProblem."""
     try:
         return RankingChoice.model_validate_strings(entered.values())
     except ValueError:
         raise HttpProblem.invalid(
-            "Places must be a whole number from 1; comparisons for each proposal and the cost limit must be numbers "
-            "above 0; an earlier ranking must be one of those listed.",
+            "“Places” must be a whole number of at least 1. “Comparisons for each proposal” and “Cost limit” must be "
+            "numbers above 0. An earlier ranking must be one of those listed.",
             "/cut",
         ) from None
 
@@ -185,20 +185,20 @@ async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoi
 
 
 async def _price(context: PageContext, comparisons: int) -> float | Absent:
-    """Estimate the cost of comparisons from the tenant's latest ranking: its cost per comparison asked."""
+    """Estimate the cost of comparisons from the cost per comparison in the tenant's latest suitable ranking."""
     for job in await context.services.jobs.list(context.tenant, kind="ranking", state="succeeded", limit=5):
         earlier = await context.services.rankings.summary(context.tenant, job.id)
         if earlier is None or isinstance(earlier.cost_usd, Absent):
             continue
-        asked = earlier.judge.comparisons - earlier.judge.handed_in
-        if asked >= _LEAST_PRICED:
-            return comparisons * earlier.cost_usd / asked
-    return Absent(reason="None of your recent rankings shows what a comparison costs.")
+        paid = earlier.judge.comparisons - earlier.judge.handed_in
+        if paid >= _MIN_PRICED:
+            return comparisons * earlier.cost_usd / paid
+    return Absent(reason="The cost of a comparison cannot be derived from your recent rankings.")
 
 
-async def _told(context: PageContext, job: Job) -> tuple[int, int] | None:
-    """Return the number of comparisons done and the total, from the latest progress event; None if the job is not
-    running."""
+async def _progress_of(context: PageContext, job: Job) -> tuple[int, int] | None:
+    """Return the number of comparisons done and in total, from the latest progress event. None if the job is not
+    running or has not reported progress yet."""
     if job.state != "running":
         return None
     event = await context.services.events.latest(job.id, "progress")

@@ -1,5 +1,6 @@
-"""Page that a person in a browser sees when a request under `/console`, or a link from there to `/v1`, is refused: the
-error, its remedy, the link back, and the input they had typed. Programs read the problem document (RFC 9457)."""
+"""Error page that a person sees in a browser if a request under `/console`, or a link from there to `/v1`, is refused.
+It shows the error, what to do, a link back, and the text they had typed. Programs get the problem document (RFC 9457).
+"""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,8 +21,8 @@ from orchestrator.web.return_url import HOME, page_asked_from
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_TYPED = 400_000
-"""Maximum bytes of a form whose input is shown again: more than the longest text with each character encoded as `%XX`.
-"""
+"""Maximum size in bytes of a form whose input is shown again. The longest text fits, even with every character encoded
+as `%XX`."""
 _MOST_FIELDS = 100
 _SERVICE_FAULT = 500
 _TYPED = {
@@ -34,7 +35,7 @@ _TYPED = {
     "affiliation": "Institution",
     "tags": "Tags",
 }
-"""Form fields whose input is shown again; neither keys nor hidden fields are among them."""
+"""Titles of the form fields whose input is shown again. Keys and hidden fields are never shown."""
 
 
 class _Advice(NamedTuple):
@@ -44,7 +45,7 @@ class _Advice(NamedTuple):
 
 _STALE = _Advice(
     "The page was out of date",
-    "You have signed in again since it was opened. Go back, which reloads the page, and send it again.",
+    "You have signed in again since you opened it. Go back, which reloads the page, and send the form again.",
 )
 _FAILED = _Advice("The service failed", "You did nothing wrong. Try again in a moment.")
 _ADVICE: Mapping[int, _Advice] = {
@@ -54,7 +55,7 @@ _ADVICE: Mapping[int, _Advice] = {
         "You are not allowed to do this", "Ask an owner of this organisation; owners assign roles under People."
     ),
     404: _Advice("Page not found", "It may have been deleted or erased, or the address may be wrong."),
-    405: _Advice("This page cannot be shown", "This address only receives forms. Go back to the page."),
+    405: _Advice("This page cannot be shown", "This address only receives forms. Go back to the page with the form."),
     409: _Advice("This cannot be done now", "Go back and check the current state."),
     410: _Advice("This has been deleted", "Its data has been permanently deleted."),
     413: _Advice("This is too large", "Send less at once."),
@@ -65,8 +66,8 @@ _ADVICE: Mapping[int, _Advice] = {
 
 
 class RefusalPages:
-    """Outermost middleware, so that it handles refusals from all others; passes through responses that are not
-    problem documents."""
+    """Middleware that replaces problem documents by pages for requests from a browser, and passes on all other
+    responses. It must be the outermost, to see the problems of all others."""
 
     def __init__(self, app: ASGIApp, access: AccessSettings) -> None:
         self._app = app
@@ -112,15 +113,15 @@ class RefusalPages:
             status=problem.status,
             advice=advice,
             faults=_faults(problem),
-            typed=self._typed(request, form),
+            typed=self._typed_input(request, form),
             back=HOME if request.method == "GET" and back.partition("?")[0] == request.url.path else back,
             proof=problem.proof,
             request_id=problem.request_id if problem.status >= _SERVICE_FAULT else None,
         )
 
-    def _typed(self, request: Request, form: bytes) -> dict[str, str]:
-        """Return the typed input by field. Input sent by a page of another site is ignored: it would appear as
-        our own text."""
+    def _typed_input(self, request: Request, form: bytes) -> dict[str, str]:
+        """Return the typed input by field title. Input sent from another site is ignored, because it would appear as
+        this service's own text."""
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media != _FORM or len(form) > _MOST_TYPED:
             return {}
@@ -133,8 +134,8 @@ class RefusalPages:
 
 
 def _faults(problem: ProblemDocument) -> list[str]:
-    """Return the errors, one sentence each. An unknown resource and a missing key return none, because their sentences
-    are for programs."""
+    """Return a sentence for each error. There are none for an unknown resource or a missing sign-in, because those
+    details are written for programs."""
     if problem.status in (401, 404, 405) or problem.detail == STALE_PAGE:
         return []
     if not problem.errors:
@@ -144,8 +145,8 @@ def _faults(problem: ProblemDocument) -> list[str]:
 
 
 def _asked_by_browser(scope: Scope) -> bool:
-    """Return True if a browser requests a whole page. Requests by a script for part of a page, and requests with a
-    key, do not count."""
+    """Return True if a browser requests a whole page. Requests by a script for a page fragment, and requests to the API
+    with a key, do not count."""
     path, method, headers = scope["path"], scope["method"], Headers(scope=scope)
     page = (path == HOME or path.startswith(f"{HOME}/")) and method in ("GET", "POST")
     if not page and not (path.startswith("/v1/") and method == "GET" and "authorization" not in headers):
@@ -155,8 +156,7 @@ def _asked_by_browser(scope: Scope) -> bool:
 
 
 def _visitor(scope: Scope) -> Caller | None:
-    """Return the signed-in person, if the request is for a page and the person was identified before the request
-    was refused."""
+    """Return the signed-in person if they were identified before the request was refused; otherwise None."""
     if scope["path"].startswith("/v1/") and not _asked_by_browser(scope):
         return None
     caller: Caller | None = scope.get("assayer.caller")

@@ -1,4 +1,5 @@
-"""Reviewer's pages: the queue; a proposal with a first opinion on it; then the report and a revised opinion."""
+"""Pages of a reviewer: the queue, and a proposal on which they give a first opinion, read the report and revise the
+opinion."""
 
 import asyncio
 from typing import Annotated, NamedTuple
@@ -23,7 +24,7 @@ router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 
 class _Refused(NamedTuple):
-    """An opinion that was refused: the reason, and the input."""
+    """Opinion that was refused: the reason, and the values entered."""
 
     why: str
     score: int
@@ -32,7 +33,7 @@ class _Refused(NamedTuple):
 
 @router.get("/queue")
 async def queue(context: Reviewer) -> Response:
-    """Show the reviewer's own assignments, starting with those that await an opinion."""
+    """Show the reviewer's own assignments, starting with those that still need an opinion."""
     assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
     return context.page("queue.html", assigned=assigned, today=context.now.date())
 
@@ -51,7 +52,7 @@ async def give(
     score: Annotated[int, Form(ge=1, le=5)],
     note: Annotated[str, Form(max_length=20_000)] = "",
 ) -> Response:
-    """Store the reviewer's opinion: the first submission is kept permanently, later submissions revise it."""
+    """Store the reviewer's opinion. The first is kept permanently; later ones revise it."""
     opinions = context.reviewing.opinions
     act = opinions.revise if await _blind_given(context, id) else opinions.give
     try:
@@ -102,7 +103,7 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
             raise
         text, missing = None, problem.detail
     own = await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=member)
-    # Nothing of the program's is even read before there is an opinion.
+    # The program's report is not even read from the database before there is an opinion.
     report = await report_of_reviewer(context.services.jobs, context.tenant, id) if own else None
     judged = await context.reviewing.opinions.judgements(context.tenant, JobId(id), member) if own else []
     return context.page(

@@ -1,4 +1,4 @@
-"""Reviewers of a call, as shown on its page: reviewers asked, reviewers that can be ticked, and assignments that a
+"""Reviewers of a call as shown on its page: those asked to review, those that can be chosen, and the assignments that a
 choice would end."""
 
 import hashlib
@@ -11,8 +11,8 @@ from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.models import Member
 
 _LISTED = 100
-_FEW = 20
-"""Number of reviewers that are listed without a search."""
+_LISTED_WITHOUT_SEARCH = 20
+"""Maximum number of reviewers for which no search field is shown."""
 
 
 class ReviewerChoice(NamedTuple):
@@ -21,7 +21,7 @@ class ReviewerChoice(NamedTuple):
     asked: list[Member]
     """Reviewers asked, sorted by name."""
     not_blind: int
-    """Number of asked reviewers who could read the reports in another role and therefore get no assignments."""
+    """Number of asked reviewers who could read the reports in an earlier role and therefore get no assignments."""
     unseen: int
     """Number of the remaining asked reviewers who have never signed in."""
     gone: int
@@ -31,12 +31,12 @@ class ReviewerChoice(NamedTuple):
     listed: list[tuple[Member, bool]]
     """Reviewers that can be ticked, and whether they are; chosen reviewers come first."""
     matching: int
-    """Number of reviewers that could be listed."""
+    """Number of reviewers that match the search, of whom the first are listed."""
     find: str
 
     @property
     def searchable(self) -> bool:
-        return self.reviewers > _FEW or bool(self.find)
+        return self.reviewers > _LISTED_WITHOUT_SEARCH or bool(self.find)
 
 
 class EndedByChoice(NamedTuple):
@@ -60,9 +60,9 @@ class EndedByChoice(NamedTuple):
 def reviewer_choice(
     members: Iterable[Member], chosen: frozenset[MemberId] | None, find: str, not_blind: Collection[MemberId]
 ) -> ReviewerChoice:
-    """Return the reviewers of a call for its page. `members` are the tenant's members, by name; `find` holds words that
-    must all occur in a name, an address or institutions; `not_blind` are members who could read the reports in another
-    role."""
+    """Return the reviewers of a call for its page. `members` are the tenant's members, sorted by name; `find` holds
+    search words that must all occur in a reviewer's name, address or institutions; `not_blind` are members who could
+    read the reports in an earlier role."""
     reviewing = [member for member in members if member.role == "reviewer" and member.removed_at is None]
     asked = [item for item in reviewing if chosen is None or item.id in chosen]
     words = find.casefold().split()
@@ -85,8 +85,8 @@ def reviewer_choice(
 def wanted_reviewers(
     chosen: frozenset[MemberId] | None, reviewing: Set[str], listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the reviewers chosen after a form was sent: reviewers that were not listed stay as they are, and people
-    who are no longer reviewers are dropped."""
+    """Return the reviewers chosen by a submitted form. Reviewers who were not listed stay as they were, and people who
+    are no longer reviewers are dropped."""
     kept = (frozenset[str](chosen or ()) & reviewing) - set(listed)
     return tuple(sorted(kept | set(ticked)))
 

@@ -37,7 +37,7 @@ _HEADERS = {
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
-    "Referrer-Policy": "same-origin",  # the origin is told with a form only where a referrer may be
+    "Referrer-Policy": "same-origin",  # browsers send a form's origin only if a referrer is allowed
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
@@ -49,7 +49,7 @@ class Asset(NamedTuple):
     content: bytes
     media_type: str
     digest: str
-    """Content digest used in the asset's URL, so that browsers can cache it."""
+    """Digest of the content, used in the asset's URL so that browsers can cache it."""
 
 
 @cache
@@ -104,7 +104,7 @@ def _address(name: str) -> str:
 
 
 def _pairs(values: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the parameters that have a value as pairs; a list gives one pair for each member."""
+    """Return the parameters that have a value as pairs; a list yields a pair for each item."""
     return [
         (name, str(item).lower() if isinstance(item, bool) else str(item))
         for name, value in values.items()

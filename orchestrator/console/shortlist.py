@@ -1,4 +1,4 @@
-"""A ranking at a cutoff, for a page: three bands, each limited to a readable number of proposals."""
+"""Shortlist of a ranking at a cutoff, for a page: three bands, each limited to a readable number of proposals."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from orchestrator.store.rankings import CallStandings, RankingSummary
 from orchestrator.store.rows import PAGE
 
 _SHOWN = 200
-"""Maximum rows shown of each band; the table of the call has all."""
+"""Maximum number of rows shown for each band; the call's table has all of them."""
 
 
 class ShortlistRow(NamedTuple):
@@ -27,8 +27,7 @@ class ShortlistRow(NamedTuple):
     unscored: str
     """Reason why there is no score; empty if there is a score or no report is known."""
     uncovered: bool
-    """True if the corpus does not cover the proposal's field, so that the proposal was judged without the literature of
-    the field."""
+    """True if the corpus does not cover the proposal's field, so that it was judged without that field's literature."""
 
 
 class ShortlistBand(NamedTuple):
@@ -47,7 +46,7 @@ class Shortlist(NamedTuple):
     of_call: int
     """Number of ideas that are still proposals of the call."""
     uncompared: int
-    """Number of ideas on which the judge gave no verdict; they keep their initial position."""
+    """Number of ideas without any comparison; they keep their starting position."""
     unscored: int
     """Number of proposals of the call without a score, placed by the comparisons alone."""
     uncovered: int
@@ -56,12 +55,12 @@ class Shortlist(NamedTuple):
 
 
 def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None) -> Shortlist:
-    """Return the shortlist at the requested cutoff, otherwise at the ranking's own cutoff, otherwise at a quarter of
+    """Return the shortlist at the cutoff `cut`. By default, use the ranking's own cutoff or, without one, a quarter of
     the ideas."""
     ideas = len(standings.ranks)
     chosen = min(cut or summary.cut or max(1, ideas // 4), ideas - 1)
     if cut in (None, summary.cut) and summary.cut is not None:
-        chosen = summary.cut  # also where so many were erased that all who are left are within it
+        chosen = summary.cut  # even if so many ideas were erased that all the remaining ones are within it
     ranked = StrengthIntervals(
         standings.strengths,
         standings.strength_lows,
@@ -83,23 +82,23 @@ def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None
 
 
 def _band(standings: CallStandings, moved: MovedCut, band: Band, title: str) -> ShortlistBand:
-    places = moved.of_band(band)
-    hidden = places[_SHOWN] if len(places) > _SHOWN else 0
-    rows = tuple(_row(standings, moved, place) for place in places[:_SHOWN])
-    return ShortlistBand(band, title, len(places), rows, hidden // PAGE + 1)
+    positions = moved.of_band(band)
+    first_hidden = positions[_SHOWN] if len(positions) > _SHOWN else 0
+    rows = tuple(_row(standings, moved, position) for position in positions[:_SHOWN])
+    return ShortlistBand(band, title, len(positions), rows, first_hidden // PAGE + 1)
 
 
-def _row(standings: CallStandings, moved: MovedCut, place: int) -> ShortlistRow:
+def _row(standings: CallStandings, moved: MovedCut, position: int) -> ShortlistRow:
     return ShortlistRow(
-        rank=standings.ranks[place],
-        title=standings.titles[place] or standings.ideas[place],
-        proposal=standings.proposals[place],
-        low=standings.lows[place],
-        high=standings.highs[place],
-        chance_in=float(moved.chances[place]),
-        comparisons=standings.comparisons[place],
-        alike=standings.alike[place],
-        score=standings.scores[place],
-        unscored=standings.unscored[place] or "",
-        uncovered=bool(standings.uncovered[place]),
+        rank=standings.ranks[position],
+        title=standings.titles[position] or standings.ideas[position],
+        proposal=standings.proposals[position],
+        low=standings.lows[position],
+        high=standings.highs[position],
+        chance_in=float(moved.chances[position]),
+        comparisons=standings.comparisons[position],
+        alike=standings.alike[position],
+        score=standings.scores[position],
+        unscored=standings.unscored[position] or "",
+        uncovered=bool(standings.uncovered[position]),
     )

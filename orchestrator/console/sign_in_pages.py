@@ -1,5 +1,5 @@
-"""Pages `/console/sign-in` and `/console/sign-out`: sign-in with an API key, entered once and not kept by the page, or
-through an identity provider."""
+"""Pages `/console/sign-in` and `/console/sign-out`: sign in through an identity provider or with an API key, which the
+browser does not store, and sign out."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -21,15 +21,15 @@ from orchestrator.web.signed_in import SIGN_IN, SignedInDependency
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
 _REFUSALS = {
-    "unknown": "There is no such key. Was it copied completely?",
+    "unknown": "The key does not exist. Check that you copied it completely.",
     "expired": "The key has expired.",
     "revoked": "The key has been revoked.",
     "rate": "The key has made too many requests. Wait a moment, then sign in again.",
-    "tenant rate": "Keys of this organisation are making too many requests. Wait a moment.",
+    "tenant rate": "Keys of this organisation have made too many requests. Wait a moment, then sign in again.",
 }
 _NO_CONSOLE = (
-    "This key cannot sign in to the console: it is for programs. Sign in with a personal key, which an "
-    "owner gives to a member, or with a key that has the scope manage."
+    "This key is for programs and cannot sign in to the console. Sign in with a personal key, which you get from an "
+    "owner, or with a key that has the scope manage."
 )
 
 NextPath = Annotated[str, Query(max_length=2_000)]
@@ -59,7 +59,7 @@ async def sign_in(
 
 
 async def begin_session(request: Request, services: Services, new: NewSession, next: str) -> Response:
-    """Start a session with a new token, ending the session that the browser had before."""
+    """Start a session with a new token, and end any session that the browser had before."""
     record = request_record(request.scope)
     record.tenant, record.key = new.tenant, new.member or new.key
     before = session_token(request, services.access)
@@ -83,14 +83,14 @@ async def sign_out(request: Request, who: SignedInDependency, services: Services
 
 @router.post("/console/sign-out-everywhere", response_class=HTMLResponse)
 async def sign_out_everywhere(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
-    """End all sessions of the member, including those on a lost machine or a machine used by another person."""
+    """End all sessions of the member, including those on lost or shared devices."""
     await services.sessions.end_all(who.tenant, who.subject)
     return _signed_out(request, services)
 
 
 def _signed_out(request: Request, services: Services) -> Response:
     headers = {"Cache-Control": "no-store"}
-    if behind_tls(request, services.access):  # elsewhere browsers do not heed it
+    if behind_tls(request, services.access):  # browsers ignore the header without TLS
         headers["Clear-Site-Data"] = '"cache", "storage"'
     response = RedirectResponse(SIGN_IN, 303, headers)
     clear_session(response, request, services.access)

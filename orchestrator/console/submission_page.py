@@ -11,12 +11,12 @@ from orchestrator.jobs.requests import EvaluationRequest
 router = APIRouter(prefix="/console/calls", tags=["pages"], include_in_schema=False)
 
 _FORM_SHARE = 0.9
-"""Fraction of the maximum body size available to files; the rest is for the form's own data on each file."""
+"""Fraction of the maximum body size available to files; the rest is for the form's own data about each file."""
 
 
 @router.get("/new")
 async def new_call(context: CallRunner, mend: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "") -> Response:
-    """Show the form for a new call; `mend` is a call whose refused rows are corrected here."""
+    """Show the form for a new call. `mend` is the id of a call whose refused rows are to be corrected."""
     services, options = context.services, context.services.options
     mended = await context.find_batch(mend) if mend else None
     most = int(services.settings.max_upload_bytes * _FORM_SHARE)

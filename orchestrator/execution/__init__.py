@@ -1,2 +1,2 @@
-"""Execution of jobs, from the queue to the verdict: workers lease jobs and run them, and no job is lost if a worker
-dies."""
+"""Execution of jobs, from the queue to the verdict. Workers lease jobs and run them; if a worker dies, its jobs return
+to the queue."""

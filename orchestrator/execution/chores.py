@@ -1,4 +1,4 @@
-"""Chores: periodic maintenance of the whole service, run by whichever process starts it first."""
+"""Chores: periodic maintenance tasks of the whole service, each run by only one process at a time."""
 
 import asyncio
 import logging
@@ -11,23 +11,25 @@ _LOG = logging.getLogger(__name__)
 
 
 class Chore(NamedTuple):
-    """Periodic task; after a failure it is retried soon."""
+    """Periodic maintenance task. If it fails, it is retried after a shorter pause."""
 
     name: str
     seconds: float
-    """Seconds from the end of one run to the start of the next."""
+    """Seconds from the end of a run to the start of the next run."""
     work: Callable[[], Awaitable[object]]
 
 
 class ChoreLock(Protocol):
     async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
-        """Run the chore and return True; return False without running it while another process does the chore of this
-        name. Raises StorageError and any exception from the work."""
+        """Run the chore and return True; return False without running it if another process is running the chore of
+        this name. Raises StorageError, and any exception from the work."""
         ...
 
 
 async def run_chores(chores: Sequence[Chore], lock: ChoreLock, longest_pause: float) -> None:
-    """Run the chores repeatedly until cancelled; any number of processes can do so concurrently."""
+    """Run the chores repeatedly until cancelled. Any number of processes can call this concurrently; `lock` ensures
+    that each chore runs in only one of them. `longest_pause` is the maximum number of seconds before a failed chore is
+    retried."""
     async with asyncio.TaskGroup() as group:
         for chore in chores:
             group.create_task(_repeat(chore, lock, longest_pause))

@@ -1,4 +1,4 @@
-"""Number of jobs an evaluator requests from the queue, and its pause after a failure."""
+"""Number of jobs that a worker requests from the queue, and its pause after failures."""
 
 from orchestrator.jobs.fair_scheduler import FreeSlots
 
@@ -6,9 +6,9 @@ from orchestrator.jobs.fair_scheduler import FreeSlots
 def slots_to_ask_for(
     places: int, taken: int, interactive: int, batch_only: bool = False, overnight_only: bool = False
 ) -> FreeSlots:
-    """Return the slots to request: half of the free places, rounded up, so that evaluators that wake together share the
-    waiting jobs; they ask again immediately. `interactive` places are kept free for interactive jobs, as long as one
-    place is left for other jobs."""
+    """Return the slots to request: half of the free places, rounded up. Workers that wake up together thereby share the
+    waiting jobs, and each requests more immediately. `interactive` is the number of places that are kept free for
+    interactive jobs, as long as at least one place remains for other jobs."""
     free = max(0, places - taken)
     if batch_only or overnight_only:
         return FreeSlots((free + 1) // 2, batch_only=batch_only, overnight_only=overnight_only)
@@ -18,5 +18,5 @@ def slots_to_ask_for(
 
 
 def pause_after_failures(failures: int, longest: float) -> float:
-    """Return the pause in seconds after failures; it doubles with every consecutive failure."""
+    """Return the pause in seconds after consecutive failures. It doubles with each failure, up to `longest`."""
     return float(min(longest, 0.25 * 2 ** min(failures, 20)))

@@ -1,4 +1,4 @@
-"""Progress of a job, as recorded in its events periodically."""
+"""Progress of a job, which is recorded in its events periodically."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -15,11 +15,11 @@ class _StageProgress(NamedTuple):
     done: int
     total: int
     began: dt.datetime
-    """Time at which the stage was first reported; events are written later."""
+    """Time at which progress of the stage was first reported. The event with this time is written later."""
 
 
 class JobProgress:
-    """Collector of the progress that a job reports, for events that are written periodically.
+    """Progress that a job has reported and that will be written as an event.
 
     Implements `assayer.ports.Progress`."""
 
@@ -34,8 +34,8 @@ class JobProgress:
         self._stages[event.stage] = _StageProgress(event.done, event.total, now if before is None else before.began)
 
     def take_changes(self) -> dict[str, Any] | None:
-        """Return all stages so far, in the order in which they started; None when nothing has changed since the last
-        call."""
+        """Return the progress of all stages, in the order in which they started; None if nothing has changed since the
+        last call."""
         if not self._changed:
             return None
         self._changed = False
@@ -47,5 +47,6 @@ class JobProgress:
         }
 
     def mark_unsaved(self) -> None:
-        """Mark the changes taken last as not stored, so that they are returned again."""
+        """Mark the most recently returned changes as not stored, so that the next call of `take_changes` returns
+        them."""
         self._changed = True

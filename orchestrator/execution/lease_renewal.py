@@ -1,4 +1,4 @@
-"""Renewal of all leases that a process holds, in one statement, with detection of lost leases."""
+"""Renewal of all leases that a process holds, in a single statement, and detection of lost leases."""
 
 import asyncio
 import logging
@@ -12,11 +12,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class LeaseRenewal:
-    """Renewal of all held leases while `run` is active; calls `on_lost` once for each lost lease.
+    """Periodic renewal of all held leases while `run` is active. Calls `on_lost` once for each lost lease.
 
-    A lease is lost if the database no longer knows it: the job was cancelled, has ended, or is leased elsewhere. While
-    the database is unreachable, work continues; if the lease was lost in the meantime, the verdict is refused. A lease
-    is renewed three times before it expires; each renewal has a timeout of half its period."""
+    A lease is lost if the database no longer has it: the job was cancelled, has ended, or is leased to another worker.
+    While the database is unreachable, work continues; if the lease was lost in the meantime, the verdict is rejected.
+    Leases are renewed every third of their duration; the timeout of a renewal is half of that period."""
 
     def __init__(self, leases: LeaseStore, lease_seconds: float, on_lost: Callable[[UUID], None]) -> None:
         self._leases = leases
@@ -32,14 +32,14 @@ class LeaseRenewal:
         self._tokens.discard(token)
 
     def renew_soon(self) -> None:
-        """Renew the leases immediately, because a notification may have been missed."""
+        """Request an immediate renewal, which detects leases whose loss was not notified."""
         self._soon.set()
 
     async def run(self) -> None:
         """Renew the leases periodically until cancelled."""
         while True:
             self._soon.clear()
-            # A renewal that failed is tried again soon: after a whole period the leases would have expired.
+            # A failed renewal is retried sooner, because the leases could expire after another whole period.
             pause = self._period if await self.renew() else self._period / 6
             try:
                 async with asyncio.timeout(pause):
@@ -48,7 +48,7 @@ class LeaseRenewal:
                 continue
 
     async def renew(self) -> bool:
-        """Renew the leases held; return False if the database did not accept the renewal."""
+        """Renew all held leases. Return False if the database was unreachable or did not respond in time."""
         tokens = frozenset(self._tokens)
         if not tokens:
             return True

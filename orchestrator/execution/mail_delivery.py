@@ -1,7 +1,8 @@
-"""Delivery of mails to the mail server, by any number of concurrent processes: each mail is claimed by one of them.
+"""Delivery of emails to the mail server. Any number of processes deliver concurrently; each email is claimed by one of
+them.
 
-Claims are used instead of a chore's lock because that lock holds a database connection during the work, and a mail
-server may hang.
+Emails are claimed rather than sent in a chore, because a chore's lock occupies a database connection during the work,
+and a mail server may not respond for a long time.
 """
 
 import asyncio
@@ -24,21 +25,21 @@ from orchestrator.settings import MailDeliverySettings
 from orchestrator.store.mails import PgMails
 
 _LOG = logging.getLogger(__name__)
-MAIL_TRIES = Metric("assayer_mail_tries_total", "Tries to hand mails to the mail server, by what followed.", ["step"])
+MAIL_TRIES = Metric("assayer_mail_tries_total", "Attempts to send emails to the mail server, by outcome.", ["step"])
 
 _STEP_LABELS = {Delivered: "sent", RetryLater: "later", GivenUp: "failed"}
 _IN_A_ROW = 10
-"""Maximum number of mails that a process sends in sequence over one connection."""
+"""Maximum number of emails that a process sends over one connection."""
 _STOPPING_SECONDS = 5.0
-"""Maximum seconds for the mail in progress when the process is asked to stop: if it were cut off, it might be sent
-twice."""
+"""Maximum seconds to wait for the email in progress when the process is asked to stop. An email that is interrupted may
+be sent twice."""
 
 
 class MailServer(Protocol):
-    """A connection to a mail server, which sends mails in sequence."""
+    """Connection to a mail server, over which emails are sent one after another."""
 
     async def send(self, message: EmailMessage) -> str:
-        """Send a mail and return the server's response on acceptance. Raises MailError."""
+        """Send an email, and return the response with which the server accepted it. Raises MailError."""
         ...
 
 
@@ -50,14 +51,14 @@ class MailDeliverer:
     url: str
     """Public URL of the service."""
     deadline_seconds: float
-    """The server's maximum time for one mail."""
+    """Maximum seconds that sending an email can take."""
     clock: Clock
     draw: Callable[[], float]
     """Function that returns uniform numbers in [0, 1)."""
     settings: MailDeliverySettings
 
     async def run(self) -> None:
-        """Deliver mails until cancelled; the mail in progress then gets a short time to finish."""
+        """Deliver emails until cancelled. When cancelled, wait a short time for the email in progress."""
         while True:
             try:
                 claim_seconds = 2 * (_IN_A_ROW + 1) * self.deadline_seconds
@@ -65,14 +66,14 @@ class MailDeliverer:
                 if claimed:
                     await self._hand_over(claimed)
             except StorageError as error:
-                _LOG.warning("Mails wait: %s", error)
+                _LOG.warning("Emails are not sent for now: %s", error)
                 claimed = []
             if len(claimed) < _IN_A_ROW:
                 await asyncio.sleep(self.settings.poll_seconds)
 
     async def _hand_over(self, claimed: list[ClaimedMail]) -> None:
-        """Send the claimed mails over one connection; if the server is unreachable, it is tried only once for all of
-        them."""
+        """Send the claimed emails over one connection. If the server is unreachable, do not contact it again for the
+        remaining emails."""
         unreachable: MailServerUnavailable | None = None
         async with self.connect() as server:
             for mail in claimed:
@@ -92,7 +93,7 @@ class MailDeliverer:
         try:
             if unreachable is not None:
                 raise unreachable
-            outcome = Delivered(await server.send(self._composed(mail)))
+            outcome = Delivered(await server.send(self._compose(mail)))
         except MailRefused as error:
             outcome = GivenUp(str(error))
         except MailError as error:
@@ -100,13 +101,13 @@ class MailDeliverer:
             unreachable = error if isinstance(error, MailServerUnavailable) else None
         MAIL_TRIES.labels(_STEP_LABELS[type(outcome)]).inc()
         if not isinstance(outcome, Delivered):
-            _LOG.warning("Mail %s was not sent: %s", mail.id, outcome.detail)
+            _LOG.warning("Email %s was not sent: %s", mail.id, outcome.detail)
         await self.outbox.settle(mail, outcome)
         return unreachable
 
-    def _composed(self, mail: ClaimedMail) -> EmailMessage:
-        """Compose a mail. Raises MailRefused."""
+    def _compose(self, mail: ClaimedMail) -> EmailMessage:
+        """Compose an email. Raises MailRefused if the member's address is invalid."""
         try:
             return compose_mail(mail, self.sender, self.url, self.clock.now())
         except ValueError as error:
-            raise MailRefused(f"The member's address cannot be written to: {error}.") from None
+            raise MailRefused(f"The member's address is invalid: {error}.") from None

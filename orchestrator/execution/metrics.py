@@ -6,40 +6,40 @@ from assayer.errors import AssayerError
 
 ATTEMPTS = Counter(
     "assayer_job_attempts_total",
-    "Attempts on jobs by how they ended: done, failed, again (back in the queue), stopped (cancelled, drained, lost).",
+    "Attempts on jobs, by outcome: succeeded, failed, again (back in the queue), stopped (cancelled, drained, lost).",
     ["kind", "outcome"],
 )
 SECONDS = Histogram(
     "assayer_job_attempt_seconds",
-    "Time from a worker's taking a job to the end of that attempt.",
+    "Duration of attempts on jobs in a worker.",
     ["kind"],
     buckets=(1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560),
 )
 FAULTS = Counter(
     "assayer_faults_total",
-    "Errors that ended an attempt, by the boundary at which they arose (assayer/errors.py draws them all).",
+    "Errors that ended an attempt, by the boundary at which they occurred (listed in assayer/errors.py).",
     ["boundary", "error"],
 )
-IN_WORK = Gauge("assayer_worker_jobs", "Jobs in this process's hands.", multiprocess_mode="livesum")
+IN_WORK = Gauge("assayer_worker_jobs", "Jobs running in this process.", multiprocess_mode="livesum")
 ITEMS = Counter(
     "assayer_items_total",
-    "Items of jobs that have many (rewards, curations, proposals, scores): done, or problem where nothing was made.",
+    "Items of jobs with many items (rewards, curations, proposals, scores), by outcome: done, or problem (no result).",
     ["kind", "outcome"],
 )
 ITEM_SECONDS = Histogram(
     "assayer_item_seconds",
-    "Time from the beginning of an item to its end; items that repeat another are not counted.",
+    "Duration of items, without items that repeat another item.",
     ["kind"],
     buckets=(0.01, 0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320),
 )
 REWARDS = Counter(
     "assayer_rewards_total",
-    "Items judged, by how they ended: match, no_match, guard (before any call), absent (the judge failed), problem.",
+    "Judged items, by outcome: match, no_match, guard (before any call), absent (the judge failed), problem.",
     ["judge", "outcome"],
 )
 REWARD_SECONDS = Histogram(
     "assayer_reward_seconds",
-    "Time from the beginning of an item's judgement to its end.",
+    "Duration of the judgement of items.",
     ["judge"],
     buckets=(0.01, 0.1, 0.5, 1, 2.5, 5, 7.5, 10, 15, 20, 40, 80, 160),
 )

@@ -12,44 +12,45 @@ from orchestrator.jobs.models import EventKind, JobId, JobState, JobVerdict, Lea
 from orchestrator.store.notifications import Channel, Subscription
 
 OnRunStarted: TypeAlias = Callable[[EvaluationId, dict[str, Any]], Awaitable[None]]
-"""Callback invoked with the run's id and everything that determines the result. Raises LeaseLost, after which no work
-is allowed."""
+"""Callback that is called with the id of the run and everything that determines its result. Raises LeaseLost; the job
+must then do no further work."""
 
 
 class LeaseLost(Exception):
-    """Raised when the job was leased to another worker, or cancelled."""
+    """Raised if the job was cancelled or leased to another worker."""
 
 
 class LeaseStore(Protocol):
-    """Store of job leases. All methods raise StorageError; with the token of a lease that is no longer valid they
-    change nothing."""
+    """Store of job leases. All methods raise StorageError. Methods that are called with the token of a lease that is no
+    longer valid change nothing."""
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]: ...
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
-        """Renew leases and return the tokens of the leases that are still held, extended by another `lease_seconds`
-        from now."""
+        """Renew leases for `lease_seconds` from now, and return the tokens of those that are still held."""
         ...
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Record the run of a job; return True if the lease was still valid."""
+        """Record the run of a job and what determines its result. Return True if the lease was still valid."""
         ...
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        """Store the verdict of a job; return True if the lease was still valid. The store knows the total cost of the
-        job over all its runs."""
+        """Store the verdict of a job. Return True if the lease was still valid. The store adds the total cost of all
+        runs of the job."""
         ...
 
     async def give_back(
         self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
     ) -> JobState | None:
-        """Return a job to the queue. With `attempt_failed` the job itself is at fault; otherwise, a pause
-        (`after_seconds`) means that a dependency was unreachable, and no pause means that the worker died. Returns the
-        job's new state (queued, or failed if its attempts are used up), or None if the lease was lost."""
+        """Return a job to the queue, and return its new state: queued, or failed if its attempts are used up; None if
+        the lease was lost.
+
+        `attempt_failed` is True if the job itself caused the failure. If it is False, a pause (`after_seconds`) means
+        that a dependency was unreachable, and no pause means that the worker died."""
         ...
 
     async def expire(self) -> int:
-        """Return the jobs with expired leases to the queue, and return how many there were."""
+        """Return the jobs with expired leases to the queue, and return the number of these jobs."""
         ...
 
 
@@ -57,7 +58,7 @@ class JobEventLog(Protocol):
     async def append(
         self, job: JobId, kind: EventKind, data: Mapping[str, Any], lease: UUID | None = None
     ) -> int | None:
-        """Append an event and return its number; None if the job has ended or is gone, or the lease was lost.
+        """Append an event and return its number; None if the job has ended, no longer exists, or its lease was lost.
         Raises StorageError."""
         ...
 
@@ -68,6 +69,6 @@ class NotificationSource(Protocol):
 
 class JobPerformer(Protocol):
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
-        """Run the job and return its verdict, without its cost. Calls `begun` once, before anything is spent. Raises an
-        AssayerError, or any exception from `begun`. Spends nothing more once cancelled."""
+        """Run the job and return its verdict, without its cost. Call `begun` once, before anything is spent; spend
+        nothing more once cancelled. Raises AssayerError, and any exception from `begun`."""
         ...

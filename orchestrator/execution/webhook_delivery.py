@@ -1,4 +1,4 @@
-"""Delivery of messages to webhooks, by any number of concurrent processes."""
+"""Delivery of messages to webhooks. Any number of processes deliver concurrently."""
 
 import asyncio
 import json
@@ -21,25 +21,26 @@ from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, signed_headers
 
 _LOG = logging.getLogger(__name__)
-ATTEMPTS = Metric("assayer_webhook_tries_total", "Tries to deliver to webhooks, by what followed.", ["step"])
+ATTEMPTS = Metric("assayer_webhook_tries_total", "Attempts to deliver to webhooks, by outcome.", ["step"])
 
 _STEP_LABELS = {Delivered: "delivered", RetryLater: "later", GivenUp: "failed"}
 _BATCH_CHECK_SECONDS = 1.0
-"""Seconds between checks for batches that have finished."""
+"""Minimum seconds between two checks for finished batches."""
 _CLAIM_DEADLINES = 3.0
-"""Duration of a claim as a multiple of the timeout; a process that has not settled it by then is considered dead."""
+"""Duration of a claim, as a multiple of the timeout of a delivery. A process that has not settled a claim by then is
+considered dead."""
 
 
 class PostMessage(Protocol):
     async def __call__(self, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> int:
-        """Send a message and return the status of the response; redirects are not followed. Raises AssayerError
-        if no response arrives in time, or if the address is not allowed."""
+        """Send a message and return the status of the response, without following redirects. Raises AssayerError if no
+        response arrives in time, or if the address is not allowed."""
         ...
 
 
 class DeliverySignal(Protocol):
     async def next(self, timeout: float) -> object:
-        """Return when there may be something to deliver, after at most `timeout` seconds."""
+        """Wait until there may be something to deliver, for at most `timeout` seconds."""
         ...
 
 
@@ -58,7 +59,8 @@ class WebhookDeliverer:
     _batches_checked_at: float = float("-inf")
 
     async def run(self) -> None:
-        """Deliver messages until cancelled; deliveries in flight are then repeated by another process."""
+        """Deliver messages until cancelled. Deliveries that are cancelled in progress are repeated by another
+        process."""
         async with asyncio.TaskGroup() as group:
             while True:
                 self._settled.clear()
@@ -74,14 +76,14 @@ class WebhookDeliverer:
         free = settings.at_once - self._in_flight.total()
         if free <= 0:
             return []
-        # A webhook with deliveries in flight waits until all are settled: so it never has more than its limit.
+        # No deliveries are claimed for a webhook with deliveries in progress, so that it never exceeds its limit.
         busy = [webhook for webhook, count in self._in_flight.items() if count]
         claim_seconds = _CLAIM_DEADLINES * settings.deadline_seconds
         try:
             await self._check_batches()
             return await self.outbox.claim(free, settings.at_once_per_webhook, busy, claim_seconds)
         except StorageError as error:
-            _LOG.warning("Deliveries to webhooks wait: %s", error)
+            _LOG.warning("Webhooks are not delivered for now: %s", error)
             return []
 
     async def _check_batches(self) -> None:
@@ -91,7 +93,7 @@ class WebhookDeliverer:
             await self.outbox.add_finished_batches()
 
     async def _wait(self) -> None:
-        """Wait until a delivery is settled, a new delivery is signalled, or a delivery may have become due."""
+        """Wait until a delivery is settled, a new delivery is signalled, or the polling interval has passed."""
         settled = asyncio.ensure_future(self._settled.wait())
         signalled = asyncio.ensure_future(self.signal.next(self.settings.poll_seconds))
         try:
@@ -107,7 +109,7 @@ class WebhookDeliverer:
             ATTEMPTS.labels(_STEP_LABELS[type(outcome)]).inc()
             await self.outbox.settle(delivery, outcome)
         except StorageError as error:
-            _LOG.warning("Delivery %s will be sent again: its outcome could not be stored: %s", delivery.id, error)
+            _LOG.warning("Delivery %s will be repeated because its outcome could not be stored: %s", delivery.id, error)
         finally:
             self._in_flight[delivery.webhook] -= 1
             if not self._in_flight[delivery.webhook]:
@@ -115,7 +117,7 @@ class WebhookDeliverer:
             self._settled.set()
 
     async def _send(self, delivery: ClaimedDelivery) -> int | str:
-        """Send a delivery; return the status of the response, or the reason why there is none."""
+        """Send a delivery, and return the status of the response, or the reason why there is no response."""
         body = json.dumps(_with_reference(delivery.payload), ensure_ascii=False, separators=(",", ":"))
         seconds = self.settings.deadline_seconds
         try:
@@ -126,11 +128,11 @@ class WebhookDeliverer:
         except AssayerError as error:
             return error.message
         except TimeoutError:
-            return f"No answer came within {seconds:g} s."
+            return f"No response arrived within {seconds:g} s."
 
 
 def _with_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the payload; for an evaluation, with the sender's own reference added."""
+    """Return the payload. If it is about an evaluation, add the sender's own reference for the proposal."""
     data = payload.get("data")
     if not isinstance(data, dict) or "source" not in data:
         return dict(payload)
@@ -139,11 +141,11 @@ def _with_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: RedeliverySettings) -> DeliveryOutcome:
-    """Return the outcome of attempt number `attempt`, from 1. `answer` is the receiver's status, or the reason why
-    there is none; `draw` is uniform in [0, 1)."""
+    """Return the outcome of attempt number `attempt`, from 1. `answer` is the status of the receiver's response, or the
+    reason why there is no response; `draw` is a uniform random number in [0, 1)."""
     if isinstance(answer, int) and 200 <= answer < 300:
-        return Delivered(f"It answered {answer}.")
-    detail = f"It answered {answer}." if isinstance(answer, int) else answer
+        return Delivered(f"The receiver answered with status {answer}.")
+    detail = f"The receiver answered with status {answer}." if isinstance(answer, int) else answer
     if answer == HTTPStatus.GONE:
-        return GivenUp(f"{detail} That means that the address no longer receives messages.")
+        return GivenUp(f"{detail} This means that the address no longer accepts messages.")
     return outcome_of_failure(detail, attempt, draw, settings)

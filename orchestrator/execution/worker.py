@@ -1,4 +1,4 @@
-"""Worker that leases jobs from the queue and runs each to its verdict, even if other jobs or the database fail."""
+"""Worker that leases jobs from the queue and runs each job to its verdict, even if other jobs or the database fail."""
 
 import asyncio
 import logging
@@ -27,19 +27,19 @@ from orchestrator.store.notifications import NotificationsMissed
 
 _LOG = logging.getLogger(__name__)
 _CANCELLING_SECONDS = 10.0
-"""Seconds to wait for cancelled work, which ends at its next await; taking longer is a defect, and the worker stops
-waiting."""
+"""Maximum seconds to wait for cancelled work, which should end at its next await. Work that takes longer is defective,
+and the worker stops waiting for it."""
 
 _STOP_PAUSE_SECONDS = 0.5
-"""Seconds before a job of a stopping process can start elsewhere; with a pause, stopping does not count as a lost
-worker."""
+"""Seconds before a job that a stopping process returns to the queue can start elsewhere. A pause above zero prevents
+the return from being counted as a lost worker."""
 _EVENT_SECONDS = 5.0
 """Timeout in seconds for writing one event."""
 _STORING_SECONDS = 600.0
-"""Seconds for which storing the outcome of a job is retried while the database is unreachable; the job is then run
-again."""
+"""Seconds for which storing the outcome of a job is retried while the database is unreachable. After that, the job is
+run again."""
 _NOTIFICATION_SECONDS = 60.0
-"""Timeout in seconds of a wait for a notification; its value does not affect behaviour."""
+"""Timeout in seconds of a wait for a notification. Its value has no effect, because the wait is repeated."""
 
 T = TypeVar("T")
 
@@ -53,14 +53,13 @@ class _HeldJob:
     run: EvaluationId | None = None
     """Id of the run; None until it has started."""
     event_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Lock held while an event is written, so that no event follows the verdict."""
+    """Lock that is held while an event is written, so that the verdict is not stored before an event in progress."""
     task: "asyncio.Task[None] | None" = None
 
 
 @dataclass(eq=False)
 class Worker:
-    """Worker that leases jobs from the queue whenever it has a free place, and runs at most `places` at once in one
-    event loop.
+    """Worker that leases jobs from the queue whenever it has a free place, and runs at most `places` jobs concurrently.
 
     Any number of workers can share the queue; the store decides which worker gets which job."""
 
@@ -85,7 +84,8 @@ class Worker:
         self._draining = asyncio.Event()
 
     async def run(self) -> None:
-        """Run until cancelled; jobs still running then end as if the process had died, so call `drain` first."""
+        """Run until cancelled. Jobs that are still running are then treated as if the process had died; call `drain`
+        first to avoid this."""
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._renewal.run())
@@ -110,7 +110,7 @@ class Worker:
             while True:
                 payload = await notifications.next(_NOTIFICATION_SECONDS)
                 if isinstance(payload, NotificationsMissed):
-                    # A cancellation may have been missed: renewal shows which leases are still valid.
+                    # A cancellation may have been missed. The renewal shows which leases are still valid.
                     self._renewal.renew_soon()
                     self._wake.set()
                 elif payload == "queued":
@@ -119,18 +119,18 @@ class Worker:
                     self.on_cancelled(payload.removeprefix("cancelled "))
 
     def on_cancelled(self, job: str) -> None:
-        """Stop the work on a job whose row is already marked as cancelled."""
+        """Stop the work on a job that is already marked as cancelled in the database."""
         for token, held in self._jobs.items():
             if held.lease.job == job:
                 self._on_lease_lost(token)
 
     async def drain(self, seconds: float) -> None:
-        """Stop leasing jobs, let running jobs finish within `seconds`, and return the rest to the queue."""
+        """Stop leasing jobs, wait up to `seconds` for the running jobs, and return the remaining jobs to the queue."""
         self._draining.set()
         self._wake.set()
         with suppress(TimeoutError):
             async with asyncio.timeout(_CANCELLING_SECONDS), self._leasing:
-                pass  # what was being leased is in hand now
+                pass  # the lock is free: jobs that were being leased are now registered
         tasks = [job.task for job in self._jobs.values() if job.task is not None]
         if tasks and seconds > 0:
             await asyncio.wait(tasks, timeout=seconds)
@@ -148,7 +148,7 @@ class Worker:
                 failures = 0
             except (AssayerError, TimeoutError) as error:
                 failures += 1
-                _LOG.warning("nothing could be leased: %s", said_by(error))
+                _LOG.warning("no jobs could be leased: %s", said_by(error))
             if failures:
                 pause, until = pause_after_failures(failures, self.settings.longest_pause_seconds), self._draining
             else:
@@ -158,7 +158,7 @@ class Worker:
                     await until.wait()
 
     async def _lease_some(self) -> bool:
-        """Lease jobs for the free places; return True if there may be more jobs for the remaining places."""
+        """Lease jobs for a part of the free places. Return True if there may be more jobs for the remaining places."""
         async with self._leasing:
             slots = self._free_slots()
             if self._draining.is_set() or not slots.free:
@@ -176,7 +176,7 @@ class Worker:
         job = self._jobs[lease.token] = _HeldJob(lease)
         self._renewal.add(lease.token)
         job.task = asyncio.create_task(self._run(job), name=f"job {lease.job}")
-        # Not in the task: cancelled before its first step, it would run nothing of itself.
+        # The job is released in a callback: a task that is cancelled before its first step runs none of its own code.
         job.task.add_done_callback(partial(self._release, job))
 
     async def _cancel(self, jobs: list[_HeldJob]) -> None:
@@ -190,10 +190,12 @@ class Worker:
         try:
             async with asyncio.timeout(_CANCELLING_SECONDS):
                 await self.leases.give_back(
-                    lease, "Its worker was told to stop.", attempt_failed=False, after_seconds=_STOP_PAUSE_SECONDS
+                    lease, "Its worker was asked to stop.", attempt_failed=False, after_seconds=_STOP_PAUSE_SECONDS
                 )
         except (AssayerError, TimeoutError) as error:
-            _LOG.warning("job %s could not be given back, its lease will expire: %s", lease.job, said_by(error))
+            _LOG.warning(
+                "job %s could not be returned to the queue; its lease will expire: %s", lease.job, said_by(error)
+            )
 
     def _on_lease_lost(self, token: UUID) -> None:
         job = self._jobs.get(token)
@@ -215,7 +217,7 @@ class Worker:
     async def _run_to_verdict(self, job: _HeldJob) -> str:
         try:
             outcome = await self._attempt(job)
-            # The lease is no longer renewed; if it expires now, the verdict is refused.
+            # The lease is no longer renewed. If it expires now, the verdict is rejected.
             self._renewal.remove(job.lease.token)
             await self._append_progress(job)
             await self._store_outcome(job, outcome)
@@ -230,7 +232,7 @@ class Worker:
         self._wake.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             _LOG.error(
-                "the outcome of job %s could not be stored, its lease will expire", job.lease.job, exc_info=error
+                "the outcome of job %s could not be stored; its lease will expire", job.lease.job, exc_info=error
             )
 
     async def _attempt(self, job: _HeldJob) -> JobVerdict | Retry:
@@ -248,7 +250,7 @@ class Worker:
             return await self.performer.perform(job.lease, job.progress, partial(self._begin, job))
         except (AssayerError, LeaseLost):
             raise
-        except Exception as error:  # the one place where a defect of ours becomes one job's failure
+        except Exception as error:  # only here, so that a defect in the program fails a single job
             _LOG.exception("job %s", job.lease.job)
             message = f"assayer failed on this job: {type(error).__name__}: {error}."
             raise Defect(message, "Please report it.") from error
@@ -264,22 +266,22 @@ class Worker:
             await self.events.append(job.lease.job, "repinned", {"changed": changed}, job.lease.token)
 
     async def _store_outcome(self, job: _HeldJob, outcome: JobVerdict | Retry) -> None:
-        """Store the outcome of a job, retrying while the database is unreachable, so that a finished result is
+        """Store the outcome of a job. While the database is unreachable, this is retried, so that a finished result is
         not lost."""
         lease = job.lease
         if isinstance(outcome, Retry):
             give_back = partial(self.leases.give_back, lease, outcome.why, attempt_failed=outcome.attempt_failed)
-            state = await self._retried(partial(give_back, after_seconds=outcome.seconds))
-            # What went wrong in the attempt itself may quote the idea; the job's own events tell it.
+            state = await self._retry(partial(give_back, after_seconds=outcome.seconds))
+            # The reason for a failed attempt may quote the idea, so it is stated only in the events of the job.
             why = "the attempt failed" if outcome.attempt_failed else outcome.why
-            _LOG.info("job %s goes back (%s): %s", lease.job, state or "the lease was lost", why)
+            _LOG.info("job %s returns to the queue (%s): %s", lease.job, state or "the lease was lost", why)
             return
-        if not await self._retried(partial(self.leases.finish, lease, outcome)):
-            _LOG.warning("the verdict on job %s was refused: its lease was lost", lease.job)
+        if not await self._retry(partial(self.leases.finish, lease, outcome)):
+            _LOG.warning("the verdict of job %s was rejected because its lease was lost", lease.job)
             return
         _LOG.info("job %s: %s", lease.job, outcome.state)
 
-    async def _retried(self, write: Callable[[], Awaitable[T]]) -> T:
+    async def _retry(self, write: Callable[[], Awaitable[T]]) -> T:
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(StorageError),
             wait=wait_random_exponential(multiplier=0.1, max=self.settings.longest_pause_seconds),
@@ -296,8 +298,8 @@ class Worker:
                 await self._append_progress(job)
 
     async def _append_progress(self, job: _HeldJob) -> None:
-        """Append a progress event; failing to store it does not fail the job, because the next event repeats
-        its content."""
+        """Append a progress event, if there is progress. If the event cannot be stored, the job continues, and the next
+        event repeats its content."""
         async with job.event_lock:
             if (changes := job.progress.take_changes()) is None:
                 return

@@ -1,1 +1,1 @@
-"""Jobs of the service, independent of a database: their records, their states, retries, and the fair scheduler."""
+"""Jobs of the service, independent of the database: records, states, retries and the fair scheduler."""

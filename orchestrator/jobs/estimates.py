@@ -1,7 +1,7 @@
 """Expected cost and duration of evaluations, estimated from earlier evaluations by the same method. Nothing is stored.
 
 The tenant's own evaluations are the better basis, because they reflect its ideas and this service's models and prices.
-If there are fewer than ten, the figures shipped with the program are used, with the prices in the settings."""
+If there are fewer than ten of them, figures shipped with the program are used, with the prices in the settings."""
 
 import statistics
 from collections.abc import Sequence
@@ -11,7 +11,8 @@ from assayer.models import Absent, Frozen
 from assayer_client.resources import Dollars
 
 FEWEST = 10
-"""Minimum number of evaluations, or of evaluations that ended within the last hour, for an estimate."""
+"""Minimum number of the tenant's own evaluations for an estimate of the cost, and of evaluations that ended within the
+last hour for an estimate of the duration."""
 
 
 class TakenByEvaluation(Frozen):
@@ -40,7 +41,7 @@ class QueuePace(Frozen):
 
     ended: int = 0
     seconds: float = 0.0
-    """Seconds between the first and the last of these ends."""
+    """Seconds between the first and the last time at which one ended."""
     waiting: int = 0
     """Number of evaluations that were accepted and have not ended."""
 
@@ -76,8 +77,8 @@ def estimate(
     pace: QueuePace,
     max_usd: float | None = None,
 ) -> CostEstimate | Absent:
-    """Estimate the cost of `ideas` different ideas; `max_usd` is the maximum cost of each. Absent, with the reason,
-    if nothing is known about their method."""
+    """Estimate the cost and duration of `ideas` different ideas; `max_usd` is the maximum cost of each. Return Absent,
+    with the reason, if the tenant has too few own evaluations and `typical` is Absent."""
     speed = pace.ideas_per_hour
     hours = speed if isinstance(speed, Absent) else (ideas + pace.waiting) / speed
     if len(own) >= FEWEST:
@@ -92,7 +93,7 @@ def estimate(
         completion_tokens=ideas * typical.completion_tokens,
         cost_usd=_times(ideas, typical.cost_usd, max_usd),
         high_cost_usd=_times(ideas, typical.high_cost_usd, max_usd),
-        cut_short=Absent(reason=f"It takes {FEWEST} evaluations of your own by this method to tell."),
+        cut_short=Absent(reason=f"At least {FEWEST} of your own evaluations by this method are required."),
         hours=hours,
     )
 
@@ -106,7 +107,7 @@ def _from_own(
     over: float | Absent
     if len(costs) < len(own):
         mean = high = over = Absent(
-            reason=f"Of {len(own) - len(costs)} of your last {len(own)} evaluations the price is not known."
+            reason=f"The price of {len(own) - len(costs)} of your last {len(own)} evaluations is not known."
         )
     else:
         allowed = [cost if max_usd is None else min(cost, max_usd) for cost in costs]

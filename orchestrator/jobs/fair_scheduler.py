@@ -3,9 +3,9 @@ reason why a job waits.
 
 Every tenant has a virtual time that grows by 1/weight with each job started; the tenant with the lowest virtual time is
 next (Waldspurger and Weihl 1995). The queue has a clock, the lowest virtual time of the tenants that are waiting: a
-tenant that was idle resumes at this time (as in start-time fair queuing, Goyal et al. 1996), so turns cannot be saved
-up. Interactive jobs are ranked as if their tenant's virtual time were earlier by a head start: they go first until
-their tenant is that far ahead of its share. Overnight jobs have slots of their own and take no turns.
+tenant that was idle resumes at this time (as in start-time fair queuing, Goyal et al. 1996), so it cannot save up its
+share. Interactive jobs are ranked as if their tenant's virtual time were earlier by a head start: they go first until
+their tenant is that far ahead of its share. Overnight jobs have slots of their own and do not advance virtual time.
 
 A tenant's jobs of one priority are started in order. A job that does not fit into the tenant's remaining budget holds
 back the jobs behind it, at most until the next month; otherwise cheap jobs could overtake an expensive job forever."""
@@ -19,8 +19,8 @@ from typing import NamedTuple
 from orchestrator.jobs.models import JobId, Priority, TenantId
 
 _HEAD_START = 20.0
-"""Number of turns (of weight 1) for which a tenant's interactive jobs precede batch jobs of tenants that have had fewer
-turns."""
+"""Lead in virtual time, that is, in started jobs of a tenant with weight 1, up to which a tenant's interactive jobs go
+before the batch jobs of other tenants."""
 
 
 class FreeSlots(NamedTuple):
@@ -29,7 +29,7 @@ class FreeSlots(NamedTuple):
     interactive_only: int = 0
     """Number of free slots reserved for interactive jobs."""
     batch_only: bool = False
-    """True if interactive jobs cannot take any of the slots."""
+    """True if the slots are not available to interactive jobs."""
     overnight_only: bool = False
     """True if the slots are only for overnight jobs, which get no other slots."""
 
@@ -41,7 +41,7 @@ class WaitingJob(NamedTuple):
     max_usd: float | None
     """Maximum cost of the job in US dollars; None if there is no limit."""
     suspect: bool = False
-    """True if the job is suspected of causing its workers' deaths."""
+    """True if the job is suspected of crashing its workers."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class TenantQueue:
     budget_left: float | None
     """Remaining unreserved budget of the month; None: no budget."""
     interactive: Sequence[WaitingJob] = ()
-    """Waiting interactive jobs in order; the list need not be longer than the number of free slots."""
+    """Waiting interactive jobs in order. Jobs beyond the number of free slots may be left out."""
     batch: Sequence[WaitingJob] = ()
     overnight: Sequence[WaitingJob] = ()
     """Waiting overnight jobs; a request for overnight slots asks for no other slots."""
@@ -100,12 +100,12 @@ class _TenantShare:
     def next_job(self, priority: Priority, suspects: bool) -> WaitingJob | None:
         """Return the next job of this priority if it is allowed to start, otherwise None. Without `suspects`, suspect
         jobs are skipped."""
-        share = self.queues[priority]
-        while share and share[0].suspect and not suspects:
-            share.popleft()
-        if not share or self.free_jobs == 0:
+        queue = self.queues[priority]
+        while queue and queue[0].suspect and not suspects:
+            queue.popleft()
+        if not queue or self.free_jobs == 0:
             return None
-        return share[0] if self._affords(share[0].max_usd) else None
+        return queue[0] if self._affords(queue[0].max_usd) else None
 
     def _affords(self, max_usd: float | None) -> bool:
         return self.budget_left is None or (self.budget_left > 0 if max_usd is None else max_usd <= self.budget_left)
@@ -122,20 +122,20 @@ class _TenantShare:
 
 
 def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
-    """Allocate the free slots to waiting jobs; at most one suspect job is started."""
+    """Allocate the free slots to waiting interactive and batch jobs. At most one suspect job is started."""
     shares = [
         _TenantShare(tenant, max(tenant.virtual_time, clock), tenant.free_jobs, tenant.budget_left)
         for tenant in tenants
     ]
-    taken: tuple[Priority, ...] = ("batch",) if slots.batch_only else ("interactive", "batch")
-    eligible = [share for share in shares if any(share.next_job(priority, True) for priority in taken)]
+    priorities: tuple[Priority, ...] = ("batch",) if slots.batch_only else ("interactive", "batch")
+    eligible = [share for share in shares if any(share.next_job(priority, True) for priority in priorities)]
     clock = min((share.time for share in eligible), default=clock)
-    grants, served = _allocate_slots(slots, eligible, taken)
+    grants, served = _allocate_slots(slots, eligible, priorities)
     return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.time for share in served})
 
 
 def allocate_overnight(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
-    """Allocate slots to overnight jobs; the tenant with the fewest running overnight jobs relative to its weight is
+    """Allocate slots to overnight jobs. The tenant with the fewest running overnight jobs relative to its weight is
     next. These jobs run for hours and mostly wait, so they neither delay the tenant's other jobs nor count towards its
     limit of running jobs."""
     shares = [
@@ -146,7 +146,7 @@ def allocate_overnight(slots: FreeSlots, clock: float, tenants: Sequence[TenantQ
 
 
 def _allocate_slots(
-    slots: FreeSlots, shares: Sequence[_TenantShare], taken: Sequence[Priority]
+    slots: FreeSlots, shares: Sequence[_TenantShare], priorities: Sequence[Priority]
 ) -> tuple[list[Grant], list[_TenantShare]]:
     ranks: dict[Priority, tuple[float, int]] = {
         "interactive": (_HEAD_START, 0),
@@ -163,7 +163,7 @@ def _allocate_slots(
         return share.time - ahead, rank, share.tenant_queue.tenant
 
     by_tenant = {share.tenant_queue.tenant: share for share in shares}
-    heap = [(*key(share, priority), priority) for share in shares for priority in taken]
+    heap = [(*key(share, priority), priority) for share in shares for priority in priorities]
     heapq.heapify(heap)
     while heap and len(grants) < slots.free:
         *seen, tenant, priority = heap[0]
@@ -200,16 +200,16 @@ class QueuePosition(NamedTuple):
 
 
 def waiting_reason(now: QueuePosition) -> str:
-    """Return a sentence on the first obstacle to the job's start."""
+    """Return a sentence that states why the job has not started: the first obstacle that applies."""
     if now.seconds > 0:
-        return f"It was put off after an attempt that did not finish. The next attempt is in {now.seconds:.0f} s."
+        return f"The last attempt did not finish. The next attempt can start in {now.seconds:.0f} s."
     if now.max_running is not None and now.running >= now.max_running:
-        return f"{now.running} others of your organisation are under way, the most that may be at once."
+        return f"Your organisation has reached its limit of running jobs ({now.running} running)."
     if reason := _lacks_budget(now):
         return reason
     if now.ahead:
-        return f"{now.ahead:,} others of your organisation come first."
-    return "It begins when there is room."
+        return f"Your organisation's jobs ahead of it in the queue: {now.ahead:,}."
+    return "It starts when a worker is free."
 
 
 def _lacks_budget(now: QueuePosition) -> str | None:
@@ -218,9 +218,10 @@ def _lacks_budget(now: QueuePosition) -> str | None:
     left = now.monthly_usd - now.spent_usd - now.reserved_usd
     if (left > 0) if now.max_usd is None else (now.max_usd <= left):
         return None
-    need = "It has no limit of its own" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
+    need = "It has no cost limit of its own" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
     return (
-        f"{need}, and {max(0.0, left):.2f} USD are left of your organisation's {now.monthly_usd:g} USD a month: "
-        f"{now.spent_usd:.2f} USD are spent and {now.reserved_usd:.2f} USD set aside for what is under way. It begins "
-        "when these leave enough over, when the budget is raised, or on the first of the month (UTC)."
+        f"{need}, but only {max(0.0, left):.2f} USD are left of your organisation's budget of {now.monthly_usd:g} USD "
+        f"a month: {now.spent_usd:.2f} USD are spent and {now.reserved_usd:.2f} USD reserved for running jobs. It "
+        "starts when enough of the reserved amount is released, when the budget is raised, or on the first of the "
+        "month (UTC)."
     )

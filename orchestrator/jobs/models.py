@@ -27,7 +27,7 @@ ThingKind = Literal[JobKind, "batch"]
 EventKind: TypeAlias = Literal[
     "queued", "started", "progress", "retried", "repinned", "succeeded", "failed", "cancelled"
 ]
-"""Kinds of job events. retried: back in the queue; repinned: started again with other settings. The last three are
+"""Kinds of job events. retried: returned to the queue; repinned: started again with other settings. The last three are
 final."""
 
 
@@ -61,7 +61,7 @@ class Job(Frozen):
 
 
 class Lease(Frozen):
-    """Exclusive right to run a job, until it is leased again."""
+    """Exclusive right to run a job, valid until the job is leased again."""
 
     job: JobId
     tenant: TenantId
@@ -99,7 +99,7 @@ class JobVerdict(Frozen):
     flags: tuple[FlagKind, ...] | None = None
     """Suspicious features of the judged text; None: unchanged since submission."""
     title: str | None = None
-    """Title of a document, which is read when its job begins; None: unchanged since submission."""
+    """Title found in a document, which is read when its job starts; None: unchanged since submission."""
 
 
 class JobEvent(Frozen):

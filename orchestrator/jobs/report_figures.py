@@ -31,7 +31,7 @@ class ReportFigures(Frozen):
     """Lowest certainty of the parts."""
     fit: FitLevel | None
     complete: bool
-    """True if every part has a score, and neither a budget nor a minimum cut the evaluation short."""
+    """True if there is an overall score, every part has a score, and no budget cut the evaluation short."""
     parts: tuple[PartFigure, ...]
     notices: tuple[str, ...]
     words: tuple[str, ...] = ()
@@ -60,14 +60,13 @@ def figures_of(report: Report) -> ReportFigures:
 
 
 def _why(score: Absent, parts: tuple[PartFigure, ...], *, covered: bool) -> str:
-    """Return the reason why there is no score: the reasons of the parts if every part lacks a score, because they are
-    more specific. If the corpus does not cover the field, that reason comes first, because the other reasons depend on
-    it."""
-    reasons = dict.fromkeys(part.reason for part in parts)
-    reasons_given = [score.reason] if not parts or "" in reasons else list(reasons)
-    if not covered and _NOT_COVERED not in reasons_given:
-        reasons_given.insert(0, _NOT_COVERED)
-    return " ".join(f"{item[:1].upper()}{item[1:]}" for item in reasons_given)
+    """Return why there is no score. If no part has a score, these are the reasons of the parts, which are more
+    specific. If the corpus does not cover the field, that reason comes first, because the others follow from it."""
+    part_reasons = dict.fromkeys(part.reason for part in parts)
+    reasons = [score.reason] if not parts or "" in part_reasons else list(part_reasons)
+    if not covered and _NOT_COVERED not in reasons:
+        reasons.insert(0, _NOT_COVERED)
+    return " ".join(f"{reason[:1].upper()}{reason[1:]}" for reason in reasons)
 
 
 def _part(part: Part) -> PartFigure:

@@ -1,4 +1,4 @@
-"""Requests that can be made to the service, as stored with the job."""
+"""Requests for jobs of every kind, as stored with the job."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ class NamedRewardItem(RewardItem):
 
     @property
     def item(self) -> RewardItem:
-        """Item to judge, without its names: items with equal content are judged once."""
+        """Item to judge, without the caller's names, so that items with equal content are judged only once."""
         return RewardItem(question=self.question, idea=self.idea, abstract=self.abstract)
 
 
@@ -137,7 +137,8 @@ JobRequest: TypeAlias = Annotated[
 
 
 def suspicious_features(request: JobRequest) -> tuple[FlagKind, ...]:
-    """Return suspicious features of the texts of a request, as far as they have been read."""
+    """Return the kinds of suspicious features in the texts of a request. Documents have not been read yet, so they have
+    none."""
     match request:
         case EvaluationRequest():
             texts: Sequence[Idea | SourcePaper | ResearchQuestion] = (request.idea,) if request.idea else ()

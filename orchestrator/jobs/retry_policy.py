@@ -1,4 +1,4 @@
-"""Consequence of an error for a job: a final problem, or another attempt after a pause."""
+"""Outcome of an error for a job: a final problem, or another attempt after a backoff."""
 
 import logging
 import secrets
@@ -29,7 +29,7 @@ from orchestrator.jobs.withheld_addresses import without_addresses
 _LOG = logging.getLogger(__name__)
 
 _OUTAGES = (PartUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
-"""Errors that mean a dependency of every job is unreachable."""
+"""Errors that mean that something on which every job depends is unreachable."""
 
 _FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (
     (InputError, "unusable-input", "The input cannot be used"),
@@ -52,11 +52,12 @@ class Retry(NamedTuple):
     seconds: float
     """Seconds before the job can start again."""
     attempt_failed: bool
-    """True if the job itself is at fault, which allows only few attempts; False if a dependency was unreachable."""
+    """True if the job itself is at fault, so that only a few attempts are allowed; False if a dependency was
+    unreachable."""
 
 
 def outcome_of_error(error: AssayerError, attempt: int) -> Problem | Retry:
-    """Return the outcome of an error: a problem, or a retry. `attempt` counts from 1. An error without a rule may be
+    """Return the problem or the retry to which an error leads. `attempt` counts from 1. An error without a rule may be
     temporary, so it leads to a retry."""
     if isinstance(error, _OUTAGES):
         return Retry(_text_for_tenant(error), backoff_seconds(attempt), attempt_failed=False)
@@ -71,21 +72,23 @@ def problem_of_error(slug: str, title: str, error: AssayerError) -> Problem:
 
 
 def _text_for_tenant(error: AssayerError) -> str:
-    """Return the error's text without addresses of machines and, for a defect, without the text of the exception: the
-    log has both."""
+    """Return the error's text without addresses of machines. For a defect, replace the exception's text by a reference.
+    The log has both in full."""
     text = str(error)
     if isinstance(error, Defect):
         reference = secrets.token_hex(4)
         _LOG.error("defect %s: %s", reference, text)
-        return f"assayer failed. Give the operator the reference {reference}: the service's log has the cause."
+        return (
+            f"assayer failed. Give the operator the reference {reference}, under which the service's log has the cause."
+        )
     if isinstance(error, InputError):
         return text
     public = without_addresses(text)
     if public != text:
-        _LOG.warning("sent to a tenant without addresses: %s", text)
+        _LOG.warning("message sent to a tenant without its addresses: %s", text)
     return public
 
 
 def backoff_seconds(attempt: int) -> float:
-    """Return the backoff in seconds; it doubles with every attempt."""
+    """Return the backoff in seconds: 5 after the first attempt, doubled with every attempt, at most 60."""
     return float(min(5 * 2 ** (min(attempt, 9) - 1), 60))

@@ -1,4 +1,4 @@
-"""States of a job and their transitions, which the statements of `orchestrator.store` perform.
+"""States of a job and their transitions, which SQL statements in `orchestrator.store` perform.
 
     queued ──leased──> running ──finished──> succeeded | failed
        ^  ^               │
@@ -9,7 +9,7 @@
        └──retried── failed | cancelled
     queued | running ──cancelled──> cancelled
 
-A job has one verdict, the last: `succeeded`, `failed` or `cancelled`.
+A job ends in exactly one verdict: `succeeded`, `failed` or `cancelled`. A retry replaces the verdict.
 """
 
 from typing import Literal, NamedTuple, TypeAlias
@@ -26,12 +26,12 @@ RetryCause: TypeAlias = Literal["failure", "loss", "outage"]
 every job was unreachable."""
 
 _REASONS = 5
-"""Number of reasons that are kept."""
+"""Maximum number of reasons kept, the latest ones."""
 _LONGEST_REASON = 500
 
 
 class AttemptLimits(NamedTuple):
-    """Maximum failures, losses and outages before a job fails."""
+    """Numbers of failures, losses and outages at which a job fails."""
 
     failures: int
     losses: int
@@ -39,16 +39,16 @@ class AttemptLimits(NamedTuple):
 
 
 class AttemptHistory(NamedTuple):
-    """Attempts at a running job that came to no verdict."""
+    """Attempts of an unfinished job that ended without a verdict."""
 
     failures: int = 0
     losses: int = 0
     outages: int = 0
     reasons: tuple[str, ...] = ()
-    """Reasons why the last attempts did not finish, the latest last."""
+    """Reasons why the most recent attempts did not finish, latest last."""
 
     def after(self, cause: RetryCause, why: str) -> "AttemptHistory":
-        """Return the history with another attempt, which ended without a verdict."""
+        """Return the history with one more attempt that ended without a verdict."""
         return AttemptHistory(
             self.failures + (cause == "failure"),
             self.losses + (cause == "loss"),
@@ -57,24 +57,24 @@ class AttemptHistory(NamedTuple):
         )
 
     def exhausts(self, limits: AttemptLimits) -> bool:
-        """Return True if the job fails rather than going back to the queue."""
+        """Return True if a limit is reached, so that the job fails instead of returning to the queue."""
         return any(count >= most for count, most in zip(self[:3], limits, strict=True))
 
 
 def gave_up_problem(history: AttemptHistory) -> Problem:
-    """Return the problem of a job that failed without a verdict from its worker."""
-    tries = (
+    """Return the problem of a job whose attempts are exhausted."""
+    attempts = (
         (history.failures, "it failed"),
-        (history.losses, "the process that worked on it was lost or had to stop"),
-        (history.outages, "something that it needs was out of reach"),
+        (history.losses, "its worker was lost or had to stop"),
+        (history.outages, "something that it needs was unreachable"),
     )
-    counts = [f"{count} {'time' if count == 1 else 'times'} {how}" for count, how in tries if count]
+    counts = [f"{count} {'time' if count == 1 else 'times'} {how}" for count, how in attempts if count]
     last = " ".join(f"({number}) {why}" for number, why in enumerate(history.reasons, 1))
     return Problem(
         type="gave-up",
-        title=f"Given up after {sum(count for count, _ in tries)} tries",
-        detail=f"It was started and not finished: {', '.join(counts)}. The last reasons: {last} "
-        "Answers that were paid for are kept: submitting it again, once these are dealt with, pays only for the rest.",
+        title=f"Abandoned after {sum(count for count, _ in attempts)} attempts",
+        detail=f"No attempt finished: {', '.join(counts)}. The last reasons: {last} Model responses that were paid for "
+        "are kept: once the causes are fixed, submitting it again costs only the rest.",
     )
 
 
@@ -82,14 +82,14 @@ def over_budget_problem(max_usd: float, monthly_usd: float) -> Problem:
     return Problem(
         type="budget-too-small",
         title="It may cost more than a month's budget",
-        detail=f"It may cost up to {max_usd:g} USD; your organisation's budget is {monthly_usd:g} USD a month, so it "
-        "could never begin. Submit it with a lower limit (limits.max_usd), or have the budget raised.",
+        detail=f"It may cost up to {max_usd:g} USD, but your organisation's budget is {monthly_usd:g} USD a month, so "
+        "it could never start. Submit it with a lower limit (limits.max_usd), or have the budget raised.",
     )
 
 
 def unreadable_request_problem(why: str) -> Problem:
     return Problem(
         type="unreadable-request",
-        title="What was asked cannot be read by this version of the service",
+        title="This version of the service cannot read the request",
         detail=f"{why} Submit it again.",
     )

@@ -1,4 +1,4 @@
-"""Submissions to the queue (jobs, batches and further rows), progress of a batch, and reasons for refusals."""
+"""Submissions to the queue (jobs, batches and further rows), errors that reject them, and the progress of a batch."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class NewBatch(Frozen):
     opinions_due: dt.date | None = None
     """Last day for the opinions of the batch's reviewers."""
     submitted_by: MemberId | None = None
-    """Member notified when the batch has finished; None if it was submitted with a key that belongs to no member."""
+    """Member notified when the batch has finished; None if it was submitted with a machine key."""
 
 
 class MoreRows(Frozen):
@@ -47,7 +47,7 @@ class MoreRows(Frozen):
 
     id: BatchId
     first: int
-    """Minimum row number in this part."""
+    """Lowest row number in this part."""
     rows: int
     rejected: tuple[RowError, ...] = ()
     open: bool = False
@@ -58,19 +58,19 @@ class BatchClosed(AssayerError):
 
     def __init__(self, batch: str, first: int) -> None:
         super().__init__(
-            f"The batch {batch} takes no rows from number {first} on: it is closed, or has rows with such numbers.",
-            "The answer to the part before says where the next one begins, and whether the batch is open.",
+            f"The batch {batch} does not accept rows from number {first} on: it is closed, or already has such rows.",
+            "The response to the previous part states the next row number and whether the batch is open.",
         )
         self.args = (batch, first)
 
 
 class EvaluationsDeleted(AssayerError):
-    """Raised when some evaluations that the job was made from no longer exist; the job was not added."""
+    """Raised when some of the evaluations on which the job is based no longer exist; the job was not added."""
 
     def __init__(self, deleted: int, of: int) -> None:
         super().__init__(
-            f"{deleted:,} of the {of:,} evaluations that it was made of have been deleted.",
-            "Send it again: it then uses the evaluations that still exist.",
+            f"{deleted:,} of the {of:,} evaluations on which the request is based have been deleted.",
+            "Send the request again to use the evaluations that still exist.",
         )
         self.args = (deleted, of)
 
@@ -117,8 +117,8 @@ class QueueFull(AssayerError):
 
     def __init__(self, queued: int, added: int, most: int) -> None:
         super().__init__(
-            f"{queued:,} jobs are queued; with {added:,} more there would be more than the limit of {most:,}.",
-            "Send them when some have ended." if added <= most else "Send them in smaller parts.",
+            f"{queued:,} jobs are queued; {added:,} more would exceed the limit of {most:,}.",
+            "Send them again when some jobs have ended." if added <= most else "Send them in smaller parts.",
         )
         self.args = (queued, added, most)
         self.queued, self.added, self.most = queued, added, most
@@ -135,8 +135,8 @@ def count_unfinished(counts: Mapping[JobState, int]) -> int:
 def ideas_per_hour(
     counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime, least: int = 1
 ) -> float | None:
-    """Return the number of evaluations per hour that produced a report; None if there are fewer than `least` such
-    evaluations. Cancelled and failed jobs are ignored, because a damaged document fails within a second."""
+    """Return the number of evaluations per hour that succeeded; None if there are fewer than `least`. Cancelled and
+    failed jobs are ignored, because a damaged document, for example, fails within a second."""
     done = counts.get("succeeded", 0)
     hours = (until - since).total_seconds() / 3600
     return done / hours if done >= least and hours > 0 else None

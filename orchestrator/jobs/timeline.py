@@ -1,4 +1,4 @@
-"""Timeline of a job: its waits, stages and calls, from its events and the ledger."""
+"""Timeline of a job: its waits, stages and language model calls, from its events and the ledger."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,18 +23,18 @@ def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow],
 def ledger_rows_of_job(
     job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], end: dt.datetime
 ) -> Iterator[LedgerRow]:
-    """Return the ledger rows of a run that fall within this job's time: other jobs with the same request share the
-    run."""
+    """Return the ledger rows of a run that fall within this job's time, because other jobs with the same request share
+    the run."""
     started = next((event.at for event in events if event.kind == "started"), job.started_at)
     return (row for row in rows if started is not None and started <= row.at <= end)
 
 
 def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
     since: dt.datetime | None = job.created_at
-    why = "waited for a free place"
+    why = "waited for a free worker"
     for event in events:
         if event.kind == "retried":
-            since, why = event.at, str(event.data.get("reason", "given back to the queue"))
+            since, why = event.at, str(event.data.get("reason", "returned to the queue"))
         elif since is not None and (event.kind == "started" or event.kind in ENDS_ATTEMPT):
             yield Span(name="in the queue", kind="wait", start=since, end=event.at, detail=why)
             since = None
@@ -51,14 +51,14 @@ class _Stage:
     total: int
 
     def span(self, name: str, end: dt.datetime, outcome: SpanOutcome) -> Span:
-        over = self.done >= self.total
+        is_complete = self.done >= self.total
         detail = f"{self.done} of {self.total} steps"
-        until, outcome = (self.until, "succeeded") if over else (end, outcome)
+        until, outcome = (self.until, "succeeded") if is_complete else (end, outcome)
         return Span(name=name, kind="stage", start=self.since, end=until, outcome=outcome, detail=detail)
 
 
 def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
-    """Return a span for each stage, from progress events, which list every stage of an attempt and its start."""
+    """Yield a span for each stage of each attempt, from the progress events, which list all stages and their start."""
     stages: dict[str, _Stage] = {}
     for event in events:
         if event.kind == "progress":

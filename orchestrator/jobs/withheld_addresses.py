@@ -1,5 +1,4 @@
-"""Removal of machine addresses from error messages: the operator sees which machine failed; tenants only see what
-failed."""
+"""Removal of machine addresses from error messages: operators see which machine failed, tenants only what failed."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Mails to members about finished calls, assigned reviews and invitations.
+"""Emails to members about finished calls, assigned reviews and invitations.
 
-They contain names of calls and counts, and nothing from proposals, because mail is not confidential.
+They contain only names of calls and counts, and nothing from proposals, because email is not confidential.
 """

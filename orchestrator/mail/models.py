@@ -1,4 +1,4 @@
-"""Content of a mail, and its delivery state."""
+"""Content of emails, and their state of delivery."""
 
 import datetime as dt
 from typing import Annotated, Literal, NamedTuple, TypeAlias
@@ -13,7 +13,7 @@ from orchestrator.jobs.models import BatchId
 
 
 class CallFinished(Frozen):
-    """Mail to the member who submitted the call."""
+    """Email to the member who submitted a call, sent when the call has finished."""
 
     kind: Literal["call finished"] = "call finished"
     call: BatchId
@@ -23,19 +23,19 @@ class CallFinished(Frozen):
     part: int
     unscored: int
     poorly_covered: int = 0
-    """Number of proposals whose field the corpus does not cover, scored or not."""
+    """Number of proposals whose field the corpus does not cover, with or without a score."""
     failed: int
     cancelled: int
     refused: int
     """Number of rows without a usable proposal."""
     erased: int
     cost_usd: float | None
-    """Total cost in US dollars; None if the cost of any proposal is not known."""
+    """Total cost in US dollars; None if the cost of any proposal is unknown."""
     known_cost_usd: float
 
 
 class ReviewsAssigned(Frozen):
-    """Mail to a reviewer: one for all assignments made in one action."""
+    """Email to a reviewer about all assignments to proposals of a call that were made in a single action."""
 
     kind: Literal["reviews assigned"] = "reviews assigned"
     call: BatchId
@@ -48,10 +48,10 @@ class MemberInvited(Frozen):
     kind: Literal["member invited"] = "member invited"
     role: PersonRole
     call: BatchId | None = None
-    """Call that the member is invited to review; null: invited to the service in general."""
+    """Call that the member is invited to review; None for an invitation to the service in general."""
     name: str = ""
     due: dt.date | None = None
-    """Last day for opinions on that call."""
+    """Last day on which opinions on the call are due."""
 
 
 MailNews: TypeAlias = Annotated[CallFinished | ReviewsAssigned | MemberInvited, Field(discriminator="kind")]
@@ -59,7 +59,7 @@ NEWS: TypeAdapter[MailNews] = TypeAdapter(MailNews)
 
 
 class ClaimedMail(NamedTuple):
-    """A mail that is due, claimed for a limited time by one process."""
+    """Email that is due, claimed by a process for a limited time."""
 
     id: UUID
     name: str

@@ -1,4 +1,4 @@
-"""Text of mails: plain text, without any words taken from a proposal or an applicant."""
+"""Text of emails: plain text, without any words from a proposal or about an applicant."""
 
 import datetime as dt
 from email.headerregistry import Address
@@ -15,29 +15,29 @@ from orchestrator.mail.models import CallFinished, ClaimedMail, MailNews, Member
 
 _NAME_CHARS = 120
 _ROLES = {
-    "owner": "an owner: you answer for its calls, its people and what they decide",
-    "officer": "an officer: you run its calls for proposals",
+    "owner": "an owner: you are responsible for its calls, its people and their decisions",
+    "officer": "an officer: you manage its calls for proposals",
     "reviewer": "a reviewer: you give opinions on proposals that are assigned to you",
-    "auditor": "an auditor: you see everything and change nothing",
+    "auditor": "an auditor: you can see everything, but change nothing",
 }
 
 
 def mail_address(name: str, address: str) -> Address:
-    """Return the address of one mailbox. Raises ValueError if the text is not such an address."""
+    """Return the address of a mailbox. Raises ValueError if the text is not the address of exactly one mailbox."""
     if any(ord(character) < 33 or ord(character) == 127 for character in address):
-        raise ValueError("it holds a blank or a control character")
+        raise ValueError("it contains a space or a control character")
     try:
         parsed = Address(addr_spec=address)
-    except Exception as error:  # the parser of the standard library also fails with IndexError
-        raise ValueError("it does not read name@example.org") from error
+    except Exception as error:  # the standard library's parser also raises IndexError
+        raise ValueError("it does not have the form name@example.org") from error
     if not parsed.username or not parsed.domain:
-        raise ValueError("it does not read name@example.org")
+        raise ValueError("it does not have the form name@example.org")
     return Address(_one_line(name), parsed.username, parsed.domain)
 
 
 def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime) -> EmailMessage:
-    """Compose a mail; a mail sent again has the same Message-ID, so that mailboxes recognise it. Raises ValueError
-    if the member's address is invalid."""
+    """Compose an email. If it is sent again, it has the same Message-ID, so that mailboxes recognise the duplicate.
+    Raises ValueError if the member's address is invalid."""
     subject, text = _words(mail.news, mail.tenant, url)
     message = EmailMessage(SMTP)
     message["From"] = sender
@@ -46,7 +46,9 @@ def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime)
     message["Date"] = format_datetime(now)
     message["Message-ID"] = message_id(mail.id, sender)
     message["Auto-Submitted"] = "auto-generated"
-    message.set_content(f"{text}\n\n--\nassayer of {_one_line(mail.tenant)}. Stop these mails: {url}/console/account\n")
+    message.set_content(
+        f"{text}\n\n--\nassayer for {_one_line(mail.tenant)}. To stop these emails: {url}/console/account\n"
+    )
     return message
 
 
@@ -83,27 +85,27 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
     if news.cost_usd is not None:
         cost = f"Cost: {money(news.cost_usd)}."
     elif news.known_cost_usd:
-        cost = f"Cost: unknown; what is known of it comes to {money(news.known_cost_usd)}."
+        cost = f"Cost: unknown; the known part is {money(news.known_cost_usd)}."
     else:
         cost = "Cost: unknown."
     rows = "1 row" if news.rows == 1 else f"{news.rows:,} rows"
     text = f"{name} has finished: {rows}.\n\n" + "\n".join(lines)
     if news.unscored:
-        text += "\n\nWithout a score is not a low score: the page says why, proposal by proposal."
+        text += "\n\n“Without a score” does not mean a low score. The page of the call states the reasons."
     if news.poorly_covered:
-        text += f"\n\n{not_covered_in_words(news.poorly_covered)}: expect no score there, or less\n"
-        text += f"than a full one. That says nothing about their worth: {url}/console/calls/{news.call}?fit=poor"
+        text += f"\n\n{not_covered_in_words(news.poorly_covered)}: expect no score or only\n"
+        text += f"a partial one. This does not reflect their quality: {url}/console/calls/{news.call}?fit=poor"
     return f"Finished: {name}", f"{text}\n\n{cost}\n\n{url}/console/calls/{news.call}"
 
 
-def _member_invited(news: MemberInvited, of: str, url: str) -> tuple[str, str]:
+def _member_invited(news: MemberInvited, tenant: str, url: str) -> tuple[str, str]:
     call = None if news.call is None else _one_line(news.name) or news.call
-    subject = f"Invitation: assayer of {of}" if call is None else f"Invitation to review: {call}"
-    deed = f"work with assayer for {of}" if call is None else f"review proposals of {call} for {of}"
+    subject = f"Invitation to assayer for {tenant}" if call is None else f"Invitation to review: {call}"
+    purpose = f"use assayer for {tenant}" if call is None else f"review proposals of {call} for {tenant}"
     due = f"\nOpinions are due by {news.due}." if news.due is not None else ""
-    text = f"You are invited to {deed}, as {_ROLES[news.role]}.{due}\n\n"
-    text += "Sign in with your organisation's account if the page offers it, by this address; or with the key "
-    return subject, f"{text}that you are handed:\n{url}/console/sign-in"
+    text = f"You are invited to {purpose}, as {_ROLES[news.role]}.{due}\n\n"
+    text += "Sign in with your organisation's account for this address, if the page offers it, or with the key "
+    return subject, f"{text}that you receive:\n{url}/console/sign-in"
 
 
 def _reviews_assigned(news: ReviewsAssigned, url: str) -> tuple[str, str]:
@@ -112,13 +114,13 @@ def _reviews_assigned(news: ReviewsAssigned, url: str) -> tuple[str, str]:
     text = f"{proposals} of {name} {'is' if news.proposals == 1 else 'are'} assigned to you."
     if news.due is not None:
         text += f" Your opinion is due by {news.due}."
-    text += "\nYou give a first opinion before you see what the program found."
+    text += "\nYou give your first opinion before you see the program's report."
     due = f", due by {news.due}" if news.due is not None else ""
     return f"{proposals} to review{due}: {name}", f"{text}\n\n{url}/console/queue"
 
 
 def _one_line(text: str) -> str:
-    """Return the text as a single line for a header: without line ends, control characters and text direction
-    marks, and limited in length."""
+    """Return the text as a single line of limited length for a header, without control characters and marks of text
+    direction."""
     words = one_line(text)
     return words if len(words) <= _NAME_CHARS else f"{words[: _NAME_CHARS - 1]}…"

@@ -1,1 +1,1 @@
-"""Reviews of a call's proposals by people: conflicts of interest, assignment, agreement, decisions."""
+"""Review of a call's proposals by people: conflicts of interest, assignment, agreement and decisions."""

@@ -1,7 +1,6 @@
-"""Agreement of reviewers, pair by pair: Cohen's kappa with quadratic weights, and the order in which they rank
-proposals.
+"""Agreement between every two reviewers: Cohen's kappa with quadratic weights, and the order of their scores.
 
-Kappa: Cohen, Psychological Bulletin 70 (1968) 213-220. 1 is full agreement, 0 is agreement by chance."""
+Kappa: Cohen, Psychological Bulletin 70 (1968) 213-220. 1 is full agreement; 0 is the agreement expected by chance."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -14,17 +13,19 @@ from assayer.models import Absent
 
 SCALE = (1, 2, 3, 4, 5)
 FEWEST = 5
-"""Minimum number of proposals that two people must have in common; with fewer, kappa is not meaningful."""
+"""Minimum number of proposals that two reviewers must have in common. With fewer proposals, kappa is not meaningful."""
 
 _WEIGHTS = np.subtract.outer(SCALE, SCALE) ** 2
-_TOO_FEW = Absent(reason=f"Fewer than {FEWEST} proposals in common.")
-_CONSTANT = Absent(reason="Both gave the same score to everything: chance cannot be told from agreement.")
+_TOO_FEW = Absent(reason=f"They have fewer than {FEWEST} proposals in common.")
+_CONSTANT = Absent(reason="Both gave every proposal the same score, so agreement cannot be distinguished from chance.")
 
 
 class SameOrder(NamedTuple):
-    """Pairs of proposals that the first person scored differently, and how many of them the other person ranks in
-    the same order. A tie by the other person counts half, so chance, and a person who gives every proposal the same
-    score, yield half of all pairs."""
+    """Agreement on the order of two proposals, counted over pairs of proposals that the first person scored
+    differently.
+
+    `kept` is the number of pairs that the other person ordered in the same way. A pair that the other person scored
+    equally counts one half. Random scores, and equal scores for all proposals, therefore keep half of the pairs."""
 
     pairs: int
     kept: float
@@ -34,21 +35,20 @@ class PairAgreement(NamedTuple):
     first: str
     second: str
     common: int
-    """Number of proposals that both have scored."""
+    """Number of proposals that both reviewers scored."""
     kappa: float | Absent
     order: SameOrder
-    """Order agreement over the pairs that the first reviewer scored differently, plus the pairs that the second
-    reviewer did."""
+    """Agreement on the order: pairs that the first reviewer scored differently, plus pairs that the second reviewer
+    scored differently."""
 
 
 def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Sequence[int]) -> list[PairAgreement]:
-    """Return the agreement of every two reviewers with a proposal in common, in the order of their ids. The arguments
-    are columns with one entry for each opinion; all pairs are counted in one pass, regardless of the number of
-    reviewers."""
+    """Return the agreement between every two reviewers with a proposal in common, in the order of their ids. The
+    arguments are columns with an entry for each opinion."""
     if not scores:
         return []
     names, who = np.unique(members, return_inverse=True)
-    pairs, tables = _tables(who, _numbered(proposals), np.asarray(scores) - SCALE[0], len(names))
+    pairs, tables = _tables(who, _to_numbers(proposals), np.asarray(scores) - SCALE[0], len(names))
     common = tables.sum(axis=(1, 2))
     constant = np.diagonal(tables, axis1=1, axis2=2).max(axis=1, initial=0) == common
     kappas, orders = _kappas(tables), _orders(tables)
@@ -68,8 +68,8 @@ def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Se
 
 
 def same_order(scores: Sequence[int], others: ArrayLike) -> SameOrder:
-    """Return the order agreement of scores with other figures; `others` holds values on any scale for the same
-    proposals."""
+    """Return the agreement of `scores` with `others` on the order of the same proposals. `others` can have any
+    scale."""
     first_scores, values = np.asarray(scores), np.asarray(others, dtype=float)
     groups = [np.sort(values[first_scores == score]) for score in SCALE]
     pairs, kept = 0, 0.0
@@ -81,16 +81,17 @@ def same_order(scores: Sequence[int], others: ArrayLike) -> SameOrder:
 
 
 def mean_kappa(pairs: Iterable[PairAgreement]) -> float | Absent:
-    """Return the mean kappa of all pairs that have one, weighted by the number of proposals they share."""
+    """Return the mean kappa of all pairs of reviewers that have a kappa, weighted by their number of common
+    proposals."""
     known = [(pair.kappa, pair.common) for pair in pairs if not isinstance(pair.kappa, Absent)]
     if not known:
-        return Absent(reason=f"No two reviewers have scored {FEWEST} proposals in common with scores that differ.")
+        return Absent(reason=f"No two reviewers have at least {FEWEST} proposals in common, with scores that differ.")
     return sum(kappa * common for kappa, common in known) / sum(common for _, common in known)
 
 
-def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
-    """Number the names, with the same number for the same name. A dictionary is several times faster than sorting
-    many strings."""
+def _to_numbers(names: Sequence[str]) -> NDArray[np.int64]:
+    """Return a number for each name, the same for equal names. A dictionary is several times faster than `np.unique`,
+    which sorts the names."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names])
 
@@ -98,8 +99,11 @@ def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
 def _tables(
     who: NDArray[np.int64], where: NDArray[np.int64], places: NDArray[np.int64], people: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the pairs of reviewers, each as the first's number times `people` plus the second's, and for each pair
-    a table of how many proposals the first reviewer gave the row's score and the second the column's."""
+    """Return the pairs of reviewers with a common proposal, and a table for each pair.
+
+    A pair is encoded as the number of the first reviewer times `people` plus the number of the second. An element of
+    its table is the number of proposals to which the first reviewer gave the row's score and the second the column's
+    score."""
     order = np.lexsort((who, where))
     who, where, places = who[order], where[order], places[order]
     pairs, cells = [], []
@@ -116,7 +120,7 @@ def _tables(
 
 
 def _kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weighted kappas of the tables; NaN if both reviewers gave the same score to everything."""
+    """Return the weighted kappa of each table; NaN if both reviewers gave every proposal the same score."""
     by_chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] / tables.sum(axis=(1, 2))[:, None, None]
     seen, chance = ((_WEIGHTS * item).sum(axis=(1, 2)) for item in (tables, by_chance))
     kappas: NDArray[np.float64] = 1 - np.divide(seen, chance, out=np.full_like(seen, np.nan), where=chance > 0)
@@ -124,13 +128,13 @@ def _kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _orders(tables: NDArray[np.float64]) -> list[SameOrder]:
-    """Return the order agreement over the pairs that the first reviewer scored differently, plus the pairs that the
-    second reviewer did."""
+    """Return the agreement on the order for each table: pairs that the first reviewer scored differently, plus pairs
+    that the second reviewer scored differently."""
     higher = np.triu(np.ones(_WEIGHTS.shape), 1)
     kept = higher + np.eye(len(SCALE)) / 2
-    turned = tables.transpose(0, 2, 1)
+    transposed = tables.transpose(0, 2, 1)
     both = np.zeros((2, len(tables)))
-    for item, other in ((tables, turned), (turned, tables)):
+    for item, other in ((tables, transposed), (transposed, tables)):
         counts = item.sum(axis=2)
         both[0] += (higher * counts[:, :, None] * counts[:, None, :]).sum(axis=(1, 2))
         both[1] += (higher * (item @ kept @ other)).sum(axis=(1, 2))

@@ -1,11 +1,11 @@
-"""Search for conflicts of interest in a proposal's text: the reviewer's name, address or institution.
+"""Search for conflicts of interest in a proposal's text: the name, the email address or an institution of a reviewer.
 
-Initials and institutions are searched in the lines and phrases that blind mode masks, because these identify the
-applicant. Full names are searched everywhere except in lists of references (citing a person is no conflict), even with
-middle names in between. Members declare conflicts that these rules miss.
+Names with initials and institutions are searched for only in the lines and phrases that blind mode masks, because these
+identify the applicant. Full names, with or without middle names, are searched for everywhere except in lists of
+references, because citing a person is not a conflict. Members declare the conflicts that these rules miss.
 
-One pass over the words of a text finds all reviewers' phrases that could occur in it. Headings and masks, which take a
-hundred times as long, are determined only for the few texts with such a phrase."""
+A single pass over the words of a text finds the phrases of all reviewers that occur in it. The masked lines and
+phrases, which take a hundred times as long to determine, are determined only for the few texts with such a phrase."""
 
 import re
 import unicodedata
@@ -22,13 +22,14 @@ from orchestrator.reviewing.institutions import InstitutionName, institution_nam
 _WORD = re.compile(r"[^\W_]+")
 _MIDDLE_NAMES = 2
 _IN_A_NAME = re.compile(r"\.?[ \t\u00a0]*[-–]?[ \t\u00a0]*\n?[ \t\u00a0]*")
-"""Text allowed between the words of a name: a full stop only after an initial. A comma separates two names."""
+"""Pattern of the text allowed between two words of a name. A full stop is allowed only after an initial; a comma
+separates two names."""
 _AROUND = 60
-"""Number of characters of the proposal shown as the reason."""
+"""Number of characters before and after the start of a match that are shown as the reason."""
 
 
 class Interest(NamedTuple):
-    """Reviewer, with the details by which a proposal can name them."""
+    """Reviewer, with the details by which a proposal can mention the reviewer."""
 
     member: MemberId
     name: str
@@ -40,13 +41,13 @@ class Interest(NamedTuple):
 class FoundConflict(NamedTuple):
     member: MemberId
     source: Literal["name", "affiliation"]
-    """Basis of the conflict. `name` includes the email address."""
+    """Detail of the reviewer that the proposal mentions. `name` includes the email address."""
     words: str
-    """Matching words of the proposal."""
+    """Words of the proposal around the match."""
 
 
 class _Phrases(NamedTuple):
-    """Phrases by which a proposal can name a reviewer."""
+    """Phrases by which a proposal can mention a reviewer."""
 
     person: Interest
     full: tuple[str, ...]
@@ -54,7 +55,7 @@ class _Phrases(NamedTuple):
     institutions: tuple[str, ...]
     universities: tuple[InstitutionName, ...]
     apart: tuple[str, str] | None
-    """First name and family name, which can have middle names between them."""
+    """First name and family name, between which middle names are allowed."""
     address: re.Pattern[str] | None
 
 
@@ -64,19 +65,20 @@ class _Words:
     def __init__(self, text: str) -> None:
         self.text = text
         self.matches = list(_WORD.finditer(text))
-        self.folded = [_folded(match.group()) for match in self.matches]
+        self.folded = [_fold(match.group()) for match in self.matches]
         self.joined = f" {' '.join(self.folded)} "
 
     def place(self, phrase: str) -> int | None:
-        """Return the position in the text at which a phrase of whole words begins, or None if it is missing."""
+        """Return the position in the text at which a phrase of whole words begins; None if it does not occur."""
         at = self.joined.find(f" {phrase} ")
         if at < 0:
             return None
         return self.matches[self.joined.count(" ", 0, at)].start()
 
     def around_middle_names(self, first: str, family: str) -> int | None:
-        """Return the position of a name with one or two middle names between `first` and `family`, or None.
-        Middle names are capitalised words or initials; if `first` is an initial, they must all be initials."""
+        """Return the position of a name with one or two middle names between `first` and `family`; None if it does not
+        occur. Middle names are capitalised words or initials; if `first` is an initial, all of them must be initials.
+        """
         for at, word in enumerate(self.folded):
             if word != first:
                 continue
@@ -96,20 +98,20 @@ class _Words:
 
 
 class ConflictSearch:
-    """Search for conflicts of interest of a set of reviewers, in any number of proposals."""
+    """Search for conflicts of interest of a given set of reviewers in any number of proposals."""
 
     def __init__(self, people: Sequence[Interest]) -> None:
         self._people = [_phrases(person) for person in people]
         self._by_word = defaultdict[str, list[str]](list)
-        """Phrases indexed by their longest word."""
+        """Phrases by their longest word."""
         for phrase in {initial for who in self._people for initial in (*who.full, *who.initials, *who.institutions)}:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
 
     def found(self, title: str, text: str) -> Iterator[FoundConflict]:
-        """Yield at most one conflict for each person: by name if there is one, else by institution. `text` has no
-        reference list, because citing a person is no conflict."""
+        """Yield at most one conflict for each reviewer: by name if the name is found, otherwise by institution. `text`
+        must not include the list of references, because citing a person is not a conflict."""
         whole = _Words(f"{title}\n{text}")
-        named = self._named(whole)
+        named = self._phrases_in(whole)
         known = frozenset(whole.folded)
         same = frozenset(map(normalised, known)) if any(who.universities for who in self._people) else frozenset()
         own_words: list[_Words] | None = None
@@ -138,8 +140,8 @@ class ConflictSearch:
             elif words := _first(own_words, who.institutions) or _of_university(own_words, universities):
                 yield FoundConflict(who.person.member, "affiliation", words)
 
-    def _named(self, words: _Words) -> Set[str]:
-        """Return the phrases that occur anywhere in a text."""
+    def _phrases_in(self, words: _Words) -> Set[str]:
+        """Return the phrases that occur in a text."""
         known = self._by_word.keys() & set(words.folded)
         return {phrase for word in known for phrase in self._by_word[word] if f" {phrase} " in words.joined}
 
@@ -161,15 +163,15 @@ def _phrases(person: Interest) -> _Phrases:
 
 
 def _address(email: str) -> re.Pattern[str] | None:
-    """Return a pattern for the whole address: it does not match as part of a longer address. None if the text is
-    not an address."""
+    """Return a pattern that matches the address, but not as a part of a longer address; None if the text is not an
+    address."""
     if "@" not in email.strip("@"):
         return None
     return re.compile(rf"(?<![\w.+-]){re.escape(email)}(?![\w-]|\.\w)", re.IGNORECASE)
 
 
 def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the spellings of a full name, and the spellings with initials. A single word is not a full name: too many
+    """Return the spellings of a full name, and the spellings with initials. A single word has none, because too many
     people share it."""
     parts = _phrase(name).split()
     if len(parts) < 2:
@@ -191,23 +193,23 @@ def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _first(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
-    """Return the words around the first phrase that occurs in any of the texts; empty if none does."""
+    """Return the words around the first of the phrases that occurs in any of the texts; empty if none occurs."""
     return _first_place((words, words.place(phrase)) for phrase in phrases for words in texts)
 
 
 def _apart(texts: Sequence[_Words], name: tuple[str, str] | None) -> str:
-    """Return the words around a name with middle names; empty if there is none."""
+    """Return the words around a name with middle names; empty if the name does not occur."""
     return _first_place((words, words.around_middle_names(*name)) for words in texts) if name else ""
 
 
 def _of_university(texts: Sequence[_Words], names: Sequence[InstitutionName]) -> str:
     return _first_place(
-        (words, next(places_of(name, words.text, words.matches, _folded), None)) for name in names for words in texts
+        (words, next(places_of(name, words.text, words.matches, _fold), None)) for name in names for words in texts
     )
 
 
 def _first_place(places: Iterable[tuple[_Words, int | None]]) -> str:
-    """Return the words around the first place that was found; empty if there is none."""
+    """Return the words around the first position that is not None; empty if there is none."""
     return next((_words_around(words.text, at) for words, at in places if at is not None), "")
 
 
@@ -216,12 +218,12 @@ def _words_around(text: str, at: int) -> str:
 
 
 def _phrase(text: str) -> str:
-    return " ".join(_folded(word) for word in _WORD.findall(text))
+    return " ".join(_fold(word) for word in _WORD.findall(text))
 
 
 @lru_cache(maxsize=50_000)
-def _folded(word: str) -> str:
-    """Return a word without accents and case; a single word stays a single word."""
+def _fold(word: str) -> str:
+    """Return a word without accents and case. The result never contains a space, so that it remains a single word."""
     if word.isascii():
         return word.lower()
     plain = unicodedata.normalize("NFKD", word)

@@ -1,6 +1,6 @@
 """Agreement of a call's first opinions with each other and with the program's scores, compared with chance.
 
-Only first opinions are used, because they were given before the reviewers saw the program's report.
+Only first opinions are used, because reviewers give them before they see the program's report.
 """
 
 from typing import NamedTuple
@@ -15,29 +15,29 @@ _TENTHS = 10
 
 
 class FirstOpinions(NamedTuple):
-    """First opinions of a call, as columns with one entry for each opinion."""
+    """First opinions of a call, as columns with an entry for each opinion."""
 
     members: list[str]
     proposals: list[str]
     scores: list[int]
     machine: list[float | None]
-    """Program's score of the proposal, 0 to 1; None if the program gave none."""
+    """Program's score of the proposal, from 0 to 1; None if the program gave no score."""
 
 
 class Distance(NamedTuple):
     apart: int
-    """Difference between two first opinions of the same proposal, 0 to 4."""
+    """Difference between the scores of two first opinions on the same proposal, from 0 to 4."""
     pairs: int
     by_chance: float
-    """Expected number of such pairs if each opinion were drawn at random from all opinions."""
+    """Expected number of pairs with this difference if each opinion were drawn at random from all opinions."""
 
 
 class Likeness(NamedTuple):
-    """Fractions of pairs of opinions that are alike."""
+    """Fractions of pairs of opinions with equal or similar scores."""
 
     same: float
     near: float
-    """Share of pairs that are at most 1 apart."""
+    """Fraction of pairs whose scores differ by at most 1."""
 
 
 class AmongPeople(NamedTuple):
@@ -45,42 +45,43 @@ class AmongPeople(NamedTuple):
     """Number of proposals with two or more first opinions."""
     reviewers: int
     pairs: int
-    """Number of pairs of opinions of the same proposal."""
+    """Number of pairs of opinions on the same proposal."""
     distances: tuple[Distance, ...]
     seen: Likeness
     chance: Likeness
     constant: Likeness
-    """Agreement with a reviewer who always gives the most frequent score."""
+    """Agreement of the opinions with a constant one: the most frequent score for every proposal."""
     most_frequent: int
     kappa: float | Absent
-    """Mean kappa, computed as in the panel."""
+    """Mean kappa of the pairs of reviewers, computed as on the panel's page."""
     kappa_pairs: int
-    """Number of reviewer pairs over which kappa is averaged."""
+    """Number of pairs of reviewers over which the mean is taken."""
     order: SameOrder | Absent
 
 
 class ProgramBin(NamedTuple):
     low: int
     high: int
-    """Upper end of the range of the program's scores, 0 to 100."""
+    """Upper end of the range of the program's scores, on a scale from 0 to 100."""
     opinions: tuple[int, ...]
-    """Number of opinions of each score from 1 to 5 on proposals whose program score is in this range."""
+    """Number of opinions with each score from 1 to 5, on proposals whose program score is in this range."""
 
 
 class WithProgram(NamedTuple):
     opinions: int
     proposals: int
     unscored: int
-    """Number of first opinions of proposals that the program did not score."""
+    """Number of first opinions on proposals that the program did not score."""
     bins: tuple[ProgramBin, ...]
     """Bins in descending order."""
     middles: tuple[float | None, ...]
-    """Median of the program's scores, 0 to 1, for each opinion score from 1 to 5; None for a score without opinions."""
+    """Median of the program's scores, from 0 to 1, for each score of an opinion from 1 to 5; None for a score that no
+    opinion has."""
     order: SameOrder | Absent
 
 
 def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
-    """Return the agreement among people; Absent if too few proposals have two first opinions."""
+    """Return the agreement among the reviewers; Absent if too few proposals have two first opinions."""
     if not opinions.scores:
         return Absent(reason="There are no first opinions yet.")
     _, places = np.unique(opinions.proposals, return_inverse=True)
@@ -89,8 +90,8 @@ def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
     counts = counts[counts.sum(axis=1) > 1]
     if len(counts) < FEWEST:
         too_few = _only(len(counts), "proposal has", "proposals have")
-        return Absent(reason=f"{too_few} two first opinions or more; {FEWEST} are the fewest that say something.")
-    table = counts.T @ counts - np.diag(counts.sum(axis=0))  # each pair both ways
+        return Absent(reason=f"{too_few} two or more first opinions; at least {FEWEST} are needed.")
+    table = counts.T @ counts - np.diag(counts.sum(axis=0))  # counts each pair in both directions
     shares = table.sum(axis=1) / table.sum()
     by_chance = np.outer(shares, shares)
     apart = np.abs(np.subtract.outer(SCALE, SCALE))
@@ -114,12 +115,12 @@ def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
         most_frequent=SCALE[frequent],
         kappa=mean_kappa(agreements),
         kappa_pairs=sum(not isinstance(agreement.kappa, Absent) for agreement in agreements),
-        order=_told_apart([agreement.order for agreement in agreements]),
+        order=_total_order([agreement.order for agreement in agreements]),
     )
 
 
 def with_program(opinions: FirstOpinions) -> WithProgram | Absent:
-    """Return the agreement with the program; Absent if too few first opinions are of proposals that the program
+    """Return the agreement with the program; Absent if too few first opinions are on proposals that the program
     scored."""
     if not opinions.scores:
         return Absent(reason="There are no first opinions yet.")
@@ -127,8 +128,8 @@ def with_program(opinions: FirstOpinions) -> WithProgram | Absent:
     known = ~np.isnan(machine)
     if known.sum() < FEWEST:
         too_few = _only(int(known.sum()), "first opinion is", "first opinions are")
-        of = f"of a proposal that has a score of the program; {FEWEST} are the fewest that say something"
-        return Absent(reason=f"{too_few} {of}.")
+        on = f"on a proposal that the program scored; at least {FEWEST} are needed"
+        return Absent(reason=f"{too_few} {on}.")
     scores, figures, members = np.asarray(opinions.scores)[known], machine[known], np.asarray(opinions.members)[known]
     borders = np.arange(_TENTHS + 1) / _TENTHS
     by_score = [figures[scores == score] for score in SCALE]
@@ -142,7 +143,7 @@ def with_program(opinions: FirstOpinions) -> WithProgram | Absent:
             for place in reversed(range(_TENTHS))
         ),
         middles=tuple(float(np.median(item)) if len(item) else None for item in by_score),
-        order=_told_apart(
+        order=_total_order(
             [same_order(scores[members == who].tolist(), figures[members == who]) for who in np.unique(members)]
         ),
     )
@@ -152,9 +153,9 @@ def _likeness(shares: NDArray[np.float64], apart: NDArray[np.int64]) -> Likeness
     return Likeness(float(shares[apart == 0].sum()), float(shares[apart <= 1].sum()))
 
 
-def _told_apart(orders: list[SameOrder]) -> SameOrder | Absent:
+def _total_order(orders: list[SameOrder]) -> SameOrder | Absent:
     order = SameOrder(sum(item.pairs for item in orders), sum(item.kept for item in orders))
-    return order if order.pairs else Absent(reason="No reviewer has scored two of these proposals differently.")
+    return order if order.pairs else Absent(reason="No reviewer gave two of these proposals different scores.")
 
 
 def _only(count: int, text: str, several: str) -> str:

@@ -1,8 +1,8 @@
 """Names of universities, including reordered, shortened and translated forms.
 
-"University of Turin", "Turin University", "Univ. of Turin" and "Università di Torino" have the same words after words
+"University of Turin", "Turin University", "Univ. of Turin" and "Università di Torino" have the same words once words
 with the same meaning are normalised and connecting words are removed. Other words, commas, full stops and line ends
-separate names: "Polytechnic University, Turin" does not match. Other institutions are searched for as written.
+separate names: "Polytechnic University, Turin" does not match. Other institutions are searched for as they are written.
 """
 
 import re
@@ -20,7 +20,7 @@ _SAME = {
     "free": "freie freien libre libera vrije",
     "catholic": "katholische katholieke catholique cattolica catolica katolicki",
     "medical": "medizinische medicale medica",
-    # Cities whose names differ between English and the language spoken there.
+    # Cities whose English names differ from their names in other languages.
     "turin": "torino",
     "rome": "roma rom",
     "milan": "milano mailand",
@@ -58,66 +58,68 @@ _JOINERS = (
 _JOINING = frozenset(_JOINERS.split())
 _KINDS = frozenset({"university", "polytechnic"})
 _COMMON = _KINDS | {"technical", "institute", "free", "catholic", "medical", "national", "state", "science", "sciences"}
-_TWO = frozenset({"york", "miami", "washington"})
-"""Words of names whose order matters: York University and the University of York are two institutions."""
+_ORDERED = frozenset({"york", "miami", "washington"})
+"""Words that make the order of a name significant: York University and the University of York are two institutions."""
 _BETWEEN = re.compile(r"[ \t'’\-–]*")
-_AFTER_SHORT = re.compile(r"\.?[ \t'’\-–]*")
-_SHORT = frozenset({"univ", "uni", "inst", "tech"})
+_AFTER_ABBREVIATION = re.compile(r"\.?[ \t'’\-–]*")
+_ABBREVIATIONS = frozenset({"univ", "uni", "inst", "tech"})
 
 
 class InstitutionName(NamedTuple):
     words: tuple[str, ...]
-    """Normalised words, sorted."""
+    """Normalised words in alphabetical order."""
     as_written: tuple[str, ...]
-    """Words in their order, without connecting words."""
+    """Normalised words in their original order, without connecting words."""
     turns: bool
-    """True if the words can appear in another order."""
+    """True if the words name the same institution in another order."""
 
 
 def normalised(word: str) -> str:
-    """Return the normal form of a word across languages, for a word without case and accents; empty for a
-    connecting word."""
+    """Return the form of a word that stands for its translations and abbreviations; empty for a connecting word. `word`
+    must be without case and accents."""
     return "" if word in _JOINING else _WRITTEN.get(word, word)
 
 
 def institution_name(words: list[str]) -> InstitutionName | None:
-    """Return the name of a university, or None if the words do not name a university or consist only of words that
-    many names share."""
+    """Return the name of a university; None if the words do not name a university, or are all shared by many names."""
     known = tuple(word for word in map(normalised, words) if word)
     if _KINDS.isdisjoint(known) or _COMMON.issuperset(known):
         return None
-    return InstitutionName(tuple(sorted(known)), known, _TWO.isdisjoint(known))
+    return InstitutionName(tuple(sorted(known)), known, _ORDERED.isdisjoint(known))
 
 
 def places_of(
     name: InstitutionName, text: str, matches: list[re.Match[str]], fold: Callable[[str], str]
 ) -> Iterator[int]:
-    """Yield the positions in a text at which the name begins."""
+    """Yield the positions in a text at which the name begins. `matches` are the words of the text; `fold` removes case
+    and accents from a word."""
     size = len(name.words)
     for run in _runs(text, matches, fold):
         for at in range(len(run) - size + 1):
             words = tuple(word for word, _ in run[at : at + size])
-            if words == name.as_written or (name.turns and _is_turned(name, words, text, run, at)):
+            if words == name.as_written or (name.turns and _is_reordered(name, words, text, run, at)):
                 yield run[at][1]
 
 
-def _is_turned(name: InstitutionName, words: tuple[str, ...], text: str, run: list[tuple[str, int]], at: int) -> bool:
-    """Return True if the words are those of the name in another order. A capitalised word before them excludes a match:
-    "Central Michigan University" is not the University of Michigan."""
+def _is_reordered(
+    name: InstitutionName, words: tuple[str, ...], text: str, run: list[tuple[str, int]], at: int
+) -> bool:
+    """Return True if the words are those of the name in another order and no capitalised word precedes them: "Central
+    Michigan University" is not the University of Michigan."""
     return tuple(sorted(words)) == name.words and (at == 0 or not text[run[at - 1][1]].isupper())
 
 
 def _runs(text: str, matches: list[re.Match[str]], fold: Callable[[str], str]) -> Iterator[list[tuple[str, int]]]:
-    """Yield runs of words without a comma or full stop between them, with the position of each word; connecting
-    words are left out."""
+    """Yield runs of words without a comma or full stop between them, with the position of each word. Connecting words
+    are left out."""
     run: list[tuple[str, int]] = []
     end, short = 0, False
     for match in matches:
-        if not (_AFTER_SHORT if short else _BETWEEN).fullmatch(text, end, match.start()):
+        if not (_AFTER_ABBREVIATION if short else _BETWEEN).fullmatch(text, end, match.start()):
             yield run
             run = []
         folded = fold(match.group())
         if word := normalised(folded):
             run.append((word, match.start()))
-        end, short = match.end(), folded in _SHORT
+        end, short = match.end(), folded in _ABBREVIATIONS
     yield run

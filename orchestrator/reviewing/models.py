@@ -1,6 +1,7 @@
-"""Records of reviewing: members, conflicts of interest, assignments, opinions, overrides, sign-off.
+"""Records of the review by people: members, conflicts of interest, assignments, opinions, overrides, sign-off.
 
-A call is a batch, and a proposal is an evaluation. People score from 1 to 5; no score here comes from the program."""
+A call is a batch, and a proposal is an evaluation. All scores here are given by people, from 1 to 5; none comes from
+the program."""
 
 from assayer.errors import AssayerError
 from assayer.models import Frozen
@@ -19,15 +20,15 @@ from orchestrator.access.roles import PersonRole
 
 
 class ReviewRefused(AssayerError):
-    """Raised when the state of the call or the proposal does not allow the action: no assignment, a conflict, a
-    signed-off call."""
+    """Raised if the state of the call or proposal does not allow an act: for example, if the reviewer is not assigned
+    or has a conflict of interest, or if the call is signed off."""
 
 
 class NewMember(Frozen):
     name: str
     email: str
     affiliation: str = ""
-    """Institutions, separated by semicolons; proposals from these are not assigned to the member."""
+    """Institutions, separated by semicolons. Proposals from these institutions are not assigned to the member."""
     role: PersonRole
     mails: bool = True
-    """True to notify the member of pending work by mail, if the service sends mails."""
+    """True to notify the member of work by email, if the service sends emails."""

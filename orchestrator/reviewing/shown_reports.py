@@ -1,7 +1,7 @@
-"""Redaction of proposals and reports for reviewers of a blind call: removes what reveals whose proposal it is.
+"""Redaction of reports for reviewers of a blind call, which removes everything that identifies the applicant.
 
-The evaluation itself saw only masked words, but a report also states the proposal's name, the words that were masked
-and the works that the proposal cites, with their authors."""
+The evaluation itself used only the masked text. But a report also states the name of the proposal, the words that were
+masked and the works that the proposal cites, with their authors."""
 
 import re
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ from assayer.models import Blinding, MaskedText, OwnReferences, Report
 _MASK = "[masked]"
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _WITH_NAMES = {"text", "passage", "differences", "authors"}
-"""Fields that contain names, in an entry of the proposal's own references and in the record found for it."""
+"""Fields that can contain names, in an entry of the proposal's own references and in the record found for it."""
 
 
 def numbered_title(row: int | None) -> str:
-    """Return the numbered title of a proposal whose real title must not be shown."""
+    """Return the title under which a proposal is shown if its real title must not be shown."""
     return "Proposal" if row is None else f"Proposal {row}"
 
 
 def report_for_reviewer(report: Report, name: str) -> Report:
-    """Return the report in the form that a reviewer is allowed to see; `name` replaces the sender's name. A report that
-    was not judged blind is unchanged."""
+    """Return the report in the form that a reviewer is allowed to see; `name` replaces the sender's name of the
+    proposal. A report of an evaluation that was not blind is returned unchanged."""
     idea = report.idea
     if idea.blinding is None:
         return report
@@ -34,12 +34,12 @@ def report_for_reviewer(report: Report, name: str) -> Report:
     own = report.own_references
     if isinstance(own, OwnReferences) and (names := _names(idea.blinding)):
         pattern = re.compile("|".join(rf"(?<!\w){re.escape(item)}(?!\w)" for item in names))
-        own = OwnReferences.model_validate(_without(own.model_dump(), pattern))
+        own = OwnReferences.model_validate(_mask_names(own.model_dump(), pattern))
     return report.model_copy(update={"idea": card, "own_references": own})
 
 
 def _kinds(blinding: Blinding) -> Iterator[MaskedText]:
-    """Yield the number of times that each kind was masked, without the masked words."""
+    """Yield the number of masked passages of each kind, without their text."""
     times = dict[Any, int]()
     for item in blinding.masked:
         times[item.kind] = times.get(item.kind, 0) + item.times
@@ -48,20 +48,20 @@ def _kinds(blinding: Blinding) -> Iterator[MaskedText]:
 
 
 def _names(blinding: Blinding) -> list[str]:
-    """Return masked names and each of their words, the longest first, because reference lists reorder and shorten
-    names."""
+    """Return the masked names and their capitalised words, from longest to shortest. Single words are included because
+    lists of references reorder and shorten names."""
     names = [item.text for item in blinding.masked if item.kind == "name"]
     words = {word for name in names for word in _WORD.findall(name) if word[0].isupper()}
     return sorted({*names, *words}, key=len, reverse=True)
 
 
-def _without(value: Any, names: re.Pattern[str], *, named: bool = False) -> Any:
+def _mask_names(value: Any, names: re.Pattern[str], *, named: bool = False) -> Any:
     match value:
         case str():
             return names.sub(_MASK, value) if named else value
         case dict():
-            return {key: _without(item, names, named=key in _WITH_NAMES) for key, item in value.items()}
+            return {key: _mask_names(item, names, named=key in _WITH_NAMES) for key, item in value.items()}
         case list() | tuple():
-            return type(value)(_without(item, names, named=named) for item in value)
+            return type(value)(_mask_names(item, names, named=named) for item in value)
         case _:
             return value

@@ -19,10 +19,10 @@ _BY_RANK: tuple[PersonRole, ...] = ("owner", "officer", "auditor", "reviewer")
 async def admitted(
     members: PgMembers, provider: IdentityProvider, identity: Identity, new_id: IdGenerator, now: dt.datetime
 ) -> Member | None:
-    """Return the member of the provider's tenant who has signed in: invited by an address that the provider has
-    verified, or in a group that has a role. Members admitted by a group get the group's role at each sign-in;
-    members invited by a person keep their role. None for all others, and for removed members, whom only an
-    invitation readmits."""
+    """Return the member of the provider's tenant who has signed in: a person invited under an address that the provider
+    has verified, or a person in a group that has a role, who becomes a member. Members admitted by a group get the
+    group's current role at each sign-in; members invited by a person keep their role. Return None for all others, and
+    for removed members, whom only a new invitation readmits."""
     tenant = TenantId(provider.settings.tenant)
     by = ActBy(Actor(f"provider:{provider.name}", provider.name, "machine"), now)
     account = (tenant, identity.issuer, identity.subject, identity.email)
@@ -48,11 +48,11 @@ async def _with_role(members: PgMembers, member: Member, role: PersonRole, by: A
     try:
         return await members.change(member.tenant, member.id, {"role": role}, by)
     except ReviewRefused as error:  # the last owner
-        _LOG.warning("the role that groups of %s give was not given: %s", by.actor.name, error)
+        _LOG.warning("a member keeps their role, although their groups at %s have another: %s", by.actor.name, error)
         return member
 
 
 def role_of_groups(settings: IdentityProviderSettings, groups: tuple[str, ...]) -> PersonRole | None:
-    """Return the highest role that the groups have; None if no group has a role."""
+    """Return the highest role among those of the groups; None if no group has a role."""
     roles = {settings.roles[group] for group in groups if group in settings.roles}
     return next((role for role in _BY_RANK if role in roles), None)

@@ -1,4 +1,4 @@
-"""Assignments of proposals to reviewers: drafting and saving."""
+"""Assignment of proposals to reviewers: draft assignments, and save them."""
 
 import asyncio
 import datetime as dt
@@ -33,15 +33,15 @@ class DraftOfAssignments(NamedTuple):
     conflicts: tuple[ConflictOfInterest, ...]
     """Conflicts that have not been cleared."""
     ending: tuple[Assignment, ...]
-    """Assignments without an opinion that end, because a conflict bars them, or because the reviewer was removed,
-    no longer reviews, or could read the reports."""
+    """Assignments without an opinion that end because of a conflict, or because the reviewer was removed, no longer
+    reviews, or could read the reports."""
     not_blind: tuple[MemberId, ...]
     """Reviewers who could read the reports and therefore get no assignments."""
 
 
 @dataclass(frozen=True)
 class AssignmentPlanner:
-    """Planner that drafts assignments of a call's proposals to reviewers, and saves them."""
+    """Drafts assignments of a call's proposals to reviewers, and saves them."""
 
     reviewing: ReviewingStores
     members: PgMembers
@@ -50,8 +50,8 @@ class AssignmentPlanner:
     async def draft(
         self, tenant: TenantId, batch: BatchId, body: AssignBody, *, search: bool = True
     ) -> DraftOfAssignments:
-        """Return a draft of the assignments, storing the conflicts found in the search; without a search, only
-        stored conflicts count. Raises HttpProblem."""
+        """Return a draft of the assignments. With `search`, look for new conflicts of interest and store them; without,
+        use only stored conflicts. Raises HttpProblem if the call is signed off, or has no suitable reviewers."""
         if await self.reviewing.decisions.signed_off(tenant, batch) is not None:
             raise HttpProblem("conflict", f"The call {batch} is signed off and can no longer be changed.")
         not_blind = await self.reviewing.assignments.not_blind(tenant, batch)
@@ -59,8 +59,8 @@ class AssignmentPlanner:
         proposals = await self.reviewing.assignments.proposals(tenant, batch)
         interests = [Interest(person.id, person.name, person.affiliation, person.email) for person in people]
         if search:
-            conflicts_found = await asyncio.to_thread(_found, proposals, interests)
-            await self.reviewing.assignments.keep_found(conflicts_found, self.clock.now())
+            new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, interests)
+            await self.reviewing.assignments.keep_found(new_conflicts, self.clock.now())
         conflicts = [
             conflict for conflict in await self.reviewing.assignments.conflicts(tenant, batch) if not conflict.cleared
         ]
@@ -73,10 +73,10 @@ class AssignmentPlanner:
             if item.opinion == "none" and ((item.evaluation, item.member) in conflicted or item.member not in reviewing)
         )
         counting = [item for item in before if (item.evaluation, item.member) not in conflicted and item not in ending]
-        has = Counter(item.evaluation for item in counting)
+        assigned = Counter(item.evaluation for item in counting)
         loads = Counter[str](item.member for item in before if item not in ending)
         barred = conflicted | {(str(item.evaluation), str(item.member)) for item in before}
-        wanted = {str(proposal.id): max(0, body.per_proposal - has[proposal.id]) for proposal in proposals}
+        wanted = {str(proposal.id): max(0, body.per_proposal - assigned[proposal.id]) for proposal in proposals}
         plan = await asyncio.to_thread(plan_assignments, wanted, [str(person.id) for person in people], barred, loads)
         new = Counter(member for _, member in plan.pairs)
         total = {str(person.id): loads[person.id] + new[str(person.id)] for person in people}
@@ -96,15 +96,15 @@ class AssignmentPlanner:
     async def _reviewers(
         self, tenant: TenantId, batch: BatchId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]
     ) -> list[Member]:
-        """Return the reviewers of the call, without those whose first opinions would not be blind. Raises HttpProblem,
-        including if `named` contains such a reviewer."""
+        """Return the reviewers of the call (or those `named`) whose first opinions would be blind. Raises HttpProblem
+        if there are none, or if one of those named is not such a reviewer."""
         asked = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
         reviewers = [person for person in asked.people if named is None or person.id in named]
-        if strangers := sorted(set(named or ()) - {item.id for item in reviewers}):
-            who = "are not your reviewers" if asked.chosen is None else "do not review this call"
-            raise HttpProblem.invalid(f"These {who}: {', '.join(strangers)}.", "/reviewers")
+        if unknown := sorted(set(named or ()) - {item.id for item in reviewers}):
+            fault = "are not your reviewers" if asked.chosen is None else "do not review this call"
+            raise HttpProblem.invalid(f"These members {fault}: {', '.join(unknown)}.", "/reviewers")
         if not reviewers and asked.chosen is not None:
-            detail = "None of the people chosen for this call is still a reviewer. Choose or invite others"
+            detail = "The people chosen for this call are no longer reviewers. Choose or invite others"
             raise HttpProblem("conflict", f"{detail}: PUT or POST /v1/batches/{batch}/reviewers.")
         if not reviewers:
             raise HttpProblem("conflict", f"There are no reviewers. Invite some: POST /v1/batches/{batch}/reviewers.")
@@ -119,12 +119,14 @@ class AssignmentPlanner:
             raise HttpProblem.invalid(sentence, "/reviewers")
         if not blind:
             who = "All reviewers" if asked.chosen is None else "All reviewers chosen for this call"
-            whose = f"{who} could read the reports in another role, so no first opinion would be blind."
-            raise HttpProblem("conflict", f"{whose} Invite others: POST /v1/batches/{batch}/reviewers.")
+            detail = f"{who} could read the reports in another role, so no first opinion would be blind."
+            raise HttpProblem("conflict", f"{detail} Invite others: POST /v1/batches/{batch}/reviewers.")
         return blind
 
 
-def _found(proposals: Sequence[ProposalText], people: Sequence[Interest]) -> list[tuple[JobId, MemberId, str, str]]:
+def _search_conflicts(
+    proposals: Sequence[ProposalText], people: Sequence[Interest]
+) -> list[tuple[JobId, MemberId, str, str]]:
     search = ConflictSearch(people)
     return [
         (proposal.id, item.member, item.source, item.words)

@@ -1,4 +1,4 @@
-"""Summaries of batches: their progress, and the expected time of completion."""
+"""Summaries of batches: their progress, and when they are expected to finish."""
 
 import datetime as dt
 
@@ -6,7 +6,7 @@ from assayer_client.batches import BatchLinks, BatchSummary
 from orchestrator.jobs.submissions import BatchStatus, count_unfinished, ideas_per_hour
 
 _LEAST_DONE = 5
-"""Minimum number of evaluations for estimating the rate."""
+"""Minimum number of finished evaluations for estimating the rate of a running batch."""
 
 
 def batch_path(batch: str) -> str:
@@ -39,5 +39,5 @@ def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """Return the distinct tags in a comma-separated text, in their order."""
+    """Return the distinct tags in a comma-separated text, in order."""
     return tuple(dict.fromkeys(tag for part in text.split(",") if (tag := " ".join(part.split()))))

@@ -28,8 +28,8 @@ def dossier_of(
     warnings = [
         BriefLine(name=name, text=text)
         for number, name, text in (
-            (unfinished, "Not finished", f"{count(unfinished, 'proposal')} of it are still being evaluated or wait."),
-            (flagged, "Look at these texts first", f"{count(flagged, 'proposal')} hold suspicious text."),
+            (unfinished, "Not finished", f"{count(unfinished, 'proposal')} still queued or running."),
+            (flagged, "Look at these texts first", f"{count(flagged, 'proposal')} with suspicious text."),
         )
         if number
     ]
@@ -38,10 +38,12 @@ def dossier_of(
         subtitle=f"made {moment(now)}",
         counts=tuple(_counts(call, rows)),
         warnings=tuple(warnings),
-        order=f"By the ranking {ranking}, then by score." if ranking else "By score; those without one come last.",
+        order=f"By the ranking {ranking}, then by score."
+        if ranking
+        else "By score; proposals without a score come last.",
         with_people=bool(people),
         with_certainty=any(row.figures.certainty for row in rows if row.figures),
-        rows=tuple(_row(row, people) for row in sorted(rows, key=_place)),
+        rows=tuple(_row(row, people) for row in sorted(rows, key=_sort_key)),
         refused=tuple(
             BriefLine(name=one_line(item.source)[:120], text=one_line(item.detail)[:_LONGEST]) for item in call.rejected
         ),
@@ -52,7 +54,7 @@ def dossier_of(
     )
 
 
-def _place(row: TableRow) -> tuple[bool, int, bool, float, int]:
+def _sort_key(row: TableRow) -> tuple[bool, int, bool, float, int]:
     score = row.figures.score if row.figures else None
     return row.rank is None, row.rank.rank if row.rank else 0, score is None, -(score or 0.0), row.row or 0
 
@@ -66,7 +68,7 @@ def _counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
         yield BriefLine(name="Refused", text=count(len(call.rejected)))
     if call.erased:
         yield BriefLine(name="Erased", text=count(call.erased))
-    unknown = "not known of all; known are "
+    unknown = "not known for all proposals; known: "
     known = money(call.known_cost_usd) if call.cost_usd is None else money(call.cost_usd)
     yield BriefLine(name="Cost", text=f"{unknown}{known}" if call.cost_usd is None else known)
 
@@ -99,7 +101,7 @@ def _people(panel: Panel) -> Iterable[BriefLine]:
     yield BriefLine(name="Given", text=opinions_given)
     if panel.set_aside:
         yield BriefLine(name="Not counted", text=f"{count(panel.set_aside)}, by people with a conflict of interest")
-    for name, agreement in (("of first opinions", panel.blind), ("as they stand", panel.standing)):
+    for name, agreement in (("of first opinions", panel.blind), ("of current opinions", panel.standing)):
         kappa = agreement.kappa
         kappa_text = f"none. {kappa.reason}" if isinstance(kappa, Absent) else f"{kappa:.2f}"
         yield BriefLine(name=f"Agreement {name} (κ)", text=kappa_text)

@@ -1,4 +1,4 @@
-"""Reviewers of a call, chosen or invited."""
+"""Reviewers of a call: those who are asked, and how they are chosen."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -58,8 +58,8 @@ async def choose_reviewers(
 
 
 async def _known(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> list[MemberId]:
-    """Return the named reviewers, without duplicates and in order. Raises HttpProblem."""
+    """Return the named reviewers, without duplicates and in order. Raises HttpProblem if any is not a reviewer."""
     reviewing = {member.id for member in await members.reviewers(tenant)}
     if unknown := sorted(set(named) - reviewing):
-        raise HttpProblem.invalid(f"These are not your reviewers: {', '.join(unknown[:20])}.", "/reviewers")
+        raise HttpProblem.invalid(f"These members are not your reviewers: {', '.join(unknown[:20])}.", "/reviewers")
     return [MemberId(id) for id in dict.fromkeys(named)]

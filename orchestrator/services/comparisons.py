@@ -12,7 +12,7 @@ def comparison_request(
     """Return the request for a comparison. Raises HttpProblem if both ideas have the same text."""
     asked = body or ComparisonBody()
     if first.id == second.id:
-        raise HttpProblem.invalid("It has the same text as `first`: there is nothing to compare.", "/second")
+        raise HttpProblem.invalid("It has the same text as `first`. Give two different ideas.", "/second")
     return ComparisonRequest(
         first=first,
         second=second,

@@ -1,4 +1,4 @@
-"""Proofs of erasures."""
+"""Proofs of erasures: the audit log's entry, and a new check that the data is gone."""
 
 import datetime as dt
 from collections import Counter
@@ -28,8 +28,8 @@ _THINGS = {
 async def proof_of(
     audit_log: PgAuditLog, erasures: PgErasures, tenant: TenantId, number: int, now: dt.datetime
 ) -> ErasureProof:
-    """Return the proof of an erasure, including any of the erased data that is still stored. Raises HttpProblem
-    (404)."""
+    """Return the proof of the erasure with this number in the audit log, and check again whether any of the erased data
+    is still stored. Raises HttpProblem (404)."""
     entries = await audit_log.entries(tenant, after=number - 1, limit=1)
     entry = entries[0] if entries and entries[0].number == number else None
     if entry is None or entry.act != "erased" or entry.content is None:
@@ -55,26 +55,26 @@ async def proof_of(
 
 
 def proof_page(proof: ErasureProof) -> ErasurePage:
-    looked = moment(proof.checked_at)
-    lead = f"Nothing of it is stored any longer, as checked on {looked}."
+    checked_at = moment(proof.checked_at)
+    lead = f"None of the erased data is stored any longer, as checked on {checked_at}."
     if proof.still_stored:
-        lead = f"Not everything is deleted: {', '.join(proof.still_stored)} is still stored, as checked on {looked}."
+        lead = f"Not everything was deleted. Still stored: {', '.join(proof.still_stored)}, as checked on {checked_at}."
     words = count(proof.words_erased, "earlier entry about it", "earlier entries about it")
-    text_erased = f"The text of {words} went too; that each was made, and when, still stands there"
+    text_erased = f"The text of {words} was erased too; the log still shows that each was made, and when"
     lines = (
         ("Erased on", moment(proof.at)),
         ("Erased by", f"{proof.by_name or proof.by}, {proof.role}"),
         ("What", _about(proof.about)),
         ("Deleted", counted_things(proof.things)),
         *((("Taken out of", _rankings_that_stay(proof.taken_out_of)),) if proof.taken_out_of else ()),
-        ("In the audit log", text_erased if proof.words_erased else "It held no text about it"),
+        ("In the audit log", text_erased if proof.words_erased else "The log held no text about it"),
     )
     entry = f"{proof.number}:{proof.hash}"
     technical = [("Entry of this erasure", entry)]
     if proof.tip != entry:
         technical.append(("Newest entry when checked", proof.tip))
     if proof.taken_out_of:
-        technical.append(("Rankings it was taken out of", ", ".join(proof.taken_out_of)))
+        technical.append(("Rankings from which it was removed", ", ".join(proof.taken_out_of)))
     return ErasurePage(
         lead=lead,
         lines=tuple(BriefLine(name=name, text=text) for name, text in lines),
@@ -87,16 +87,16 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
 
 def _about(about: str) -> str:
     if about == "an applicant":
-        return "Everything of one applicant, who is not named here"
-    return f"The call {about} with everything in it" if about.startswith("bt_") else f"Everything of {about}"
+        return "All data of one applicant, who is not named here"
+    return f"The call {about} with everything in it" if about.startswith("bt_") else f"All data of {about}"
 
 
 def _rankings_that_stay(ids: Sequence[str]) -> str:
     stay = "stays" if len(ids) == 1 else "stay"
-    return f"{count(len(ids), 'ranking', 'rankings')}, which {stay}, with all others as they were"
+    return f"{count(len(ids), 'ranking', 'rankings')}, which {stay}; all other proposals keep their ranks"
 
 
 def counted_things(ids: Sequence[str]) -> str:
     """Return the counts of resources by the prefix of their ids, such as `2 evaluations, 1 ranking`."""
-    counts = Counter(_THINGS.get(item.partition("_")[0], ("other thing", "other things")) for item in ids)
+    counts = Counter(_THINGS.get(item.partition("_")[0], ("other resource", "other resources")) for item in ids)
     return ", ".join(count(number, *named) for named, number in counts.items()) or "nothing"

@@ -38,8 +38,8 @@ async def erasure_of(
 
 
 def _loss(job_to_erase: JobToErase) -> str:
-    """Return what other applicants lose when a ranking is erased along with one applicant, or an empty string if
-    they lose nothing."""
+    """Return a sentence on what other applicants lose if a ranking is deleted along with one applicant's data, or an
+    empty string if they lose nothing."""
     called = _ranking_called(job_to_erase.subject or job_to_erase.id)
     if job_to_erase.kind == "ranking" and job_to_erase.state not in TERMINAL:
         return f"{called} is running and will be deleted too: the others must be ranked again without this applicant."
@@ -47,7 +47,7 @@ def _loss(job_to_erase: JobToErase) -> str:
         return ""
     cost = "cost unknown" if job_to_erase.cost_usd is None else f"cost {money(job_to_erase.cost_usd)}"
     left = count(job_to_erase.left, "proposal")
-    return f"{called} will be deleted too ({cost}): the remaining {left} would have no order."
+    return f"{called} will be deleted too ({cost}): the remaining {left} would have no ranking."
 
 
 def _ranking_called(name: str) -> str:
@@ -57,12 +57,13 @@ def _ranking_called(name: str) -> str:
 async def erase_found(
     erasures: PgErasures, tenant: TenantId, source: str | None, erasure: Erasure, by: ActBy
 ) -> Erasure:
-    """Delete what `erasure_of` has found; `source` is the source that was searched for, if any."""
+    """Delete what `erasure_of` has found, and return it with the number of the proof. `source` is the source that was
+    searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
     kept = [JobId(item.id) for item in erasure.taken_out_of]
     erased = await erasures.erase(tenant, erased_jobs, by, source=source, batch=batch, taken_out_of=kept)
-    # Rankings that were still under way when they were looked at.
+    # Rankings that were still running at the time of the preview but have finished since: they stay.
     finished = {
         job.id: RankingThatStays(id=job.id, title=job.title, taken=len(standing.ideas), left=standing.others)
         for job in erasure.jobs
@@ -70,11 +71,11 @@ async def erase_found(
     }
     warnings = list(erasure.warnings)
     for item in finished.values():
-        lost = next(
+        outdated = next(
             (warning for warning in warnings if warning.startswith(_ranking_called(item.title or item.id))), None
         )
-        if lost is not None:
-            warnings.remove(lost)
+        if outdated is not None:
+            warnings.remove(outdated)
     return erasure.model_copy(
         update={
             "warnings": tuple(warnings),

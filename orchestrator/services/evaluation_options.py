@@ -27,24 +27,24 @@ class EvaluationOptions:
     unavailable: Mapping[str, str] = field(default_factory=dict)
     """Reason why a method cannot run here, by name; methods that can run are missing."""
     blind: BlindDefault = "several"
-    """Default choice of the ideas that are judged blind, if the request does not state it."""
+    """Which ideas are judged blind if the request does not state it."""
     overnight: bool = False
-    """True if jobs can wait for batches of the language model's endpoint."""
+    """True if jobs can use the batch API of the language model's provider."""
     judging: Judging = field(default_factory=lambda: Judging(None))
     """Judging options that are the same for all rankings of this service."""
     walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
     """Options for the search for missed references, used if the request does not set them."""
     personas: int | None = None
-    """Number of personas from which InnoEval's boards are drawn, which limits their size; None if the API does not
-    know it, but evaluations do."""
+    """Number of personas from which InnoEval's boards are drawn, which limits their size. None if only the workers know
+    it."""
     board_models: tuple[str, ...] = ()
     """Models that a request can name for InnoEval's boards."""
     typical: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
     """Typical cost and duration of an evaluation by method, used if a tenant has too few of its own; unmeasured
     methods are missing."""
     typical_board: Callable[[int | None, Sequence[str]], TypicalEvaluation] | None = None
-    """Function that returns the typical cost and duration of InnoEval for a board size and its models; None if
-    unmeasured."""
+    """Function that returns the typical cost and duration of InnoEval for a board size and its models; None if they
+    have not been measured."""
 
     @property
     def offered(self) -> dict[str, str]:
@@ -56,25 +56,25 @@ class EvaluationOptions:
         if method not in self.methods:
             return f"There is no method {method!r}.{suggestion(method, sorted(self.offered))}"
         if why := self.unavailable.get(method):
-            return f"The method {method} cannot run here: {why} Offered: {', '.join(sorted(self.offered)) or 'none'}."
+            return f"The method {method} cannot run here: {why} Available: {', '.join(sorted(self.offered)) or 'none'}."
         return None
 
     def board_problem(self, board: int | None, models: Sequence[str], method: str) -> BoardProblem | None:
-        """Return the reason why no board of this size can be drawn, or distributed among these models; None if such a
-        board is possible, or if no board was requested."""
+        """Return why a board of this size cannot be drawn, or cannot use these models; None if it is possible, or if no
+        board was requested."""
         if method != INNOEVAL and (board is not None or models):
             detail = f"Only the method {INNOEVAL} has a board. Use that method, or omit the board."
             return BoardProblem("board_models" if board is None else "board", detail)
         if board is not None and self.personas is not None and board > self.personas:
-            counted = f"A board of {board} was requested, but there are only {self.personas} personas."
-            return BoardProblem("board", f"{counted} Request at most that many.")
+            fault = f"A board of {board} was requested, but there are only {self.personas} personas."
+            return BoardProblem("board", f"{fault} Request at most that many.")
         for model in models:
             if model not in self.board_models:
                 permitted = ", ".join(self.board_models)
                 advice = (
                     f"Permitted: {permitted}."
                     if permitted
-                    else "None is permitted here; the operator permits models with ASSAYER_EVALUATION__BOARD_MODELS."
+                    else "None are permitted here; the operator can permit some in ASSAYER_EVALUATION__BOARD_MODELS."
                 )
                 return BoardProblem("board_models", f"The model {model[:80]!r} is not permitted for boards. {advice}")
         return None
@@ -83,7 +83,9 @@ class EvaluationOptions:
         return judged_blind(asked, self.blind, several=several)
 
     def check_priority(self, priority: Priority) -> None:
-        """Raise HttpProblem for overnight priority if no batches of language models are set up."""
+        """Raise HttpProblem for overnight priority if no batch API of a language model is set up."""
         if priority == "overnight" and not self.overnight:
-            detail = "No language model batches are set up here, so overnight work is not possible."
-            raise HttpProblem("not-configured", f"{detail} The operator can set ASSAYER_LLM__BATCH__ENABLED.")
+            detail = "No batch API of a language model is set up here, so the priority `overnight` is not available."
+            raise HttpProblem(
+                "not-configured", f"{detail} The operator can enable it with ASSAYER_LLM__BATCH__ENABLED."
+            )

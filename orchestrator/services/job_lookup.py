@@ -1,4 +1,4 @@
-"""Lookup of a tenant's jobs and batches by id; raises a problem if there is none."""
+"""Lookup of a tenant's jobs and batches by id, and the problems raised if they, or their results, do not exist."""
 
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, TenantId
 from orchestrator.jobs.submissions import BatchStatus
@@ -31,5 +31,5 @@ def no_result_problem(job: Job) -> HttpProblem:
             return HttpProblem("gone", f"The result of this {job.kind} has been deleted.", state=job.state)
         case _:
             return HttpProblem(
-                "not-finished", f"The {job.kind} is {job.state}. Its events tell when it is done.", state=job.state
+                "not-finished", f"The {job.kind} is {job.state}. Its events show when it ends.", state=job.state
             )

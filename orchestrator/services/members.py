@@ -22,8 +22,8 @@ async def get_member(members: PgMembers, tenant: TenantId, id: str) -> Member:
 
 
 async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body: MemberBody, by: ActBy) -> Member:
-    """Create a member with this id; repeating the same invitation returns the member that it created. Raises
-    HttpProblem."""
+    """Create a member with this id and send them an email. Repeating the same invitation returns the member that it
+    created. Raises HttpProblem."""
     _check_rank(by.actor, body.role)
     new = NewMember(**body.model_dump())
     made = await members.invite(tenant, id, new, by, mailed=True)
@@ -36,7 +36,7 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
 
 
 async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: ActBy) -> Member:
-    """Change the fields of a member; only owners are allowed to change an address. Raises HttpProblem,
+    """Change the fields of a member. Only owners may change a role or an address. Raises HttpProblem,
     ReviewRefused."""
     before = await get_member(members, tenant, id)
     _check_rank(by.actor, before.role)
@@ -73,7 +73,7 @@ async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> 
 
 
 def _check_rank(actor: Actor, role: PersonRole) -> None:
-    """Raise HttpProblem unless the actor is allowed to create, change and remove members with this role; only owners
-    are allowed to do so for owners."""
+    """Raise HttpProblem unless the actor may create, change and remove members with this role. Only owners may do so
+    for owners."""
     if role == "owner" and actor.role not in _OWNERS:
         raise HttpProblem("forbidden", "Only an owner may appoint, change or remove an owner.")

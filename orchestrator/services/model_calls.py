@@ -1,4 +1,4 @@
-"""Requests to language models made for a report."""
+"""Language model calls made for a report, and their stored messages and answers."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -18,20 +18,25 @@ async def call_contents(
 ) -> ModelCallContents:
     """Return one of the job's calls with its messages and answer. Raises HttpProblem (404)."""
     if number > len(calls):
-        raise HttpProblem("not-found", f"The evaluation {job.id} has {len(calls):,} calls, and no number {number:,}.")
+        raise HttpProblem(
+            "not-found", f"The evaluation {job.id} has only {len(calls):,} calls; there is no call {number:,}."
+        )
     call, key = calls[number - 1]
     contents = await stored.find(key)
     if contents is None:
-        lost = Absent(reason="There was no answer." if call.outcome == "failed" else "It is kept no longer.")
-        return ModelCallContents(call=call, messages=lost, answer=lost)
-    unkept = Absent(reason="They were not kept: the answer is from before that was done, or it is switched off.")
-    return ModelCallContents(call=call, messages=contents.messages or unkept, answer=contents.answer)
+        missing = Absent(
+            reason="The call failed without an answer." if call.outcome == "failed" else "It is no longer stored."
+        )
+        return ModelCallContents(call=call, messages=missing, answer=missing)
+    unstored = Absent(reason="The messages were not stored: this is switched off, or was when the answer was given.")
+    return ModelCallContents(call=call, messages=contents.messages or unstored, answer=contents.answer)
 
 
 async def calls_of(
     ledger: PgLedger, job: Job, events: Sequence[JobEvent], now: dt.datetime
 ) -> list[tuple[ModelCall, str]]:
-    """Return the job's calls, each with the key of its answer. `events` holds all events of the job."""
+    """Return the job's calls in the order in which they ended, each with the key of its stored answer. `events` holds
+    all events of the job."""
     rows = await ledger.rows_of_job(job.id)
     end = job.finished_at or now
     return [
@@ -41,6 +46,6 @@ async def calls_of(
 
 def _call(number: int, row: LedgerRow) -> ModelCall:
     record = row.record
-    same = record.model_dump(exclude={"latency_seconds", "redacted"})
+    fields = record.model_dump(exclude={"latency_seconds", "redacted"})
     seconds = record.latency_seconds
-    return ModelCall(**same, number=number, outcome=row.outcome, error=row.error, ended_at=row.at, seconds=seconds)
+    return ModelCall(**fields, number=number, outcome=row.outcome, error=row.error, ended_at=row.at, seconds=seconds)

@@ -1,5 +1,5 @@
-"""Reviewers' opinions of a proposal: the requirement of a blind first opinion, the text shown to reviewers, and their
-judgements of points."""
+"""Reviewers' opinions on a proposal: the requirement of a blind first opinion, the text shown to reviewers, and their
+judgements on points of the report."""
 
 import asyncio
 import re
@@ -22,14 +22,13 @@ from orchestrator.store.opinions import PgOpinions
 
 
 async def require_blind_opinion(assignments: PgAssignments, tenant: TenantId, evaluation: str, reviewer: str) -> None:
-    """Raise HttpProblem unless the proposal is assigned to the reviewer, who has already submitted the opinion required
-    before seeing the program's report."""
+    """Raise HttpProblem unless the proposal is assigned to the reviewer and they have submitted their first opinion,
+    which must precede reading the program's report."""
     blind_given = await assignments.blind_given(tenant, JobId(evaluation), MemberId(reviewer))
     if not required(blind_given, not_there("evaluation", evaluation)):
         raise HttpProblem(
             "forbidden",
-            "First give your own opinion, before you see what the program found: "
-            f"POST /v1/evaluations/{evaluation}/opinions.",
+            f"Submit your own opinion before you see the program's report: POST /v1/evaluations/{evaluation}/opinions.",
         )
 
 
@@ -37,8 +36,8 @@ _POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
 
 
 async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRead:
-    """Return the proposal in the form that its reviewers are allowed to read. Raises HttpProblem: 404, or 409 while its
-    text has not been read."""
+    """Return the proposal as its reviewers may read it, masked if it is judged blind. Raises HttpProblem: 404, or 409
+    while its document has not been read, or if masking would leave no text."""
     job = await find_job(jobs, tenant, id, "evaluation")
     request = await jobs.request(tenant, job.id)
     if not isinstance(request, EvaluationRequest):
@@ -48,13 +47,14 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
             idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
         except InputError:
             raise HttpProblem(
-                "conflict", "Almost all of it identifies its authors: masked, nothing is left to read."
+                "conflict", "Almost all of the text identifies its authors, so no text is left after masking."
             ) from None
         return ProposalToRead(evaluation=job.id, title=idea.title, text=idea.whole_text, masked=request.blind)
     report = await jobs.report(tenant, job.id)
     if report is None:
         raise HttpProblem(
-            "not-finished", "It was submitted as a document, whose text is available once it has been read."
+            "not-finished",
+            "The proposal was submitted as a document. Its text is available once the evaluation has read it.",
         )
     return ProposalToRead(evaluation=job.id, title=report.idea.title, text=report.idea.whole_text, masked=request.blind)
 
@@ -73,7 +73,7 @@ async def judge_point(
 
 
 def _is_point(report: Report, pointer: str) -> bool:
-    """Return True if the pointer leads to a claim of the report; notices and masked words are not claims."""
+    """Return True if the pointer leads to a claim of the report, rather than to a notice, for example."""
     if not _POINTER.fullmatch(pointer):
         return False
     value: object = report

@@ -1,4 +1,4 @@
-"""Panel of a call: opinions by proposal, and the agreement among reviewers."""
+"""Panel of a call: the opinions on each proposal, and the agreement among reviewers."""
 
 import asyncio
 from collections import defaultdict
@@ -26,7 +26,7 @@ async def panel_page(
     after: PanelCursor | None,
     limit: int | None,
 ) -> tuple[Panel, PanelCursor | None]:
-    """Return the panel of an existing batch with at most `limit` rows, and the cursor of the next page."""
+    """Return the panel of an existing batch with at most `limit` rows, and the cursor for the next page or None."""
     more = None if limit is None else limit + 1
     proposals = await reviewing.panels.proposals(tenant, batch, after=after, limit=more)
     page = proposals[:limit]

@@ -1,5 +1,5 @@
-"""Ideas to rank: those of a request, or of a finished batch with the scores of its reports, and comparisons already
-known between them."""
+"""Ideas to rank, from a request or from a finished batch with the scores of its reports; and known comparisons between
+them."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -28,12 +28,12 @@ from orchestrator.store.rankings import PgRankings
 
 
 class RankingBody(wire.RankingBody):
-    """Request for a ranking of ideas or of a finished batch; for a batch the ranking starts from the scores in its
+    """Request for a ranking of ideas or of a finished batch. The ranking of a batch starts from the scores in its
     reports."""
 
     comparisons: tuple[HandedInComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
-    """Comparisons of an earlier ranking or comparison job. Those between two of these ideas are not requested
-    again. The names of their ideas are not stored."""
+    """Comparisons of an earlier ranking or comparison job. Those between two of these ideas are not made again. The
+    names of their ideas are not stored."""
 
 
 @dataclass
@@ -83,17 +83,21 @@ def _check_candidates(candidates: RankingCandidates, body: RankingBody) -> None:
     count = len(candidates.ideas)
     pointer = "/ideas" if body.batch is None else "/batch"
     if count < 2:
-        raise HttpProblem.invalid(f"A ranking needs at least two ideas, and there is {count or 'none'}.", pointer)
+        raise HttpProblem.invalid(
+            f"A ranking needs at least two ideas, but this request has {count or 'none'}.", pointer
+        )
     if body.cut is not None and body.cut >= count:
-        raise HttpProblem.invalid(f"A cut at {body.cut} leaves nothing to decide among {count} ideas.", "/cut")
+        raise HttpProblem.invalid(
+            f"The cutoff is {body.cut}, but must be lower than the number of ideas, {count}.", "/cut"
+        )
 
 
 def _judged_blind(candidates: RankingCandidates, body: RankingBody, options: EvaluationOptions) -> bool:
     masked = sum(idea.blinding is not None for idea in candidates.ideas.values())
     if masked and body.blind is False:
         detail = (
-            f"{masked:,} of the {len(candidates.ideas):,} reports were made blind and hold only the masked text. Leave "
-            "`blind` out, or give the ideas themselves."
+            f"{masked:,} of the {len(candidates.ideas):,} reports were made blind and contain only the masked text. "
+            "Omit `blind`, or send the ideas themselves."
         )
         raise HttpProblem.invalid(detail, "/blind")
     return masked > 0 or options.judged_blind(body.blind, several=True)
@@ -101,13 +105,13 @@ def _judged_blind(candidates: RankingCandidates, body: RankingBody, options: Eva
 
 def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates:
     candidates = RankingCandidates()
-    places: dict[str, int] = {}
-    for place, body in enumerate(bodies):
-        idea = idea_of(body, body.id or f"idea {place + 1}", f"/ideas/{place}")
-        if idea.id in places:
-            detail = f"It has the same text as /ideas/{places[idea.id]}. Give every idea once."
-            raise HttpProblem.invalid(detail, f"/ideas/{place}")
-        places[idea.id] = place
+    positions: dict[str, int] = {}
+    for position, body in enumerate(bodies):
+        idea = idea_of(body, body.id or f"idea {position + 1}", f"/ideas/{position}")
+        if idea.id in positions:
+            detail = f"It has the same text as /ideas/{positions[idea.id]}. Send each idea only once."
+            raise HttpProblem.invalid(detail, f"/ideas/{position}")
+        positions[idea.id] = position
         candidates.ideas[idea.id] = idea
         if body.score is not None:
             candidates.scores[idea.id] = body.score
@@ -118,21 +122,21 @@ async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) ->
     batch = await find_batch(jobs, tenant, name)
     if batch.finished_at is None:
         raise HttpProblem(
-            "not-finished", f"The batch {name} has not finished. Its events tell when it has; DELETE cancels the rest."
+            "not-finished", f"The batch {name} has not finished. Its events show when it does; DELETE cancels the rest."
         )
     candidates = RankingCandidates()
     first: dict[str, str] = {}
     async for job, _, report in jobs.batch_rows(tenant, name):
         candidates.evaluations.append(job.id)
         if report is None:
-            reason = job.problem.title if job.problem else f"It has no report: it is {job.state}."
+            reason = job.problem.title if job.problem else f"It has no report: its evaluation is {job.state}."
         elif report.idea.id in first:
             reason = f"It has the same text as {first[report.idea.id]}."
         else:
             first[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)
             continue
-        candidates.left_out.append(LeftOut(**_named(job), reason=reason))
+        candidates.left_out.append(LeftOut(**_identifiers_of(job), reason=reason))
     return candidates
 
 
@@ -140,12 +144,12 @@ def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None
     candidates.ideas[report.idea.id] = idea_of_report(report)
     score = score_of(report)
     if isinstance(score, Absent):
-        candidates.unscored.append(UnscoredIdea(**_named(job), reason=score.reason))
+        candidates.unscored.append(UnscoredIdea(**_identifiers_of(job), reason=score.reason))
     else:
         candidates.scores[report.idea.id] = score
 
 
-def _named(job: Job) -> dict[str, Any]:
+def _identifiers_of(job: Job) -> dict[str, Any]:
     reference = own_reference(job.source, job.row)
     return {"evaluation": job.id, "row": job.row, "source": job.source, "reference": reference}
 
@@ -158,21 +162,21 @@ async def _known_comparisons(
     ideas: Mapping[str, Idea],
     judging: Judging,
 ) -> tuple[Comparison, ...]:
-    """Return the known comparisons between two of the ideas. Raises HttpProblem if there are none, or if any was
-    judged under other conditions than this ranking uses: another model, prompt, text of an idea, blinding or use of
-    reports."""
+    """Return the known comparisons between two of the ideas. Raises HttpProblem if comparisons were supplied but none
+    of them is between two of the ideas, or if any was judged under other conditions: another model, prompt, text of an
+    idea, blinding or use of reports."""
     comparisons = [comparison.without_names() for comparison in body.comparisons]
     if body.earlier is not None:
         comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.earlier, "ranking"))
     known = of_these_words(comparisons, ideas.keys(), judging)
     pointer = "/comparisons" if body.comparisons else "/earlier"
     if known.refused:
-        detail = f"{other_words(known.refused, judging)} Leave them out, or change `blind` if that is the reason."
+        detail = f"{other_words(known.refused, judging)} Omit them, or change `blind` if that is the reason."
         raise HttpProblem.invalid(detail, pointer)
     if comparisons and not known.usable:
         raise HttpProblem.invalid(
             f"None of the {len(comparisons):,} comparisons is between two of these {len(ideas):,} ideas. An idea whose "
-            "words have changed is another idea.",
+            "text has changed counts as a different idea.",
             pointer,
         )
     return await asyncio.to_thread(lambda: tuple(sanitised_comparison(item) for item in known.usable))

@@ -1,4 +1,4 @@
-"""Reports of evaluations, complete or redacted for reviewers."""
+"""Reports of evaluations, either complete or masked for reviewers."""
 
 import asyncio
 
@@ -19,8 +19,8 @@ async def stored_report(jobs: PgJobs, tenant: TenantId, id: str) -> Report:
 
 
 async def report_of_reviewer(jobs: PgJobs, tenant: TenantId, id: str) -> Report | None:
-    """Return the report, without details that identify the applicant if the proposal is judged blind; None if there
-    is no report."""
+    """Return the report as a reviewer may read it: if the proposal is judged blind, without details that identify the
+    applicant. None if there is no report."""
     report = await jobs.report(tenant, JobId(id))
     if report is None:
         return None

@@ -13,8 +13,8 @@ UNNAMED_SOURCE = "the request"
 
 
 def idea_of(body: IdeaBody, source: str, pointer: str) -> Idea:
-    """Parse the idea of a request; `pointer` is its location in the request. Takes up to a second, so it must not
-    run on the event loop. Raises HttpProblem."""
+    """Parse the idea of a request; `pointer` is its location in the request. Parsing takes up to a second, so do not
+    call this on the event loop. Raises HttpProblem."""
     name = source or UNNAMED_SOURCE
     try:
         if body.sections is None:
@@ -42,15 +42,15 @@ def idea_of_report(report: Report) -> Idea:
 
 
 async def evaluated_idea(jobs: PgJobs, tenant: TenantId, evaluation: str, pointer: str) -> Idea:
-    """Return the idea of a finished evaluation, masked if it was judged blind. Raises HttpProblem; `pointer` is the
-    location of the evaluation in the request, empty for a page."""
+    """Return the idea of a finished evaluation, masked if it was judged blind. `pointer` is the location of the
+    evaluation in the request body; it is empty for a page. Raises HttpProblem."""
     job = await jobs.get(tenant, JobId(evaluation))
     report = None if job is None or job.kind != "evaluation" else await jobs.report(tenant, job.id)
     if report is not None:
         return idea_of_report(report)
     if job is None:
-        raise NoSuchThing("evaluation", evaluation, f"{evaluation}: There is no such evaluation.")
-    why = f"It has no report: it is {job.state}."
+        raise NoSuchThing("evaluation", evaluation, f"There is no evaluation {evaluation}.")
+    why = f"It has no report: its state is {job.state}."
     if pointer:
         raise HttpProblem.invalid(why, pointer)
     raise HttpProblem("not-found", f"{evaluation}: {why}")

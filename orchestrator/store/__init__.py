@@ -1,6 +1,6 @@
 """Persistent storage in PostgreSQL: jobs, tenants, answers, ledger, papers, reports and viewpoint graphs.
 
-`PgViewpointGraph` is in `orchestrator.store.viewpoint_graph` because it needs a numerical library."""
+`PgViewpointGraph` is not re-exported here, because `orchestrator.store.viewpoint_graph` needs a numerical library."""
 
 from orchestrator.settings import ApiKeySettings, DatabaseSettings
 from orchestrator.store.answer_cache import PgAnswerCache

@@ -1,4 +1,4 @@
-"""Cache of language models' answers, written together with the ledger of their calls."""
+"""Cache of the answers of language models, written together with the ledger of calls."""
 
 import uuid
 import zlib
@@ -19,8 +19,9 @@ from orchestrator.store.json_columns import (
     to_json_column,
 )
 
-_PATIENCES = 5
-"""Factor by which recording a call waits longer than other statements while the database is unreachable."""
+_PATIENCE_FACTOR = 5
+"""Factor by which the recording of a call keeps retrying longer than other statements while the database is
+unreachable."""
 _MESSAGES = TypeAdapter(tuple[Message, ...])
 _LEVEL = 1
 """Compression level of messages."""
@@ -69,7 +70,9 @@ class PgAnswerCache(PgClaims):
         instead_of: CachedAnswer | None = None,
         claimant: str | None = None,
     ) -> None:
-        """Record a call in the ledger, with its answer; the answer for a run whose job was erased is not stored."""
+        """Record a call in the ledger, and store its answer unless the job of its run was erased. If another answer is
+        stored under the same key, it is replaced only if it equals `instead_of`. With `claimant`, also release the
+        claim on the key."""
         statement = _INSERT_LEDGER_ROW_AND_RELEASE
         values: tuple[object, ...] = (*_columns(row), claimant)
         if answer is not None:
@@ -78,9 +81,9 @@ class PgAnswerCache(PgClaims):
             # If this is NULL, no stored value equals it, and an existing answer stays.
             unusable = None if instead_of is None else storable_text(instead_of.value)
             statement = _INSERT_LEDGER_ROW_AND_ANSWER
-            values = (*values, *cached, to_json_column(record), unusable, _packed(answer.messages))
-        # Extended patience, because a paid call that is not recorded is charged to no tenant and paid for again.
-        patience = _PATIENCES * self._database.patience_seconds
+            values = (*values, *cached, to_json_column(record), unusable, _pack(answer.messages))
+        # Retries for longer, because a paid call that is not recorded is charged to no tenant and paid for again.
+        patience = _PATIENCE_FACTOR * self._database.patience_seconds
         await self._database.run(lambda connection: connection.fetch(statement, *values), patience)
 
 
@@ -114,7 +117,7 @@ def _columns(row: LedgerRow) -> tuple[object, ...]:
     )
 
 
-def _packed(messages: Sequence[Message]) -> bytes | None:
+def _pack(messages: Sequence[Message]) -> bytes | None:
     return zlib.compress(_MESSAGES.dump_json(tuple(messages)), _LEVEL) if messages else None
 
 
@@ -129,8 +132,8 @@ class PgCallContents(Store):
     """Messages and answers of language model calls, for people to read."""
 
     async def find(self, key: str) -> CallContents | None:
-        """Return the contents of a ledger row's call, or None if no answer is stored because there was none or
-        it was deleted."""
+        """Return the contents of the call with this key, or None if no answer is stored: the call failed, or the answer
+        was deleted."""
         row = await self._database.fetch_one(_FIND_CONTENTS, key)
         if row is None:
             return None

@@ -1,4 +1,4 @@
-"""Assignments of a call: a table that the database sorts and paginates; and the load of each reviewer."""
+"""Assignments of a call: a table that the database sorts and paginates, and the number of proposals per reviewer."""
 
 from collections import defaultdict
 from typing import Literal, NamedTuple
@@ -74,7 +74,7 @@ class ReviewerLoad(NamedTuple):
 
     assigned: int
     waiting: int
-    """Number of assigned proposals without an opinion."""
+    """Number of assigned proposals that have no opinion yet."""
 
 
 class CallConflicts(NamedTuple):
@@ -97,7 +97,7 @@ class PgAssignedTables(Store):
         return TablePage.of(rows, proposals)
 
     async def loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
-        """Return the loads by reviewer; reviewers without assignments in the call are missing."""
+        """Return the load of each reviewer with assignments in the call, by member id."""
         rows = await self._database.fetch(_LOADS, tenant, batch)
         return {row["member"]: from_row(ReviewerLoad, row) for row in rows}
 

@@ -141,14 +141,13 @@ class PgAssignments(LoggedStore):
         limit: int = 10_000,
         masked: bool = False,
     ) -> list[Assignment]:
-        """Return assignments of one member or all, in one call or all; those awaiting an opinion come first. With
-        `masked`, titles are as reviewers see them: the title of a proposal judged blind is masked, or replaced by its
-        number until the report exists."""
+        """Return assignments, optionally only those of a member or a call; those that need an opinion come first. With
+        `masked`, titles are as reviewers see them: the title of a proposal judged blind is masked or, until its report
+        exists, replaced by its number."""
         return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit, masked)
 
     async def blind_given(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
-        """Return True if the reviewer has given a first opinion on a proposal; None if the proposal is not assigned to
-        them."""
+        """Return whether the reviewer has given a first opinion on a proposal; None if it is not assigned to them."""
         row = await self._database.fetch_one(_BLIND_GIVEN, tenant, evaluation, member)
         return None if row is None else row["blind_given"]
 
@@ -160,7 +159,7 @@ class PgAssignments(LoggedStore):
         return {row["id"]: row["title"] for row in await self._database.fetch(_TITLES, tenant, batch)}
 
     async def not_blind(self, tenant: TenantId, batch: BatchId) -> dict[MemberId, dt.datetime]:
-        """Return the reviewers who could read reports of the call in another role, with the time until which they
+        """Return the reviewers who could read reports of the call in an earlier role, with the time until which they
         could. No proposals of the call are assigned to them."""
         rows = await self._database.fetch(_NOT_BLIND, tenant, batch)
         return {MemberId(row["id"]): row["read_reports_until"] for row in rows}
@@ -183,8 +182,8 @@ class PgAssignments(LoggedStore):
     async def declare(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
     ) -> ConflictOfInterest | None:
-        """Declare a conflict of interest, ending the assignment if it has no opinion. Returns None if there is no such
-        proposal or person."""
+        """Declare a conflict of interest, and end the assignment unless it has an opinion. Return None if the proposal
+        or the member does not exist."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         values = (tenant, evaluation, member, storable_text(reason))
         declared = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at)
@@ -198,7 +197,7 @@ class PgAssignments(LoggedStore):
     async def clear(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
     ) -> ConflictOfInterest | None:
-        """Clear a conflict of interest that does not apply; returns None if there was none."""
+        """Clear a conflict of interest that does not apply. Return None if there is none."""
         await hold_call_open(connection, tenant, evaluation)
         values = (tenant, evaluation, member, storable_text(reason))
         cleared = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
@@ -216,15 +215,15 @@ class PgAssignments(LoggedStore):
         pairs: Sequence[tuple[JobId, MemberId]],
         by: ActBy,
     ) -> list[tuple[JobId, MemberId]]:
-        """Create the pairs that are new and still allowed, and return them. A pair is refused if a conflict now bars
-        it, or if the reviewer could read the reports. Assignments of the call without an opinion end if they are barred
-        in the same way, or if the assigned person is no longer a reviewer."""
+        """Create the assignments that are new and still allowed, and return them. A pair is left out if there is now a
+        conflict, or if the reviewer could read the reports. For the same reasons, or if the member is no longer a
+        reviewer, existing assignments of the call end unless they have an opinion."""
         await hold_call_open(connection, tenant, batch, alone=True)
         ended = await connection.fetch(_END_BARRED, tenant, batch)
         evaluations, members = [list(item) for item in zip(*pairs, strict=True)] if pairs else ([], [])
         rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch)
         new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
-        # Members are locked before the end of the audit log, in the same order as by changes of members.
+        # Members are locked before the audit log's tip, in the same order as when members are changed.
         for row in ended:
             content = {"member": row["member"], "reason": row["reason"]}
             await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)

@@ -1,4 +1,4 @@
-"""Audit log of people's actions in PostgreSQL, which prevents changes and deletions of entries."""
+"""Audit log of people's acts in PostgreSQL, where database rules prevent changes and deletions of entries."""
 
 import datetime as dt
 import json
@@ -49,8 +49,8 @@ _FORGET = """
       AND entry.tenant = $1 AND entry.number = audit_contents.number AND entry.act <> 'erased'
     RETURNING entry.number
 """
-# Content about resources that the tenant's retention period deleted; erasures delete such content themselves.
-_LEFT_BEHIND = """
+# Content about resources that were deleted at the end of the retention period. Erasures delete content themselves.
+_EXPIRED_CONTENT = """
     SELECT words.tenant, array_agg(DISTINCT words.about) AS things
     FROM audit_contents AS words JOIN tenants ON tenants.id = words.tenant
     WHERE tenants.retention_days IS NOT NULL AND words.about ~ '^(ev|bt|rk)_'
@@ -70,11 +70,11 @@ class PgAuditLog(Store):
     async def append(
         self, connection: Connection, /, tenant: TenantId, by: ActBy, act: AuditedAct, about: str, **content: Any
     ) -> AuditTip:
-        """Append an entry in the same transaction as the act itself, so that either both or neither are stored.
-        `content` is JSON."""
+        """Append an entry in the transaction of the act itself, so that either both or neither are stored. The values
+        in `content` must be serialisable as JSON."""
         await connection.execute(_BEGIN, tenant, FIRST)
         tip = await connection.fetchrow(_TIP, tenant)
-        if tip is None:  # `_BEGIN` has just seen to it
+        if tip is None:  # cannot happen: `_BEGIN` has just created it
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
         words = canonical(json.loads(json_without_nul(canonical({"by": by.actor.name} | content))))
@@ -100,7 +100,7 @@ class PgAuditLog(Store):
         return AuditTip(tenant=tenant, number=entry.number, hash=entry.hash)
 
     record = in_transaction(append)
-    """Record an act that does not change the database."""
+    """Append an entry, in a transaction of its own, for an act that does not change the database."""
 
     async def erase_within(
         self,
@@ -124,8 +124,8 @@ class PgAuditLog(Store):
     async def erase_late(
         self, connection: Connection, tenant: TenantId, by: ActBy, about: str, things: Sequence[str]
     ) -> None:
-        """Erase as `erase_within` does, for entries written since that erasure; without such entries, no new entry is
-        added."""
+        """Delete the content of entries written since an earlier erasure of these resources. If there is any, record
+        this as another erasure."""
         if numbers := await self._forget(connection, tenant, things):
             content = {"things": list(things), "entries": numbers}
             await self.append(connection, tenant, by, "erased", about, **content)
@@ -140,7 +140,7 @@ class PgAuditLog(Store):
     async def purge(self, now: dt.datetime) -> int:
         """Delete the audit content of evaluations, calls and rankings whose retention period has ended; return
         the number of affected tenants."""
-        rows = await self._database.fetch(_LEFT_BEHIND, now)
+        rows = await self._database.fetch(_EXPIRED_CONTENT, now)
         for row in rows:
             await self._purge(TenantId(row["tenant"]), ActBy(_RETENTION, now), "retention", row["things"])
         return len(rows)

@@ -30,8 +30,8 @@ _RULES = f"""
 
 
 class CallRules(Frozen):
-    """Rules by which the first proposal of a call is judged; they apply to all proposals, unless parts or rows were
-    sent with other rules."""
+    """Rules by which the first proposal of a call is judged. They apply to all proposals, unless some parts or rows
+    were sent with different rules."""
 
     method: str
     cutoff: dt.date | None
@@ -53,8 +53,8 @@ class PgCallDetails(LoggedStore):
     async def change(
         self, connection: Connection, tenant: TenantId, batch: BatchId, details: dict[str, Any], by: ActBy
     ) -> bool:
-        """Change `name`, `tags` or `opinions_due` of a call; fields missing from `details` stay unchanged. Returns
-        False if there is no such call. Raises ReviewRefused if the call is signed off."""
+        """Change `name`, `tags` or `opinions_due` of a call; fields missing from `details` stay unchanged. Return False
+        if the call does not exist. Raises ReviewRefused if the call is signed off."""
         name, tags = details.get("name"), details.get("tags", ())
         values = (
             *("name" in details, None if name is None else storable_text(name)),

@@ -1,8 +1,8 @@
-"""Reviewers of a call: members chosen or invited for it. If no member was chosen, all reviewers of the tenant are
+"""Reviewers of a call: members chosen for it or invited to it. If no member was chosen, all reviewers of the tenant are
 asked.
 
-A choice remains in force even if few or none of the chosen members still review: it never opens a call to all reviewers
-by itself."""
+A choice remains in force even if few or none of the chosen members are still reviewers: a call never becomes open to
+all reviewers by itself."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -42,7 +42,7 @@ _END = f"""
 _WITH_PROPOSALS = """
     SELECT DISTINCT member FROM assignments JOIN jobs ON jobs.id = evaluation WHERE tenant = $1 AND batch = $2
 """
-# Members are locked before the end of the audit log, in the same order as by changes of members.
+# Members are locked before the audit log's tip, in the same order as when members are changed.
 _HOLD_PEOPLE = "SELECT FROM members WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
 _NOT_BLIND = f"""
     SELECT read_reports_until FROM members JOIN batches USING (tenant)
@@ -58,7 +58,7 @@ class ChosenReviewers(NamedTuple):
     removed: list[MemberId]
     """Members who were chosen before and are not chosen now."""
     ended: list[tuple[JobId, MemberId]]
-    """Ended assignments: those without an opinion, of people who are no longer asked."""
+    """Assignments that ended: those without an opinion, of people who are no longer asked."""
 
 
 class PgCallReviewers(LoggedStore):
@@ -67,8 +67,8 @@ class PgCallReviewers(LoggedStore):
         self._members = members
 
     async def chosen(self, tenant: TenantId, batch: BatchId) -> frozenset[MemberId] | None:
-        """Return the chosen members, including members who have left or are no longer reviewers. None: no member was
-        chosen, and all reviewers are asked."""
+        """Return the chosen members, including those who have left or are no longer reviewers; None if no member was
+        chosen, so that all reviewers are asked."""
         return frozenset(row["member"] for row in await self._database.fetch(_CHOSEN, tenant, batch)) or None
 
     async def ending(
@@ -113,7 +113,7 @@ class PgCallReviewers(LoggedStore):
         missing."""
         await hold_call_open(connection, tenant, batch, alone=True)
         if await connection.fetchval(_CALL, tenant, batch) is None:
-            raise ReviewRefused(f"There is no such call: {batch}.")
+            raise ReviewRefused(f"The call {batch} does not exist.")
 
     async def _known(self, connection: Connection, tenant: TenantId, new: NewMember) -> Member:
         """Return the member with this address. Raises ReviewRefused unless they are a reviewer."""
@@ -123,7 +123,9 @@ class PgCallReviewers(LoggedStore):
             raise ReviewRefused("A member with this address was just removed. Try again.")
         if member.role != "reviewer":
             article = "an" if member.role[0] in "ao" else "a"
-            raise ReviewRefused(f"{new.email} is the address of {member.name}, {article} {member.role}, no reviewer.")
+            raise ReviewRefused(
+                f"{new.email} is the address of {member.name}, {article} {member.role} and not a reviewer."
+            )
         return member
 
     async def _check_blind(self, connection: Connection, tenant: TenantId, batch: BatchId, member: Member) -> None:
@@ -131,8 +133,8 @@ class PgCallReviewers(LoggedStore):
         assigned to them."""
         if until := await connection.fetchval(_NOT_BLIND, tenant, batch, member.id):
             raise ReviewRefused(
-                f"{member.name} could read the reports of this call until {until:%Y-%m-%d}, in another role: a first "
-                "opinion would not be blind. No invitation was sent."
+                f"{member.name} could read the reports of this call until {until:%Y-%m-%d}, in another role, so a "
+                "first opinion would not be blind. No invitation was sent."
             )
 
     async def _choose(
@@ -148,7 +150,7 @@ class PgCallReviewers(LoggedStore):
                 )
             return ChosenReviewers([], removed, [])
         if await connection.fetchval(_CHOSEN, tenant, batch) is None:
-            raise ReviewRefused("None of these members is still a reviewer. Nothing was changed.")
+            raise ReviewRefused("These members are no longer reviewers. Nothing was changed.")
         ended = [(row["evaluation"], row["member"]) for row in await connection.fetch(_END, tenant, batch, wanted)]
         for evaluation, member in ended:
             content = {"member": member, "reason": "is no longer a reviewer of this call"}

@@ -1,4 +1,4 @@
-"""Figures of all proposals of a call, as columns for plots."""
+"""Figures of all proposals of a call, in columns, for plots."""
 
 import datetime as dt
 import json
@@ -15,7 +15,7 @@ from orchestrator.store.rows import from_row
 
 _NAMED = 50
 
-# One row of arrays: a row for each proposal takes several times as long to fetch.
+# The result is one row of arrays, because a row for each proposal takes several times as long to fetch.
 _COLUMNS = f"""{PROPOSALS}
     SELECT count(*) AS proposals, coalesce(array_agg(score) FILTER (WHERE score IS NOT NULL), '{{}}') AS scores,
            coalesce(array_agg(finished_at) FILTER (WHERE finished_at IS NOT NULL), '{{}}') AS ended,
@@ -51,7 +51,7 @@ class CallSeries(NamedTuple):
     """Costs in US dollars; None if unknown."""
     seconds: list[float | None]
     fits: dict[FitLevel | None, int]
-    """Number of reports by corpus fit; None: the report does not state it."""
+    """Number of reports by corpus fit; the key None counts reports that do not state it."""
 
 
 class RankSeries(NamedTuple):
@@ -62,7 +62,7 @@ class RankSeries(NamedTuple):
     highs: list[float]
     bands: list[Band | None]
     ids: list[str]
-    """Ids of the best fifty; `titles` holds their titles."""
+    """Ids of the best 50 proposals; `titles` holds their titles."""
     titles: list[str]
     cut: int | None
     """Cutoff with which the ranking was started."""

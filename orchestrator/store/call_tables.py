@@ -45,7 +45,7 @@ PROPOSALS = """
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
     )
 """
-"""Query for the proposals of a tenant ($1) and a batch ($2), with their ranks in a ranking ($3), which may be empty."""
+"""SQL that defines `proposals`: those of a tenant ($1) and a batch ($2), with their ranks in a ranking ($3, or '')."""
 # Rows are sorted without their wide columns: figures and problems are read only for the rows of the page.
 _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, run,
@@ -76,7 +76,7 @@ _COUNTS = f"""{PROPOSALS}
 
 
 class TableView(Frozen):
-    """Rows and order of a table, from the parameters of its URL."""
+    """Filter, order and page of a table, from the parameters of its URL."""
 
     q: str = Field(default="", max_length=200)
     outcome: tuple[EvaluationOutcome, ...] = Field(default=(), max_length=len(OUTCOMES))
@@ -92,7 +92,7 @@ class TableView(Frozen):
     ended_to: AwareDatetime | None = None
     """Exclusive upper limit of the end times shown."""
     field: str = Field(default="", max_length=200)
-    """Name of the field to which the proposals shown belong."""
+    """Name of the field of research whose proposals are shown; empty for all."""
     sort: str = Field(default="row", pattern=_SORT)
     """Sort column, or `part:` and the name of a part of the reports."""
     down: bool = False
@@ -143,7 +143,8 @@ class PgCallTables(Store):
     async def page(
         self, tenant: TenantId, batch: BatchId, view: TableView, of_field: Sequence[str] | None = None
     ) -> TablePage[TableRow]:
-        """Return a page of the table; `of_field` holds the runs of the field that the view names."""
+        """Return a page of the table. `of_field` holds the run ids of the proposals in the field that the view names;
+        None for all fields."""
         part = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
         order = "(shares ->> $9)::float8" if part else _ORDERS[view.sort]
         query = _PAGE_OF.format(order=order + (" DESC" if view.down else ""))

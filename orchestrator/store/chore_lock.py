@@ -1,5 +1,5 @@
-"""Locks that let only one process at a time do a chore of the whole service: advisory locks on a dedicated
-connection."""
+"""Advisory locks, on a dedicated connection, with which only one process at a time runs a chore of the whole
+service."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,17 +17,17 @@ _TAKE = "SELECT pg_try_advisory_xact_lock(hashtextextended('assayer chore: ' || 
 class PgChoreLock:
     """Implements `orchestrator.execution.chores.ChoreLock`; use as an async context manager.
 
-    All locks of a process are held by one transaction on one connection outside the pool, so that chores never wait for
-    each other's connections. Transaction locks also work with a transaction pooler. All locks are released together
-    when no chore runs in this process; until then only this process can repeat its chores. If the connection is lost,
-    another process may begin the same chore, so concurrent runs of a chore must do no harm."""
+    One transaction, on one connection outside the pool, holds all locks of a process, so that chores never wait for
+    each other's connections. Transaction locks also work with a transaction pooler. The locks are released together
+    once no chore runs in this process; until then, no other process can run any of these chores. If the connection is
+    lost, another process may start the same chore, so concurrent runs of a chore must do no harm."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._connection: asyncpg.Connection[asyncpg.Record] | None = None
         self._transaction: Transaction | None = None
         self._running: set[str] = set()
-        self._turn = asyncio.Lock()
+        self._mutex = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         return self
@@ -47,7 +47,7 @@ class PgChoreLock:
         return True
 
     async def _take(self, name: str) -> bool:
-        async with self._turn:
+        async with self._mutex:
             if name in self._running:
                 return False
             with self._database.errors_translated():
@@ -64,13 +64,13 @@ class PgChoreLock:
             return taken
 
     async def _leave(self, name: str) -> None:
-        async with self._turn:
+        async with self._mutex:
             self._running.discard(name)
             if not self._running:
                 await self._release()
 
     async def _release(self) -> None:
-        """End the transaction; if that fails, the connection is closed, which ends it as well."""
+        """End the transaction, which releases all locks. If that fails, close the connection to the same effect."""
         transaction, self._transaction = self._transaction, None
         if transaction is None or self._connection is None or self._connection.is_closed():
             return

@@ -1,4 +1,4 @@
-"""Claims on work that several processes might start: one row for each claim, which expires unless it is renewed."""
+"""Claims on work that several processes might start, as rows that expire unless they are renewed."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -61,9 +61,10 @@ class PgClaims(Store):
     async def find_or_claim_row(
         self, find: str, key: str, values: Sequence[object], claimant: str, seconds: float
     ) -> asyncpg.Record | Claimed:
-        """Return the row that `find` selects, or claim its key.
+        """Return the row that `find` selects. If there is none, claim its key and return "claimed", or return
+        "elsewhere" if another claimant holds it.
 
-        `find` is a query from our own code that selects a row by its `key`, which is $1; `values` are $2 and so on."""
+        `find` is a trusted query that selects a row with a column `key`, which is $1; `values` are $2 and so on."""
         statement = _FIND_OR_CLAIM.format(find=find, claimant=f"${len(values) + 2}", seconds=f"${len(values) + 3}")
         row = await self._database.fetch_one(statement, key, *values, claimant, dt.timedelta(seconds=seconds))
         if row is None or (not row["claimed"] and row["key"] is None):

@@ -1,4 +1,4 @@
-"""Connection to PostgreSQL: a pool, timeouts, and retries after a lost connection."""
+"""Access to PostgreSQL: a connection pool, timeouts, and retries after a lost connection."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ from orchestrator.store.rows import Row, from_row
 _LOG = logging.getLogger(__name__)
 _LOGGED_CHARS = 400
 _MIGRATION_SECONDS = 7_200.0
-"""Maximum seconds for the first start of a new version to migrate the tables of an earlier version."""
+"""Timeout in seconds for migrating the tables of an earlier version, at the first start of a new one."""
 _MIGRATION_POLL_SECONDS = 5.0
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -42,7 +42,7 @@ class DatabaseHealth(Frozen):
     revision: str | None
     """Schema revision of the tables; None before they are created."""
     problem: str
-    """Problem in plain words; empty if there is none."""
+    """Sentence that describes the problem; empty if there is none."""
 
 
 class Outage(NamedTuple):
@@ -61,8 +61,8 @@ class _ConnectionLost(Exception):
 
 
 async def _no_reset(_: migrator.AnyConnection) -> None:
-    """Do nothing, in place of asyncpg's reset query on every release, because our statements leave no state in a
-    session."""
+    """Replace asyncpg's reset query, sent whenever a connection is released, by nothing, because our statements leave
+    no state in a session."""
 
 
 class Database:
@@ -75,7 +75,8 @@ class Database:
     """Monotonic time at which the server became unreachable; None while it is believed to be reachable."""
 
     def __init__(self, settings: DatabaseSettings, start_server: StartServer | None = None) -> None:
-        """Create a database. `start_server` is for settings without a URL; it is called before every new connection."""
+        """Prepare access. `start_server` is used if the settings have no URL; it is called before every new
+        connection."""
         if not settings.url and start_server is None:
             raise ConfigurationError("No database is configured.", "Set ASSAYER_DATABASE__URL.")
         self._settings = settings
@@ -93,7 +94,7 @@ class Database:
         await self.close()
 
     async def connect(self) -> None:
-        """Open the first connection."""
+        """Create the pool and check that the server responds. Raises StorageError, ConfigurationError."""
         if self._pool is None:
             self._pool = asyncpg.create_pool(
                 min_size=0,
@@ -120,8 +121,8 @@ class Database:
             pool.terminate()
 
     async def migrate(self) -> None:
-        """Migrate the tables to the latest revision, regardless of their size; many processes can do so
-        concurrently."""
+        """Migrate the tables to the latest revision, with a timeout long enough for large tables. Concurrent calls from
+        many processes are safe."""
         revision = await self.run(migrator.current_revision)
         migrator.refuse_newer_schema(revision)
         if revision != migrator.latest_revision():
@@ -169,22 +170,22 @@ class Database:
         return DatabaseHealth(address=self._address, server=server, revision=revision, problem=problem)
 
     async def connect_unpooled(self) -> "asyncpg.Connection[asyncpg.Record]":
-        """Open a connection outside the pool and any external pooler, for listening to notifications; the
-        caller closes it. Raises the errors in `LOST`, StorageError or ConfigurationError."""
+        """Open a connection outside the pool and any external pooler, for notifications and locks. The caller closes
+        it. Raises the errors in `DRIVER_ERRORS`, StorageError or ConfigurationError."""
         return await self._connect_to(self._direct_url)
 
     @contextmanager
     def errors_translated(self) -> Iterator[None]:
-        """Raise StorageError or ConfigurationError in place of a driver's error, outside the pool."""
+        """Convert the driver's errors to StorageError or ConfigurationError, for work on unpooled connections."""
         try:
             yield
         except DRIVER_ERRORS as error:
             raise translate_error(error, self._address) from error
 
     async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
-        """Run the work on a connection, and again on another if the first is lost, so repeating the work must
-        leave the same rows. `seconds` limits the total time of work with many statements; the default is the
-        patience in the settings."""
+        """Run the work on a connection, and run it again on another if the connection is lost. Repeating the work must
+        therefore leave the same rows. `seconds` limits the total time, for work with many statements; by default it is
+        `patience_seconds` in the settings."""
         patience = self._settings.patience_seconds if seconds is None else seconds
         last: Exception = TimeoutError(f"no free connection for {patience:g} s")
         retrying = AsyncRetrying(
@@ -227,7 +228,8 @@ class Database:
         await self.run(lambda connection: connection.fetch(query, *values))
 
     async def execute_in_chunks(self, query: str, *values: Any) -> int:
-        """Repeat a query that returns the rows it has changed until none are left; return the total number of rows."""
+        """Repeat a query that returns the rows it has changed, until it returns none. Return the total number of
+        rows."""
         total = 0
         while rows := await self.fetch(query, *values):
             total += len(rows)
@@ -241,13 +243,13 @@ class Database:
                 try:
                     if self._lost_at is not None:
                         await connection.fetchval("SELECT 1")
-                        self._reached()
+                        self._note_reached()
                     return await work(connection)
                 except TimeoutError as error:
                     if await self._answers(connection):
                         raise StorageError(
-                            f"{self._address[0].upper()}{self._address[1:]} took too long over a statement.",
-                            "The log names it. Is the server overloaded, or an index missing?",
+                            f"{self._address[0].upper()}{self._address[1:]} took too long to execute a statement.",
+                            "The log has the statement. The server may be overloaded, or an index missing.",
                         ) from error
                     raise
                 except asyncpg.InterfaceError as error:
@@ -260,7 +262,7 @@ class Database:
             raise translate_error(error, self._address) from error
 
     async def _answers(self, connection: Connection) -> bool:
-        """Return True if the server is reachable, in which case a statement that timed out was slow and repeating it
+        """Return True if the server still responds. A statement that timed out was then just slow, and repeating it
         would not help."""
         try:
             return bool(await connection.fetchval("SELECT true", timeout=self._settings.connect_seconds))
@@ -272,7 +274,7 @@ class Database:
             self._lost_at = time.monotonic()
         return _ConnectionLost(error)
 
-    def _reached(self) -> None:
+    def _note_reached(self) -> None:
         if self._lost_at is not None:
             now = time.monotonic()
             self.last_outage, self._lost_at = Outage(now - self._lost_at, now), None
@@ -282,7 +284,7 @@ class Database:
         return await self._connect_to(None, **arguments)
 
     async def _connect_to(self, url: str | None, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
-        """Open a connection to `url`; None for the configured URL, or that of the started server."""
+        """Open a connection to `url`; None for the configured URL or that of the server that `start_server` starts."""
         url = url or self._url or (await self._start_server() if self._start_server else "")
         try:
             connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(
@@ -291,7 +293,7 @@ class Database:
                 server_settings={"application_name": "assayer"},
                 **{"command_timeout": self._settings.command_seconds} | arguments,
             )
-        except ValueError as error:  # also asyncpg's ClientConfigurationError
+        except ValueError as error:  # the base class of asyncpg's ClientConfigurationError
             raise translate_error(error, self._address) from None
         connection.add_query_logger(_log_timeout)
         return connection
@@ -305,8 +307,8 @@ class Store:
 
 
 async def select_one(connection: Connection, model: type[Row], query: str, *values: Any) -> Row | None:
-    """Return the row of a query on a connection, in the caller's transaction, converted by `from_row`; None if there is
-    no row."""
+    """Run a query on a connection, in the caller's transaction, and return its row, converted by `from_row`; None if
+    there is no row."""
     row = await connection.fetchrow(query, *values)
     return None if row is None else from_row(model, row)
 
@@ -314,8 +316,8 @@ async def select_one(connection: Connection, model: type[Row], query: str, *valu
 def in_transaction(
     method: Callable[Concatenate[S, Connection, P], Awaitable[T]],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """Run a store's method in its own transaction, and run it again if its connection is lost; the connection becomes
-    the method's first argument."""
+    """Decorate a store's method so that it runs in its own transaction, and again if the connection is lost. The
+    connection is passed as the method's first argument."""
 
     @wraps(method)
     async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""Classification of database errors: whether to retry, and a message that does not reveal the password."""
+"""Classification of database errors: whether to retry, and messages that do not reveal the password."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -25,30 +25,30 @@ RETRYABLE_ERRORS: tuple[type[Exception], ...] = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
 )
-"""Errors after which the same work can succeed on another connection; all work here can be repeated."""
+"""Errors after which the same work can succeed on another connection. All work in this package can be repeated."""
 
 _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     (
         (asyncpg.InvalidAuthorizationSpecificationError,),
-        "does not let this user in",
-        "Check user and password in ASSAYER_DATABASE__URL.",
+        "rejected the user or password",
+        "Check the user and password in ASSAYER_DATABASE__URL.",
     ),
     (
         (asyncpg.InvalidCatalogNameError,),
-        "has no database of that name",
+        "has no database with that name",
         "Create it (createdb NAME), or correct the name in ASSAYER_DATABASE__URL.",
     ),
     (
         (asyncpg.InsufficientPrivilegeError,),
-        "forbids this to the user",
+        "denied the user permission",
         "Give it CREATE and USAGE on the schema public, or its rights with `assayer admin migrate --serving-role`.",
     ),
     (
         (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError),
-        "lacks tables of assayer",
-        "They are made at the start of every command; does ASSAYER_DATABASE__URL name the right database?",
+        "has no tables of assayer",
+        "Every command creates them when it starts. Check that ASSAYER_DATABASE__URL names the right database.",
     ),
-    ((asyncpg.DiskFullError,), "has no disk space left", "Make room on the database's disk and start again."),
+    ((asyncpg.DiskFullError,), "has no disk space left", "Free some space on the database's disk and start again."),
     (
         (asyncpg.TooManyConnectionsError,),
         "has no free connection",
@@ -57,29 +57,28 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     (
         (asyncpg.ReadOnlySQLTransactionError,),
         "is read-only",
-        "Is it a standby? Point ASSAYER_DATABASE__URL at the primary.",
+        "It may be a standby. Point ASSAYER_DATABASE__URL at the primary.",
     ),
     (
         (TimeoutError,),
         "did not answer in time",
-        "Is it overloaded or behind a firewall? Check ASSAYER_DATABASE__URL.",
+        "It may be overloaded or behind a firewall. Check ASSAYER_DATABASE__URL.",
     ),
     (
         RETRYABLE_ERRORS,
-        "is out of reach",
-        "Does PostgreSQL run there? ASSAYER_DATABASE__URL says where assayer looks for it.",
+        "is unreachable",
+        "Check that PostgreSQL is running there. ASSAYER_DATABASE__URL sets the address.",
     ),
 )
 
 
 def safe_address(url: str) -> str:
-    """Return the address in a URL, without user and password; a vague description if the URL cannot be parsed
-    safely."""
+    """Return the address in a URL without user and password, or "the database" if they cannot be told apart safely."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return "the database"
-    if "@" in parts.path + parts.query + parts.fragment:  # a password with a stray / ? or #
+    if "@" in parts.path + parts.query + parts.fragment:  # the password contains an unescaped / ? or #
         return "the database"
     host = parts.netloc.rpartition("@")[2] or parse_qs(parts.query).get("host", [""])[0]
     return f"PostgreSQL at {host}{parts.path}" if host else "the database"
@@ -91,8 +90,8 @@ def translate_error(error: Exception, address: str) -> AssayerError:
     if isinstance(error, ValueError) and not isinstance(error, asyncpg.DataError):
         # Its text may quote the URL, so it is not repeated here.
         return ConfigurationError(
-            "The address of the database cannot be understood.",
-            "ASSAYER_DATABASE__URL looks like postgresql://user:password@host:5432/name; "
+            "The address of the database is not a valid URL.",
+            "ASSAYER_DATABASE__URL must have the form postgresql://user:password@host:5432/name; "
             "special characters in the password must be percent-encoded.",
         )
     if isinstance(error, asyncpg.CharacterNotInRepertoireError):
@@ -102,4 +101,4 @@ def translate_error(error: Exception, address: str) -> AssayerError:
     for kinds, meaning, hint in _KINDS:
         if isinstance(error, kinds):
             return StorageError(f"{subject} {meaning}: {detail}.", hint)
-    return StorageError(f"{subject} refused a statement: {detail}.")
+    return StorageError(f"{subject} rejected a statement: {detail}.")

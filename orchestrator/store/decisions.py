@@ -53,7 +53,7 @@ _SIGNED = """
 
 
 class SignedDespite(NamedTuple):
-    """Open items that a sign-off accepts deliberately; the choice is recorded."""
+    """Missing opinions and unfinished evaluations that a sign-off deliberately accepts."""
 
     missing: bool = False
     """True if assigned opinions are allowed to be missing."""
@@ -69,7 +69,7 @@ def _check_complete(missing: int, unfinished: int, despite: SignedDespite) -> No
         ways.append("Wait for them, withdraw the assignments, or sign off despite them (`despite_missing`).")
     if unfinished and not despite.unfinished:
         faults.append(f"{unfinished:,} {'evaluation has' if unfinished == 1 else 'evaluations have'} not ended.")
-        ways.append("Wait for evaluations, cancel them, or sign off despite them (`despite_unfinished`).")
+        ways.append("Wait for the evaluations, cancel them, or sign off despite them (`despite_unfinished`).")
     if faults:
         raise ReviewRefused(" ".join(faults), " ".join(ways))
 
@@ -79,8 +79,8 @@ class PgDecisions(LoggedStore):
     async def override(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, reason: str, by: ActBy
     ) -> ScoreOverride | None:
-        """Store an override, replacing an earlier one, which the audit log keeps. None if there is no such
-        evaluation. Raises ReviewRefused if the call is signed off."""
+        """Store an override, replacing any earlier one, which stays in the audit log. Return None if the evaluation
+        does not exist. Raises ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, evaluation)
         stored = storable_text(reason)
         values = (tenant, evaluation, score, stored, by.actor.id, storable_text(by.actor.name), by.at)
@@ -97,10 +97,10 @@ class PgDecisions(LoggedStore):
     async def sign_off(
         self, connection: Connection, tenant: TenantId, batch: BatchId, note: str, despite: SignedDespite, by: ActBy
     ) -> SignOff | None:
-        """Sign off a call, after which nothing about it changes and it accepts no more rows. Its people keep
-        their current names, and documents stored for reruns are deleted. None if there is no such batch. Raises
-        ReviewRefused if opinions are missing or evaluations unfinished, unless `despite` allows it, and if the
-        call was already signed off."""
+        """Sign off a call, which can then no longer be changed or get more rows. The current names of its people are
+        stored with it, and documents kept for reruns are deleted. Return None if the batch does not exist. Raises
+        ReviewRefused if opinions are missing or evaluations unfinished, unless `despite` allows it, and if the call was
+        already signed off."""
         if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
             return None
         await hold_call_open(connection, tenant, batch, alone=True)
@@ -122,6 +122,6 @@ class PgDecisions(LoggedStore):
         return await self._database.select_one(SignOff, _SIGNED, tenant, batch)
 
     async def signed_names(self, tenant: TenantId, batch: BatchId) -> dict[str, str]:
-        """Return the names of the people in a call at its sign-off, by id; empty before sign-off."""
+        """Return the names that a call's people had at its sign-off, by member id; empty before sign-off."""
         rows = await self._database.fetch(_SIGNED_NAMES, tenant, batch)
         return {row["member"]: row["name"] for row in rows}

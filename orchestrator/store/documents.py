@@ -1,5 +1,5 @@
-"""Documents of jobs in a file store. The database records a file before it is written and until it is deleted, so that
-no data outlives its job if a process dies in between."""
+"""Documents of jobs in a file store. The database records each file before it is written and until it is deleted, so
+that no file outlives its job even if a process dies in between."""
 
 import asyncio
 import datetime as dt
@@ -44,18 +44,18 @@ class PgDocuments(Store):
         self._files = files
 
     async def written(self, jobs: Sequence[NewJob]) -> list[NewJob]:
-        """Write the documents of jobs to files, and return the jobs with the files instead of the documents.
+        """Write the documents of jobs to files, and return the jobs with the files' names instead of the documents.
         Raises StorageError."""
         names = {job.id: self._name() for job in jobs if job.document is not None}
         if not names:
             return list(jobs)
         await self._database.execute(_NOTE, list(names.values()), list(names))
-        places = asyncio.Semaphore(_AT_ONCE)
+        slots = asyncio.Semaphore(_AT_ONCE)
 
         async def write(job: NewJob) -> NewJob:
             if job.document is None:
                 return job
-            async with places:
+            async with slots:
                 await self._files.write(names[job.id], job.document)
             return job.model_copy(update={"document": None, "document_file": names[job.id]})
 
@@ -68,39 +68,38 @@ class PgDocuments(Store):
         return [task.result() for task in tasks]
 
     async def release(self, files: Sequence[str]) -> None:
-        """Release files written for jobs that were not accepted; files that belong to a job stay."""
+        """Mark files for deletion if they were written for jobs that were not accepted; files of jobs stay."""
         await self._database.execute(_RELEASE, list(files))
 
     async def read(self, file: str) -> bytes:
         """Return the content of a document. Raises StorageError, and FullTextError if the document no longer exists."""
         document = await self._files.read(file)
         if document is None:
-            raise FullTextError("Its document is not where it was stored.", "Submit it again.")
+            raise FullTextError("The document is no longer in the document store.", "Submit it again.")
         return document
 
     async def sweep(self) -> int:
-        """Delete the files that are no longer needed, and return their number; files that cannot be deleted now
+        """Delete the files marked for deletion, and return their number. If the file store fails, the remaining files
         stay recorded. Raises StorageError."""
-        swept = 0
+        deleted = 0
         while rows := await self._database.fetch(_RELEASED, _SOME):
             names = [row["file"] for row in rows]
             for name in names:
                 await self._files.delete(name)
             await self._database.execute(_FORGET, names)
-            swept += len(names)
-        return swept
+            deleted += len(names)
+        return deleted
 
     async def sweep_soon(self) -> None:
-        """Delete the documents of erased data now if possible, or later otherwise; for callers that have
-        completed an erasure."""
+        """Delete the files of erased documents now or, if the file store fails, with a later sweep."""
         try:
             await self.sweep()
         except StorageError as error:
-            _LOG.warning("documents that were erased are deleted later: %s", error)
+            _LOG.warning("erased documents could not be deleted yet and will be deleted later: %s", error)
 
     async def release_abandoned(self, now: dt.datetime, seconds: float) -> None:
-        """Release files without a job that are older than `seconds`: the process that wrote them died before it
-        could submit the job."""
+        """Mark files for deletion that are older than `seconds` and have no job, because the process that wrote them
+        died before it submitted the job."""
         await self._database.execute(_RELEASE_ABANDONED, now - dt.timedelta(seconds=seconds))
 
     def _name(self) -> str:

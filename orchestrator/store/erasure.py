@@ -1,4 +1,4 @@
-"""Search and erasure of all data that a tenant has stored about an applicant, or of a batch."""
+"""Search for and erasure of all data that a tenant has stored about an applicant or a batch."""
 
 from collections.abc import Sequence, Set
 from functools import partial
@@ -25,7 +25,7 @@ from orchestrator.store.ranking_redaction import (
 _AT_ONCE = 200
 
 
-def _called(column: str) -> str:
+def _has_name(column: str) -> str:
     return source_matches(column, "$2")
 
 
@@ -36,7 +36,7 @@ _FOUND = f"""
     SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked, coalesce(taken, 0) AS taken, standing
     FROM jobs LEFT JOIN rankings ON job = id LEFT JOIN LATERAL (
         SELECT count(*)::integer AS standing, (count(*) FILTER (
-            WHERE {_called("ranking_ideas.source")} OR idea IN (SELECT idea FROM own)
+            WHERE {_has_name("ranking_ideas.source")} OR idea IN (SELECT idea FROM own)
         ))::integer AS taken
         FROM ranking_ideas WHERE jobs.kind = 'ranking' AND ranking_ideas.job = jobs.id HAVING count(*) > 0
     ) AS ideas ON true
@@ -45,7 +45,7 @@ _FOUND = f"""
         OR taken > 0
         OR kind NOT IN ('evaluation', 'ranking') AND (
             EXISTS (
-                SELECT FROM jsonb_path_query(request, '$.**.source') AS named WHERE {_called("(named #>> '{}')")}
+                SELECT FROM jsonb_path_query(request, '$.**.source') AS named WHERE {_has_name("(named #>> '{}')")}
             )
             OR EXISTS (
                 SELECT FROM jsonb_path_query(request, '$.items[*]') AS item
@@ -61,7 +61,7 @@ _FOUND = f"""
 """
 _REFUSED = f"""
     SELECT count(*)::integer AS rows FROM batches, jsonb_array_elements(rejected) AS one
-    WHERE tenant = $1 AND {_called("(one ->> 'source')")}
+    WHERE tenant = $1 AND {_has_name("(one ->> 'source')")}
 """
 _CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
 _SOME_OF_BATCH = "SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 ORDER BY id LIMIT $3"
@@ -128,7 +128,7 @@ class PgErasures(LoggedStore):
         return await self._database.select(JobToErase, _FOUND, tenant, stored_name(source), batch, list(ideas))
 
     async def refused_rows(self, tenant: TenantId, source: str | None) -> int:
-        """Return the number of batch rows with this name that held no usable idea."""
+        """Return the number of batch rows with this name that were rejected because they have no usable idea."""
         row = await self._database.fetch_one(_REFUSED, tenant, stored_name(source))
         return 0 if row is None else int(row["rows"])
 
@@ -144,12 +144,13 @@ class PgErasures(LoggedStore):
         taken_out_of: Sequence[JobId] = (),
         ideas: Set[str] = frozenset(),
     ) -> Erased:
-        """Erase these jobs, the refused rows with this name, and the batch with everything that it contains by then.
-        Unfinished jobs are cancelled without a message to webhooks.
+        """Erase these jobs, the rejected rows with the name `source`, and the batch with everything that it contains by
+        then. Unfinished jobs are cancelled without a message to webhooks.
 
-        `ranking`: the job, if it is a ranking that is deleted by itself and not with an applicant. Raises ReviewRefused
-        if a call that it ranks is signed off, because decisions may rest on it. `taken_out_of`: finished rankings that
-        stay, without the applicant, even if signed off. `ideas`: idea ids of evaluations deleted earlier."""
+        `ranking` is the job, if it is a ranking that is deleted on its own and not with an applicant; raises
+        ReviewRefused if a call that it ranks is signed off, because decisions may be based on it. `taken_out_of` holds
+        finished rankings that stay, without the applicant, even if the call is signed off. `ideas` holds the idea ids
+        of evaluations deleted earlier."""
         # The log entry comes first: if the erasure is interrupted, the log states more than was done, never less.
         beginning = ErasureBeginning(self._log, tenant, by, source, batch, jobs, ranking, taken_out_of, ideas)
         begun = await self._database.run(beginning.announce)
@@ -157,7 +158,7 @@ class PgErasures(LoggedStore):
         jobs = [job for job in jobs if job not in begun.finished]
         steps = ErasureSteps(self._log, tenant, by, beginning.about, begun.proof)
         if source is not None:
-            # Rankings come before evaluations: if the erasure is interrupted, the next one finds their ideas by these.
+            # Rankings come before evaluations, because a repeated erasure finds the ideas by the evaluations.
             for item in kept:
                 await self._database.run(partial(steps.take_out_of, item, source, begun.ideas), REDACTION_SECONDS)
         for start in range(0, len(jobs), _AT_ONCE):
@@ -165,7 +166,7 @@ class PgErasures(LoggedStore):
         if source is not None:
             await self._database.run(partial(steps.forget_refused, source))
         if batch is not None:
-            # No further rows are accepted from here on, and parts that were being added are in.
+            # From here on the batch accepts no rows, and parts that were being added have been added.
             await self._database.execute(_CLOSE_BATCH, tenant, batch)
             begun.ideas.update(await self._database.run(partial(ideas_of, tenant, None, batch)))
             while rows := await self._database.fetch(_SOME_OF_BATCH, tenant, batch, _AT_ONCE):
@@ -186,14 +187,14 @@ class PgErasures(LoggedStore):
         batch: BatchId | None,
         ideas: Set[str],
     ) -> None:
-        """Erase jobs started after the search with the ideas of the applicant or the batch, in a separate
-        entry. Evaluations submitted under the name since then stay, because they were not part of the preview."""
+        """Erase jobs that were started with these ideas after the search, recorded in a separate log entry. Evaluations
+        submitted under the same name since then stay, because they were not part of the preview."""
         others = [item for item in await self.find(tenant, source, None, ideas) if item.kind != "evaluation"]
         begun = [item for item in others if item.id not in known]
         if begun:
             kept = [item.id for item in begun if batch is None and item.stays]
-            going = [item.id for item in begun if item.id not in kept]
-            await self.erase(tenant, going, by, source=source, batch=batch, taken_out_of=kept, ideas=ideas)
+            to_erase = [item.id for item in begun if item.id not in kept]
+            await self.erase(tenant, to_erase, by, source=source, batch=batch, taken_out_of=kept, ideas=ideas)
 
     async def still_stored(
         self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0

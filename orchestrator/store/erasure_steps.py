@@ -1,5 +1,5 @@
-"""Steps of an erasure. Each step is one transaction, so that no text about the erased resource is written in
-between."""
+"""Steps of an erasure. Each step is one transaction, so that no other transaction can write text about the erased
+resource in between."""
 
 from collections.abc import Sequence, Set
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from orchestrator.store.retention import erase_batch, erase_jobs
 
 _IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"
 _REFUSED = source_matches("(one ->> 'source')", "$2")
-# Rows that are added concurrently stay: the list is filtered as it is when its row is updated.
+# Rows that are added concurrently are kept, because the list is filtered in the state that the update sees.
 _FORGET_REFUSED = f"""
     UPDATE batches SET (erased, rejected) = (
         SELECT erased + count(*) FILTER (WHERE {_REFUSED}),
@@ -40,7 +40,7 @@ _CANCEL = finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND {IS_UNFINISHED} AND id = ANY($2) ORDER BY id FOR UPDATE)",
 )
-# Calls are locked before their jobs, in the same order as by other acts on calls.
+# Calls are locked before their jobs, in the same order as in other acts on calls.
 _LOCK_BATCHES_OF = """
     SELECT id FROM batches WHERE id IN (SELECT batch FROM jobs WHERE tenant = $1 AND id = ANY($2))
     ORDER BY id FOR NO KEY UPDATE
@@ -50,8 +50,8 @@ _FORGET_MESSAGES = """
     DELETE FROM deliveries USING webhooks
     WHERE webhooks.id = webhook AND webhooks.tenant = $1 AND payload #>> '{data,id}' = ANY($2)
 """
-# Stored responses list rows that were refused, duplicated or left out. A repetition of the request within a week still
-# gets its response, without those lists. Responses about rankings name evaluations that were left out.
+# Stored responses list rows that were rejected, duplicated or left out, and those about rankings name evaluations that
+# were left out. A request repeated within a week still gets its response, but with empty lists.
 _FORGET_RESPONSES = """
     UPDATE idempotency SET body = convert_to(
         (
@@ -80,12 +80,12 @@ class ErasureBegun(NamedTuple):
     ideas: set[str]
     """Ids of the applicant's or batch's ideas."""
     finished: dict[JobId, RankedApplicant]
-    """Rankings that were to be deleted as jobs but have finished by now; they remain, without the applicant."""
+    """Rankings that were to be deleted but have finished since the preview; they stay, without the applicant."""
 
 
 class ErasureBeginning(NamedTuple):
-    """First step of an erasure: the audit log records what will be deleted, and from then on no job of an applicant can
-    finish."""
+    """First step of an erasure: record in the audit log what will be deleted, and cancel an applicant's unfinished
+    jobs so that none of them can finish."""
 
     log: PgAuditLog
     tenant: TenantId
@@ -112,7 +112,7 @@ class ErasureBeginning(NamedTuple):
                 # Rankings that have finished since the preview stay.
                 await connection.fetch(_LOCK_BATCHES_OF, self.tenant, self.jobs)
                 cancelled = await connection.fetch(_CANCEL, self.tenant, self.jobs)
-                finished = await self._finished(connection, ideas)
+                finished = await self._finished_rankings(connection, ideas)
             things = [job for job in (*self.jobs, self.batch) if job is not None and job not in finished]
             await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
             kept = [*self.taken_out_of, *finished]
@@ -121,7 +121,7 @@ class ErasureBeginning(NamedTuple):
         await notify(connection, cancelled_notifications(cancelled))
         return ErasureBegun(tip.number, set(ideas), finished)
 
-    async def _finished(self, connection: Connection, ideas: Set[str]) -> dict[JobId, RankedApplicant]:
+    async def _finished_rankings(self, connection: Connection, ideas: Set[str]) -> dict[JobId, RankedApplicant]:
         finished = {}
         for row in await connection.fetch(_DONE_RANKINGS, self.tenant, self.jobs):
             standing = await ranked_applicant(connection, self.tenant, row["id"], stored_name(self.source) or "", ideas)
@@ -157,7 +157,7 @@ class ErasureSteps(NamedTuple):
                 await redact_ranking(connection, ranking, standing, self.by.at, self.proof)
                 await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
                 return
-            # Other applicants have been removed since the preview. The end of the log is always locked last.
+            # Too few others are left, because some have been erased since the preview. The log's tip is locked last.
             await connection.fetch(_FORGET_MESSAGES, self.tenant, [ranking])
             await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
             tip = await self.log.erase_within(connection, self.tenant, self.by, self.about, [ranking])
@@ -182,7 +182,7 @@ class ErasureSteps(NamedTuple):
 async def ideas_of(
     tenant: TenantId, source: str | None, batch: BatchId | None, connection: Connection
 ) -> frozenset[str]:
-    """Return the idea ids of the evaluations that still exist."""
+    """Return the idea ids of the evaluations with the name `source` or in the batch, as far as they still exist."""
     if source is None and batch is None:
         return frozenset()
     rows = await connection.fetch(_IDEAS_OF, tenant, stored_name(source), batch, [])
@@ -190,5 +190,5 @@ async def ideas_of(
 
 
 def stored_name(source: str | None) -> str | None:
-    """Return the name as it is stored, that is, without NUL characters."""
+    """Return the name without NUL characters, to compare it with stored names."""
     return None if source is None else source.replace("\x00", "")

@@ -1,4 +1,4 @@
-"""Recent cost of a tenant's own evaluations by a method, and how fast they complete."""
+"""Recent costs of a tenant's own evaluations by a method, and the rate at which they finish."""
 
 import datetime as dt
 
@@ -6,7 +6,7 @@ from orchestrator.jobs.estimates import QueuePace, TakenByEvaluation
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Store
 
-_LOOKED_BACK = dt.timedelta(days=30)
+_PERIOD = dt.timedelta(days=30)
 _MOST = 200
 """Maximum number of evaluations examined, the newest first."""
 
@@ -44,8 +44,8 @@ _PACE = """
 class PgEvaluationCosts(Store):
     async def taken(self, tenant: TenantId, method: str) -> list[TakenByEvaluation]:
         """Return the usage of the tenant's latest 200 evaluations of the last 30 days that produced a report."""
-        return await self._database.select(TakenByEvaluation, _TAKEN, tenant, method, _LOOKED_BACK, _MOST)
+        return await self._database.select(TakenByEvaluation, _TAKEN, tenant, method, _PERIOD, _MOST)
 
     async def pace(self, tenant: TenantId, method: str) -> QueuePace:
-        (pace,) = await self._database.select(QueuePace, _PACE, tenant, method, _LOOKED_BACK)
+        (pace,) = await self._database.select(QueuePace, _PACE, tenant, method, _PERIOD)
         return pace

@@ -1,4 +1,4 @@
-"""Finished jobs that have not been traced yet, for trace export; each job is returned once."""
+"""Recently finished jobs, for the export of traces. Each job is returned only once."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from orchestrator.store.ledger import PgLedger
 from orchestrator.store.rows import from_row
 
 SETTLING_TIME = dt.timedelta(seconds=2)
-"""Delay after which a job's calls are complete: when a cancellation interrupts calls, the ledger records them shortly
-after the cancellation."""
+"""Delay after which all calls of a finished job are in the ledger. Calls that a cancellation interrupts are recorded
+shortly after it."""
 
-# The oldest first; jobs that ended longer ago are left out. MATERIALIZED, because PostgreSQL may evaluate a subquery
-# within IN (…) repeatedly, each time with its own limit.
+# Oldest first; jobs that ended more than 10 minutes ago are ignored. MATERIALIZED, because PostgreSQL may evaluate a
+# subquery within IN (…) repeatedly, each time with its own limit.
 _CLAIM = f"""
     WITH ended AS MATERIALIZED (
         SELECT id AS ended FROM jobs
@@ -42,7 +42,7 @@ class FinishedJob(NamedTuple):
 
 class PgFinishedJobs(Store):
     def __init__(self, database: Database, settling: dt.timedelta = SETTLING_TIME) -> None:
-        """Create the source; `settling` is the delay between a job's end and the time it is returned."""
+        """Create the store; `settling` is the minimum time between a job's end and its return by `claim`."""
         super().__init__(database)
         self._settling = settling
         self._events = PgEvents(database)

@@ -20,11 +20,11 @@ _RECORDED = "SELECT request, status, body, location FROM idempotency WHERE tenan
 
 
 class IdempotencyRecord(NamedTuple):
-    """Stored data of a request with an idempotency key, and of its response."""
+    """A request with an idempotency key, and its response, as stored."""
 
     key: str
     request: bytes
-    """SHA-256 of all parts of the request that matter."""
+    """SHA-256 hash of all parts of the request that distinguish it from others."""
     status: int
     body: bytes
     location: str
@@ -52,8 +52,8 @@ async def insert_once(
     record: IdempotencyRecord | None,
     insert: Callable[[Connection], Awaitable[T | None]],
 ) -> T | RecordedResponse | None:
-    """Insert a resource and its record in one transaction. Returns what was inserted, the response recorded for the
-    same request, or None if nothing was inserted, in which case nothing is recorded. `insert` may run twice. Raises
+    """Insert a resource and its record in one transaction. Return what `insert` returns, or the response recorded for
+    the same request. If `insert` returns None, return None and record nothing. `insert` may run more than once. Raises
     IdempotencyKeyReused."""
 
     async def attempt(connection: Connection) -> T | RecordedResponse:
@@ -79,11 +79,11 @@ async def recorded_response(
     if await connection.fetchval(_RESERVE_KEY, tenant, *record):
         return None
     row = await connection.fetchrow(_RECORDED, tenant, record.key)
-    if row is None:  # deleted between the two statements, a week old
+    if row is None:  # deleted between the two statements, because it was a week old
         return await recorded_response(connection, tenant, record)
     if row["request"] != record.request:
         raise IdempotencyKeyReused(
             f"The idempotency key {record.key!r} was used for another request.",
-            "Use a new key for every new request; repeat a key only with the very same request.",
+            "Use a new key for every new request, and reuse a key only to repeat the same request.",
         )
     return RecordedResponse(row["status"], row["body"], row["location"])

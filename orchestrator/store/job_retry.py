@@ -1,8 +1,7 @@
-"""Requeueing of jobs that ended without a result, at their tenant's request: they keep their id, row and paid
-responses.
+"""Requeueing of failed and cancelled jobs at their tenant's request. The jobs keep their id, row and paid responses.
 
-The previous verdict becomes an event `retried`, so that a job still has only one verdict, the last. A job whose
-document is no longer stored (docs/adr/0037) cannot be read again and stays as it is."""
+The event of the previous verdict becomes an event `retried`, so that a job has only one verdict, the latest. A job
+whose document is no longer stored (docs/adr/0037) cannot be run again and stays as it is."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -45,7 +44,7 @@ _RETRY = f"""
     ), event AS (
         UPDATE events
         SET kind = 'retried', data = jsonb_build_object('after_seconds', 0, 'reason', concat_ws(': ',
-            CASE queued.state WHEN 'cancelled' THEN 'it was cancelled' ELSE 'it had failed' END, title))
+            CASE queued.state WHEN 'cancelled' THEN 'it was cancelled' ELSE 'it failed' END, title))
         FROM queued WHERE events.job = queued.id AND events.number = queued.last_event
     ), unfinished AS (
         UPDATE batches SET told = false WHERE id IN (SELECT batch FROM queued)

@@ -1,9 +1,8 @@
 """SQL shared by the job stores: the columns of a job and their conversion, the cost of a job, and the statement that
 finishes jobs.
 
-When a job ends, this statement also writes its event and cost, charges its tenant what has not been charged yet, queues
-its webhook messages, and deletes its document unless the job can be run again. Every exit from the queue uses this
-statement."""
+Whenever a job ends, that statement also writes its event and cost, charges its tenant what has not been charged yet,
+queues its webhook messages, and deletes its document unless the job can be run again."""
 
 from collections.abc import Sequence
 
@@ -57,7 +56,7 @@ SPENT_THIS_MONTH = """(
     SELECT coalesce(sum(usd), 0) FROM spending
     WHERE tenant = tenants.id AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
 )"""
-"""SQL expression for what the jobs of a tenant (a row of `tenants`) have cost this month."""
+"""SQL expression for the cost, this month, of the jobs of a tenant (a row of `tenants`)."""
 CHARGE = """
     INSERT INTO spending AS so_far (tenant, month, slot, usd)
     SELECT tenant, date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date, abs(hashtext(id) % 16), sum(usd)
@@ -95,7 +94,7 @@ _FINISH = """
     ), charged AS ({charge})
     SELECT id FROM ended
 """
-# Releases the finished job's files, unless it keeps its document.
+# Marks the file of a finished job for deletion, unless the job keeps its document.
 _RELEASE = """
     UPDATE document_files SET released_at = statement_timestamp() FROM {jobs} AS freed
     WHERE document_files.job = freed.id AND freed.document_file IS NULL AND released_at IS NULL
@@ -116,7 +115,7 @@ _FORGET_DOCUMENTS = """
 
 
 def forget_documents_statement(condition: str, most: str, locked: str) -> str:
-    """Return the statement that removes the documents of jobs that have ended; their files are deleted later."""
+    """Return a statement that removes the documents of jobs that have ended; their files are deleted later."""
     release = _RELEASE.format(jobs="forgotten")
     return _FORGET_DOCUMENTS.format(condition=condition, most=most, locked=locked, release=release)
 
@@ -154,10 +153,11 @@ def request_of_row(row: asyncpg.Record) -> JobRequest:
 
 
 def finish_statement(changes: str, condition: str, keeps: str = "false", run: str = "SELECT") -> str:
-    """Return the statement that finishes all jobs that meet a condition; the statement returns their ids.
+    """Return a statement that finishes all jobs that meet a condition and returns their ids. `changes` are further
+    column assignments.
 
-    `keeps` is the condition under which they keep their documents, to be run again. `run` is a statement that records
-    the run of `ended`."""
+    `keeps` is the condition under which the jobs keep their documents so that they can be run again. `run` is a
+    statement that records the runs of the jobs in `ended`."""
     return _FINISH.format(
         changes=changes,
         condition=condition,

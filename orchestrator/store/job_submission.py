@@ -20,7 +20,7 @@ from orchestrator.store.ranking_rows import add_ranking, stored_request
 
 _CHUNK_ROWS = 500
 _CHUNK_BYTES = 16_000_000
-"""Maximum bytes of one statement, which must complete before its deadline."""
+"""Maximum number of document bytes in one statement, so that it completes within its timeout."""
 
 _QUEUE_ROOM = """
     SELECT max_queued, EXISTS (SELECT FROM jobs WHERE id = $2) AS known,
@@ -34,7 +34,7 @@ _INSERT_BATCH = """
     RETURNING id
 """
 
-# A separate statement, so that the following ones see everything added by the previous holder of this lock.
+# A separate statement, so that those after it see everything that the previous holder of this lock added.
 _LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
 
 _EXTEND_BATCH = """
@@ -52,7 +52,7 @@ _KNOWN_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 A
 # that lock a call and then such jobs do not wait for this kind of lock.
 _HOLD_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
 
-# Times are a microsecond apart, so that jobs are ordered as their rows.
+# Times are a microsecond apart, so that sorting jobs by time gives the order of the rows.
 _INSERT_JOBS = """
     WITH submitted AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
@@ -84,7 +84,8 @@ async def submit_jobs(
     log: PgAuditLog,
     by: ActBy | None,
 ) -> RecordedResponse | None:
-    """Submit jobs in a transaction of its own; running it again with the same jobs changes nothing.
+    """Submit jobs in one transaction; doing so again with the same jobs changes nothing. Return the recorded response
+    if the request was processed before, otherwise None.
 
     `by` is the actor, if the act is recorded in the audit log. Raises IdempotencyKeyReused, QueueFull, BatchClosed,
     EvaluationsDeleted, and ReviewRefused if the batch is signed off."""
@@ -99,14 +100,14 @@ async def submit_jobs(
             new = new or bool(added)
             if added and isinstance(part[0].request, RankingRequest):
                 await add_ranking(connection, tenant, part[0].id, part[0].request)
-        # Last, because other writers to the log wait from here until the commit.
-        if by is not None and new and (content := _said(batch, jobs, by)):
+        # The log entry comes last, because other writers to the log wait from here until the commit.
+        if by is not None and new and (content := _audit_content(batch, jobs, by)):
             await log.append(connection, tenant, by, content.act, content.about, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
 
 
-def _said(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> Said | None:
+def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> Said | None:
     if batch is not None:
         return said_of_rows(batch, jobs)
     ranking = jobs[0].request
@@ -116,8 +117,8 @@ def _said(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) 
 async def _insert_batch(
     connection: Connection, tenant: TenantId, batch: NewBatch | MoreRows, jobs: Sequence[NewJob]
 ) -> bool:
-    """Insert a batch, or add a further part to it; return whether the batch is new. Raises BatchClosed,
-    ReviewRefused."""
+    """Insert a batch, or add another part to it. Return False if that was done by an earlier attempt. Raises
+    BatchClosed, ReviewRefused."""
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
         name, tags = storable_text(batch.name), [storable_text(tag) for tag in batch.tags]
@@ -140,8 +141,8 @@ async def _insert_batch(
 
 
 async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:
-    """Raise an error if the jobs would exceed the tenant's queue limit. Concurrent requests can together exceed it,
-    because the limit keeps queues short and need not be exact."""
+    """Raise QueueFull if the jobs would exceed the tenant's limit of queued jobs, and InputError for an unknown tenant.
+    Concurrent requests can together exceed the limit, which need not be exact."""
     row = await connection.fetchrow(_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
     if row is None:
         raise InputError(f"There is no tenant {tenant}.")
@@ -151,9 +152,9 @@ async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequ
 
 async def _hold_evaluations(connection: Connection, tenant: TenantId, evaluations: Set[JobId]) -> None:
     if evaluations:
-        there = await connection.fetch(_HOLD_EVALUATIONS, tenant, list(evaluations))
-        if len(there) < len(evaluations):
-            raise EvaluationsDeleted(len(evaluations) - len(there), len(evaluations))
+        existing = await connection.fetch(_HOLD_EVALUATIONS, tenant, list(evaluations))
+        if len(existing) < len(evaluations):
+            raise EvaluationsDeleted(len(evaluations) - len(existing), len(evaluations))
 
 
 def _chunks(jobs: Sequence[NewJob]) -> Iterator[list[NewJob]]:

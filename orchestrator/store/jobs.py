@@ -1,4 +1,4 @@
-"""Jobs and batches as seen by their tenant; those of another tenant are treated as nonexistent."""
+"""Jobs and batches as seen by their tenant. Those of another tenant are treated as if they did not exist."""
 
 import asyncio
 import datetime as dt
@@ -43,7 +43,7 @@ R = TypeVar("R", bound=BaseModel)
 
 _ADD_SECONDS = 600.0
 _PAGE = 50
-_FOR_EVER = RetentionSettings()
+_KEEP_FOREVER = RetentionSettings()
 
 _REQUEST = f"SELECT id, {WHOLE_REQUEST} AS request FROM jobs WHERE tenant = $1 AND id = $2"
 _GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"
@@ -76,7 +76,7 @@ _REPORTS = f"""
     ORDER BY "row"
 """
 
-_CIRCUMSTANCES = f"""
+_QUEUE_POSITION = f"""
     SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
            (SELECT count(*) FROM jobs AS before WHERE before.tenant = mine.tenant AND before.state = 'queued'
               AND (before.priority = 2) = (mine.priority = 2)
@@ -146,7 +146,7 @@ class PgJobs(Store):
         document_days: int = 30,
     ) -> None:
         """Create the store. Without `documents`, documents are stored in the rows of their jobs. `document_days` is the
-        number of days for which they are kept after their jobs were cancelled or failed."""
+        number of days for which a document is kept after its job was cancelled or failed."""
         super().__init__(database)
         self._documents = documents
         self._document_days = document_days
@@ -161,9 +161,9 @@ class PgJobs(Store):
         record: IdempotencyRecord | None = None,
         by: ActBy | None = None,
     ) -> RecordedResponse | None:
-        """Add all jobs, or return the recorded response to the same request and add nothing. `by` is the actor;
-        calls, their parts and rankings are recorded in the audit log. Raises IdempotencyKeyReused, QueueFull,
-        BatchClosed, EvaluationsDeleted."""
+        """Add all jobs, or return the recorded response to the same request and add nothing. With `by`, the actor, the
+        submission of calls, their parts and rankings is recorded in the audit log. Raises IdempotencyKeyReused,
+        QueueFull, BatchClosed, EvaluationsDeleted, ReviewRefused."""
         documents = self._documents
         added = jobs if documents is None else await documents.written(jobs)
 
@@ -182,7 +182,7 @@ class PgJobs(Store):
         return await self._database.select_one(Job, _GET, tenant, job)
 
     async def request(self, tenant: TenantId, job: JobId) -> JobRequest | None:
-        """Return the submitted request."""
+        """Return the request as submitted; None if the job does not exist."""
         row = await self._database.fetch_one(_REQUEST, tenant, job)
         return None if row is None else request_of_row(row)
 
@@ -198,8 +198,8 @@ class PgJobs(Store):
         after: Cursor | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """Return jobs, the newest first; optionally only those with a `source`, by the sender's name for it, or only
-        those with the sender's own `reference`."""
+        """Return jobs, newest first, optionally filtered. `source` is the sender's name for the idea (see
+        `source_matches`); `reference`, the sender's exact reference (see `reference_matches`)."""
         # The query has only the requested conditions: a plan for all optional conditions together would use no index.
         values: list[object] = [tenant, limit]
         conditions = ["tenant = $1"]
@@ -221,29 +221,29 @@ class PgJobs(Store):
         return await self._database.select(Job, query, *values)
 
     async def result(self, tenant: TenantId, job: JobId, kind: type[R]) -> R | None:
-        """Return the result of a finished job. Use `PgRankings` to read rankings, which are large."""
+        """Return the result of a succeeded job, otherwise None. For rankings, which are large, use `PgRankings`."""
         row = await self._database.fetch_one(_RESULT, tenant, job)
         return None if row is None else from_json_column(kind, row["result"], f"The result of job {job}")
 
     async def report(self, tenant: TenantId, job: JobId) -> Report | None:
-        """Return the report of a finished evaluation."""
+        """Return the report of a succeeded evaluation, otherwise None."""
         row = await self._database.fetch_one(_REPORT, tenant, job)
         # In a thread, because reports are large.
         return None if row is None else await asyncio.to_thread(_report, row["report"], row["source"] or "", job)
 
     async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
-        """Return a sentence that explains why a queued job does not run yet; None if it is not queued."""
-        position = await self._database.select_one(QueuePosition, _CIRCUMSTANCES, tenant, job, self._settings.max_usd)
+        """Return a sentence that explains why a queued job is not running yet; None if it is not queued."""
+        position = await self._database.select_one(QueuePosition, _QUEUE_POSITION, tenant, job, self._settings.max_usd)
         return None if position is None else waiting_reason(position)
 
     async def batch_waiting_reason(self, tenant: TenantId, batch: BatchId) -> str | None:
-        """Return why the first queued job of the batch does not run yet; None if none is queued."""
+        """Return why the first queued job of the batch is not running yet; None if none is queued."""
         row = await self._database.fetch_one(_FIRST_QUEUED, tenant, batch)
         return None if row is None else await self.waiting_reason(tenant, row["id"])
 
     async def cancel(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> Job | None:
-        """Cancel a job; a job that has ended stays as it is. `by` is the actor for the audit log. Raises ReviewRefused
-        if the job's call is signed off."""
+        """Cancel a job and return it; a job that has ended stays as it is. Return None if it does not exist. `by` is
+        the actor for the audit log. Raises ReviewRefused if the job's call is signed off."""
         job_now = await self.get(tenant, job)
         if job_now is None:
             return None
@@ -261,8 +261,8 @@ class PgJobs(Store):
         return await self.get(tenant, job)
 
     async def cancel_batch(self, tenant: TenantId, batch: BatchId, by: ActBy | None = None) -> int:
-        """Cancel the batch's jobs that have not ended, close the batch, and return how many were cancelled. `by` is the
-        actor for the audit log. Raises ReviewRefused if the batch is signed off."""
+        """Close the batch, cancel its jobs that have not ended, and return their number. `by` is the actor for the
+        audit log. Raises ReviewRefused if the batch is signed off."""
 
         async def work(connection: Connection) -> int:
             async with connection.transaction():
@@ -277,7 +277,7 @@ class PgJobs(Store):
         return await self._database.run(work)
 
     async def retriable(self, tenant: TenantId, *, job: str = "", batch: str = "") -> Retriable:
-        """Return the expected effect of rerunning a job, or all jobs of a batch."""
+        """Return how many jobs a retry of a job, or of all jobs of a batch, would return to the queue."""
         return await count_retriable(self._database, tenant, self._document_days, job=job, batch=batch)
 
     async def unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
@@ -311,8 +311,8 @@ class PgJobs(Store):
     async def batch_rows(
         self, tenant: TenantId, batch: BatchId, reference: str | None = None
     ) -> AsyncIterator[BatchRow]:
-        """Yield the jobs of a batch in row order, optionally only those with a given reference, reading one page at a
-        time."""
+        """Yield the jobs of a batch in row order, optionally only those with a given reference. They are read page by
+        page."""
         last: int | None = None
         name = None if reference is None else storable_text(reference)
         while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE, name):
@@ -321,9 +321,8 @@ class PgJobs(Store):
                 yield item
             last = rows[-1]["row"]
 
-    async def purge(self, now: dt.datetime, kept: RetentionSettings = _FOR_EVER) -> int:
-        """Delete jobs past their tenant's retention period, and other rows whose retention period has passed; return
-        the number of jobs."""
+    async def purge(self, now: dt.datetime, kept: RetentionSettings = _KEEP_FOREVER) -> int:
+        """Delete jobs, and rows of other tables, whose retention period has ended; return the number of jobs."""
         return await retention.purge(self._database, now, kept)
 
     async def forget_documents(self, now: dt.datetime) -> int:

@@ -1,7 +1,7 @@
 """Conversion of values to and from text and jsonb columns.
 
 Processes of two versions share a database during an upgrade, so stored documents may contain keys added by a later
-version; these are ignored. Input from outside is validated elsewhere, strictly."""
+version; these are ignored. External input is validated strictly elsewhere."""
 
 import json
 import re
@@ -47,8 +47,8 @@ def from_json_column(model: type[M], value: Any, what: str) -> M:
 
 
 def from_json_column_as(adapter: TypeAdapter[V], value: Any, what: str) -> V:
-    """Parse a stored document with a type adapter, for types other than a single model. Raises StorageError if it
-    cannot be read."""
+    """Parse a stored document with a type adapter, for types other than a single model. Raises StorageError if this
+    version of the program cannot read it."""
     try:
         return adapter.validate_json(value, extra="ignore")
     except ValidationError as error:
@@ -57,10 +57,10 @@ def from_json_column_as(adapter: TypeAdapter[V], value: Any, what: str) -> V:
 
 def _unreadable(error: ValidationError, what: str) -> StorageError:
     first = error.errors(include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
+    location = ".".join(str(part) for part in first["loc"])
     return StorageError(
-        f"{what} in the database cannot be read: {place}: {first['msg']}.",
-        "Was it written by another version of assayer?",
+        f"{what} in the database cannot be read: {location}: {first['msg']}.",
+        "It may have been written by another version of assayer.",
     )
 
 

@@ -1,5 +1,5 @@
-"""Storage of API keys: create, list and revoke keys, and check the key of every request, counting the request against
-its rate limit.
+"""Storage of API keys: create, list and revoke keys, and check the key of every request, which counts against its rate
+limit.
 
 The tenant's audit log records who created and who revoked each key, but never the secret."""
 
@@ -83,7 +83,7 @@ _AUTHENTICATE = """
 
 
 class PgKeys(Store):
-    """Store of API keys, which holds only hashes; a key itself is neither stored nor logged."""
+    """Store of the hashes of API keys; the keys themselves are neither stored nor logged."""
 
     def __init__(self, database: Database, settings: ApiKeySettings | None = None) -> None:
         super().__init__(database)
@@ -100,8 +100,9 @@ class PgKeys(Store):
         *,
         actor: Actor | None = None,
     ) -> ApiKey | RecordedResponse | None:
-        """Create a key; None if the tenant does not exist. `record` belongs to the tenant `by`. `actor` is for the
-        audit log; it is None for a key that comes with the service. Raises IdempotencyKeyReused."""
+        """Create a key, or return the recorded response to the same request; None if the tenant does not exist.
+        `record` belongs to the tenant `by`. `actor` is for the audit log; None for the service's own initial key.
+        Raises IdempotencyKeyReused."""
         values = (
             key.id,
             tenant,
@@ -119,7 +120,7 @@ class PgKeys(Store):
                 return None
             made = from_row(ApiKey, row)
             if actor is not None and row["is_new"]:
-                content = _audited(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
+                content = _audit_fields(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
                 await self._log.append(
                     connection, tenant, ActBy(actor, made.created_at), "key made", made.id, **content
                 )
@@ -137,11 +138,12 @@ class PgKeys(Store):
 
     @in_transaction
     async def revoke(self, connection: Connection, tenant: TenantId, key: KeyId, by: ActBy) -> ApiKey | None:
-        """Revoke a key, effective with the next request; a key that was already revoked keeps its revocation time."""
+        """Revoke a key from the next request on, and return it; None if it does not exist. A key that was already
+        revoked keeps its revocation time."""
         revoked = await select_one(connection, ApiKey, _REVOKE, tenant, key, by.at)
         if revoked is None:
             return await select_one(connection, ApiKey, _GET, tenant, key)
-        await self._log.append(connection, tenant, by, "key revoked", key, **_audited(revoked))
+        await self._log.append(connection, tenant, by, "key revoked", key, **_audit_fields(revoked))
         return revoked
 
     async def authenticate(self, secret: str, now: dt.datetime) -> Caller | KeyRejection:
@@ -166,12 +168,12 @@ def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
     tenant, key = TenantId(row["tenant"]), KeyId(row["id"])
     if row["revoked"] or row["expired"]:
         return KeyRejection("revoked" if row["revoked"] else "expired", tenant=tenant, key=key)
-    taken = row["backlog"] is not None
-    # Another request may have been counted since this statement began: then the backlog is slightly larger.
-    backlog: float = row["backlog"] if taken else max(row["backlog_before"] or 0.0, row["burst"])
+    is_admitted = row["backlog"] is not None
+    # Another request may have been counted since this statement began, so the backlog may be slightly larger.
+    backlog: float = row["backlog"] if is_admitted else max(row["backlog_before"] or 0.0, row["burst"])
     left = max(0, int((row["burst"] - backlog) / row["each"] + 1e-6))
     rate = KeyRate(row["per_minute"], left, max(0.0, backlog))
-    if not taken:
+    if not is_admitted:
         return KeyRejection("rate", backlog + row["each"] - row["burst"], rate, tenant, key)
     if not row["within_tenant_rate"]:
         return KeyRejection("tenant rate", row["tenant_wait"], rate, tenant, key)
@@ -182,6 +184,6 @@ def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
     return Caller(tenant, key, allowed, rate, name, role, row["member"])
 
 
-def _audited(key: ApiKey) -> dict[str, Any]:
+def _audit_fields(key: ApiKey) -> dict[str, Any]:
     """Return the key's fields for the audit log."""
     return {"name": key.name, "scopes": sorted(key.scopes)} | ({"member": key.member} if key.member else {})

@@ -1,5 +1,4 @@
-"""Granting of leases in one transaction: read the queues, ask the fair scheduler, and lease the jobs that it
-chooses."""
+"""Granting of leases in one transaction: read the queues, let the fair scheduler choose jobs, and lease them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -43,7 +42,7 @@ _LEASE = f"""
 
 _HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"
 
-# Ordered as the queue's index, so that the index is read instead of the table.
+# Ordered like the queue's index, so that the index is read instead of the table.
 WAITING = """
     SELECT true FROM jobs
     WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
@@ -125,8 +124,8 @@ async def grant_leases(
     *,
     keep_documents: bool,
 ) -> GrantedLeases:
-    """Grant leases in a transaction of its own, with one token per free slot. Another call with the same tokens returns
-    the same leases."""
+    """Grant at most one lease per free slot, in one transaction; `tokens` holds a token for each slot. Another call
+    with the same tokens returns the same leases."""
     async with connection.transaction():
         clock: float = await connection.fetchval(_CLOCK)
         if before := await connection.fetch(_HELD, tokens):
@@ -136,7 +135,7 @@ async def grant_leases(
         heads = await connection.fetch(_HEADS, slots.free, settings.suspect_losses, alone, ranks)
         tenants = await connection.fetch(_TENANTS, list({row["tenant"] for row in heads}))
         groups = groupby(heads, key=lambda row: (row["tenant"], row["priority"]))
-        queues = {whose: [_waiting_job(row, settings) for row in rows] for whose, rows in groups}
+        queues = {key: [_waiting_job(row, settings) for row in rows] for key, rows in groups}
         over_budget = await _reject_over_budget(connection, tenants, queues, keep_documents)
         contenders = [_tenant_queue(row, queues) for row in tenants]
         if slots.overnight_only:
@@ -161,7 +160,7 @@ async def grant_leases(
 
 
 def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
-    """Return the waiting job in a row; its maximum cost is what earlier attempts left of its limit."""
+    """Return the waiting job in a row. Its maximum cost is what earlier attempts have left of its limit."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     left = None if limit is None else max(0.0, limit - row["charged_usd"])
     return WaitingJob(JobId(row["id"]), left, row["losses"] >= settings.suspect_losses)
@@ -205,8 +204,8 @@ def _tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Sequence
 async def _read_leases(
     connection: Connection, rows: Sequence[asyncpg.Record], settings: QueueSettings, keep_documents: bool
 ) -> tuple[list[Lease], list[JobId]]:
-    """Return the leases in the rows, and the jobs that failed because they cannot be read; these must not keep others
-    from starting."""
+    """Return the leases in the rows, and the ids of jobs that cannot be read. Such jobs fail here, so that they do not
+    keep others from starting."""
     leases: list[Lease] = []
     unreadable: list[JobId] = []
     for row in rows:

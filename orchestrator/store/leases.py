@@ -1,5 +1,5 @@
-"""Leases, which give a worker the right to run a job: granted fairly, renewed by heartbeats, protected by fencing
-tokens; also how they end and expire."""
+"""Leases, which give a worker the right to run a job. They are granted fairly, renewed by heartbeats and protected by
+fencing tokens; they end with a verdict, by being returned, or by expiring."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,9 +29,9 @@ from orchestrator.store.ranking_rows import keep_ranking, stored_result
 
 _EXPIRED_PER_STATEMENT = 100
 _RANKING_SECONDS = 300.0
-"""Timeout in seconds for storing the verdict of a ranking, which may hold a hundred megabytes of comparisons."""
+"""Timeout in seconds for storing the result of a ranking, which may contain a hundred megabytes of comparisons."""
 _SHORT_OUTAGE = 6
-"""Divisor of the lease duration; an outage shorter than the result leaves enough time to renew the lease."""
+"""Divisor of the lease duration. An outage shorter than the quotient leaves enough time to renew the lease."""
 
 _RENEW = """
     UPDATE jobs SET leased_until = statement_timestamp() + $2 * interval '1 second' WHERE lease = ANY($1)
@@ -57,7 +57,7 @@ _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state =
 _STANDING = "id, failures, losses, outages, reasons, worker"
 _HELD_JOB = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"
 _GIVEN_BACK = "SELECT state FROM jobs WHERE id = $1 AND last_lease = $2 AND state IN ('queued', 'failed')"
-# Ordered as spending is written, so that concurrent charges cannot deadlock.
+# In the order in which spending is written, so that concurrent charges cannot deadlock.
 _EXPIRED = f"""
     WITH expired AS (
         SELECT tenant, {_STANDING} FROM jobs WHERE state = 'running' AND leased_until < statement_timestamp()
@@ -95,7 +95,8 @@ _FAIL = finish_statement(
 
 
 class PgLeases(Store):
-    """Lease store for any number of concurrent workers; a worker that no longer holds a lease cannot change its job."""
+    """Store of leases for any number of concurrent workers. A worker whose lease is no longer valid cannot change the
+    job."""
 
     def __init__(
         self,
@@ -114,8 +115,8 @@ class PgLeases(Store):
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]:
         """Acquire at most one lease per free slot, interactive jobs first. Jobs that could cost more than their
-        tenant's monthly budget, or that cannot be read, fail here; jobs that cost more than what is left of this
-        month's budget wait."""
+        tenant's whole monthly budget, or that cannot be read, fail here. Jobs that could cost more than what is left of
+        this month's budget keep waiting."""
         if slots.free <= 0 or await self._database.fetch_one(WAITING, slots.overnight_only) is None:
             return []
         tokens = [self._draw() for _ in range(slots.free)]
@@ -136,14 +137,16 @@ class PgLeases(Store):
         return {row["lease"] for row in rows}
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Record the run and everything that determines its result, before any money is spent on it."""
+        """Record the run and everything that determines its result, before any money is spent on it. Return False if
+        the lease is no longer valid."""
         row = await self._database.fetch_one(
             _RECORD_RUN, lease.job, lease.token, run_id, mapping_to_json_column(pinned)
         )
         return row is not None
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        """Store the verdict of a job; a verdict without a cost gets the ledger's total over all runs of the job."""
+        """Store the verdict of a job; without a cost, the ledger's total over all runs of the job is used. Return False
+        if the lease is no longer valid."""
         problem = None if verdict.problem is None else to_json_column(verdict.problem)
         result = None if verdict.result is None else stored_result(lease.request.kind, verdict.result)
         title = storable_text(verdict.title) if verdict.title else None
@@ -152,13 +155,13 @@ class PgLeases(Store):
         patience = _RANKING_SECONDS if lease.request.kind == "ranking" else None
 
         async def work(connection: Connection) -> bool:
-            who = (lease.job, lease.token, verdict.state)
+            key = (lease.job, lease.token, verdict.state)
             async with connection.transaction():
-                stored = await connection.fetch(_FINISH, *who, *values, timeout=patience)
+                stored = await connection.fetch(_FINISH, *key, *values, timeout=patience)
                 if stored and verdict.result is not None:
                     await keep_ranking(connection, lease.job, verdict.result, patience)
-            # It may have been written by an attempt whose response was lost.
-            stored = stored or await connection.fetch(_FINISHED, *who)
+            # An earlier attempt whose response was lost may have stored it.
+            stored = stored or await connection.fetch(_FINISHED, *key)
             if stored:
                 await notify(connection, finished_notifications(lease.job))
             return bool(stored)
@@ -168,10 +171,10 @@ class PgLeases(Store):
     async def give_back(
         self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
     ) -> JobState | None:
-        """Return a job to the queue, or fail it if its attempts are used up; return its new state, or None if the lease
-        is no longer valid. With `attempt_failed` this counts as a failure of the job; otherwise, with a delay, as an
-        outage of a dependency, and without a delay as the loss of a worker. Losses are limited too, because the job may
-        cause them."""
+        """Return a job to the queue, or fail it if its attempts are exhausted. Return its new state, or None if the
+        lease is no longer valid. With `attempt_failed` the attempt counts as a failure of the job; otherwise, with a
+        delay, as an outage of a dependency, and without a delay, as the loss of a worker. Losses are limited too,
+        because the job itself may cause them."""
         cause: RetryCause = "failure" if attempt_failed else "outage" if after_seconds > 0 else "loss"
 
         async def work(connection: Connection) -> JobState | None:
@@ -189,28 +192,28 @@ class PgLeases(Store):
         return await self._database.run(work)
 
     async def expire(self) -> int:
-        """Return jobs with expired leases to the queue, and return their number. After a database outage, expire
-        nothing until the holders have had time to renew their leases."""
+        """Return jobs whose lease has expired to the queue, or fail them if their attempts are exhausted. Return their
+        number. After a database outage, do nothing until the holders have had time to renew their leases."""
 
         async def work(connection: Connection) -> int:
-            if self._just_back():
+            if self._has_just_reconnected():
                 return 0
             async with connection.transaction():
                 rows = await connection.fetch(_EXPIRED, _EXPIRED_PER_STATEMENT)
                 states = []
                 for row in rows:
-                    why = f"The process {row['worker']} was lost while it worked on this."
+                    why = f"The process {row['worker']} was lost while it ran this job."
                     states.append(await self._take_back(connection, row, "loss", why, None, 0))
             for row, state in zip(rows, states, strict=True):
                 await notify(connection, _notifications_of(row["id"], state))
             return len(rows)
 
-        taken = 0
-        while some := await self._database.run(work):
-            taken += some
-        return taken
+        total = 0
+        while count := await self._database.run(work):
+            total += count
+        return total
 
-    def _just_back(self) -> bool:
+    def _has_just_reconnected(self) -> bool:
         outage, lease = self._database.last_outage, self._settings.lease_seconds
         if outage is None or outage.seconds < lease / _SHORT_OUTAGE:
             return False

@@ -1,4 +1,4 @@
-"""Language model calls waiting to be sent in a batch, and the batches in flight."""
+"""Language model calls that wait to be sent in a batch, and the batches in flight."""
 
 import datetime as dt
 import uuid
@@ -35,7 +35,7 @@ _SETTLE = """
 """
 _GIVE_UP_OVERDUE = """
     UPDATE llm_batch_calls
-    SET state = 'returned', why = 'its deadline came before a batch left', ended_at = clock_timestamp()
+    SET state = 'returned', why = 'its deadline passed before a batch was sent', ended_at = clock_timestamp()
     WHERE endpoint = $1 AND state = 'waiting' AND until <= clock_timestamp()
 """
 _DUE = """
@@ -78,7 +78,7 @@ _RESULTS = """
 """
 _WITHOUT_RESULT = """
     UPDATE llm_batch_calls
-    SET state = 'returned', why = 'the batch ended without a word about it', ended_at = clock_timestamp()
+    SET state = 'returned', why = 'the batch ended without a result for it', ended_at = clock_timestamp()
     WHERE endpoint = $1 AND batch = $2 AND state = 'out'
 """
 _CLOSE = "DELETE FROM llm_batches WHERE id = $1"
@@ -90,7 +90,7 @@ _FORGET = """
     SELECT count(answer) FILTER (WHERE NOT settled)::integer AS lost FROM deleted
 """
 _LINE_OVERHEAD = 200
-"""Maximum bytes of a line beyond its body."""
+"""Maximum number of bytes that a line of a batch file has in addition to the body."""
 _AT_ONCE = 500
 """Maximum number of results in one statement."""
 _GATHER_SECONDS = 120.0
@@ -103,7 +103,7 @@ class PgBatchBook(Store):
     Bodies and responses are deleted together with the job whose run made the call (`orchestrator.store.retention`)."""
 
     def __init__(self, database: Database, endpoint: str, settled_seconds: float = 10.0) -> None:
-        """Create the store; `settled_seconds` is the time for which a settled call can still be collected."""
+        """Create the store. A settled call can still be collected for `settled_seconds`."""
         super().__init__(database)
         self._endpoint = endpoint
         self._settled_seconds = dt.timedelta(seconds=settled_seconds)
@@ -135,7 +135,7 @@ class PgBatchBook(Store):
         async def gathered(connection: Connection) -> OutgoingBatch | None:
             async with connection.transaction():
                 if made := await select_one(connection, OutgoingBatch, _MADE, batch_id):
-                    return made  # the connection was lost after it had been
+                    return made  # the batch was created, but the connection was lost before the response
                 model = await connection.fetchval(_DUE, self._endpoint, quiet, longest, *limits)
                 if model is None:
                     return None

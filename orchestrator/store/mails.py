@@ -1,6 +1,6 @@
-"""Outbox of mails to members, written in the transactions that the mails report on.
+"""Outbox of emails to members, written in the transaction of the event that they announce.
 
-No mails are written for removed members, for members who want none, or if the service sends no mails."""
+No emails are written for removed members, for members who do not want them, or if the service does not send any."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -72,10 +72,10 @@ class PgMails(PgOutbox):
     def __init__(self, database: Database, *, enabled: bool) -> None:
         super().__init__(database, "mails", "sent")
         self.enabled = enabled
-        """True if this service sends mails."""
+        """True if this service sends emails."""
 
     async def add_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
-        """Queue an invitation mail; `batch` is the call that the member is invited to review."""
+        """Queue an email about an invitation; `batch` is the call that the member is invited to review, if any."""
         news, call = MemberInvited(role=member.role), None
         if self.enabled and batch is not None:
             call = await connection.fetchrow(_CALL, member.tenant, batch)
@@ -86,8 +86,7 @@ class PgMails(PgOutbox):
     async def add_assignments(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
-        """Queue mails about new assignments; `members` lists a member once for each proposal assigned in the same
-        action."""
+        """Queue an email about new assignments to each member. `members` lists a member once for each proposal."""
         counts = Counter(members) if self.enabled else {}
         call = await connection.fetchrow(_CALL, tenant, batch) if counts else None
         if call is None:
@@ -97,7 +96,7 @@ class PgMails(PgOutbox):
             await self._add(connection, member, batch, news)
 
     async def stop(self, connection: Connection, member: MemberId) -> None:
-        """Cancel mails that have not been sent, because the member was removed or wants no mails."""
+        """Delete unsent emails to a member who was removed or no longer wants emails."""
         await connection.execute(_STOP, member)
 
     async def _add(
@@ -107,13 +106,13 @@ class PgMails(PgOutbox):
             await connection.execute(_ADD, member, batch, to_json_column(news))
 
     async def claim(self, most: int, seconds: float) -> list[ClaimedMail]:
-        """Claim mails that are due; other processes cannot claim these for `seconds` seconds."""
+        """Claim up to `most` emails that are due; no other process can claim them for `seconds` seconds."""
         return await self._database.select(ClaimedMail, _CLAIM, most, seconds)
 
     async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[Mail]:
-        """Return the member's mails, the newest first; mails that were sent or abandoned are kept for a week."""
+        """Return the emails to a member, newest first. Emails that were sent or abandoned are kept for a week."""
         return await self._database.select(Mail, _LIST, tenant, member, limit)
 
     async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
-        """Return why each member's latest abandoned mail was abandoned, by member."""
+        """Return why delivery of the latest abandoned email to each member was abandoned, by member id."""
         return {row["id"]: row["said"] for row in await self._database.fetch(_DEAD, tenant)}

@@ -19,8 +19,8 @@ from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
 
 COULD_READ_REPORTS = "coalesce(members.read_reports_until > batches.created_at, false)"
-"""SQL condition on a member and a call: whether an earlier role let the member read the call's reports, so that none of
-the member's first opinions is blind."""
+"""SQL condition on a member and a call: whether an earlier role let the member read the call's reports, so that their
+first opinions would not be blind."""
 
 FOR_OWNERS = (
     "Only an owner may change the address of a member, because it identifies the person who signs in. Remove the "
@@ -43,8 +43,8 @@ _INVITE = f"""
 """
 _LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"
 _GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"
-# All roles except reviewers read reports. The clock is the one that dates calls.
-_READS_NO_MORE = "CASE WHEN role <> 'reviewer' {and_so} THEN statement_timestamp() ELSE read_reports_until END"
+# All roles except reviewers can read reports. The clock is the one by which calls are dated.
+_STOPS_READING = "CASE WHEN role <> 'reviewer' {and_so} THEN statement_timestamp() ELSE read_reports_until END"
 # Locks the changed member, the acting member and all owners, always in this order, so that concurrent changes cannot
 # deadlock and two owners cannot remove each other at the same time.
 _LOCK = f"""
@@ -53,7 +53,7 @@ _LOCK = f"""
 """
 _CHANGE = f"""
     UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, mails = $7,
-                       read_reports_until = {_READS_NO_MORE.format(and_so="AND $6 = 'reviewer'")}
+                       read_reports_until = {_STOPS_READING.format(and_so="AND $6 = 'reviewer'")}
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
 """
 _SET_MAILS = f"""
@@ -61,7 +61,7 @@ _SET_MAILS = f"""
     RETURNING {_COLUMNS}
 """
 _REMOVE = f"""
-    UPDATE members SET removed_at = $3, read_reports_until = {_READS_NO_MORE.format(and_so="")}
+    UPDATE members SET removed_at = $3, read_reports_until = {_STOPS_READING.format(and_so="")}
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
 """
 _REVOKE_KEYS = "UPDATE api_keys SET revoked_at = $2 WHERE member = $1 AND revoked_at IS NULL"
@@ -101,9 +101,9 @@ class PgMembers(LoggedStore):
         mailed: bool = False,
         batch: BatchId | None = None,
     ) -> Member | None:
-        """Invite a member, in the caller's transaction; None if a member already has this address. `mailed` states
-        whether to notify the person by mail, if the service sends mails; `batch` is the call that the member is invited
-        to review."""
+        """Add a member, in the caller's transaction; return None if a member already has this address. With `mailed`,
+        the person is notified by email, if the service sends emails; `batch` is the call that they are invited to
+        review."""
         member = await select_one(connection, Member, _INVITE, id, tenant, *_values(new), by.actor.id, by.at)
         if member is None:
             return None
@@ -120,7 +120,7 @@ class PgMembers(LoggedStore):
         return await self._database.select(Member, _LIST, tenant)
 
     async def reviewers(self, tenant: TenantId) -> builtins.list[Member]:
-        """Return the members who currently are reviewers, by name."""
+        """Return the members who are currently reviewers, by name."""
         return [member for member in await self.list(tenant) if member.role == "reviewer" and not member.removed_at]
 
     async def get(self, tenant: TenantId, id: MemberId) -> Member | None:
@@ -137,7 +137,7 @@ class PgMembers(LoggedStore):
         not exist or was removed. Raises ReviewRefused if another member has the address, or if the actor's current role
         does not allow the change."""
         role, email = fields.get("role", "as before"), fields.get("email")
-        before = await self._held(connection, tenant, id, by.actor, role, email)
+        before = await self._lock_member(connection, tenant, id, by.actor, role, email)
         if before is None:
             return None
         to = NewMember(**before.model_dump(include=set(NewMember.model_fields)) | dict(fields))
@@ -152,7 +152,7 @@ class PgMembers(LoggedStore):
 
     @in_transaction
     async def set_mails(self, connection: Connection, tenant: TenantId, id: MemberId, wanted: bool, by: ActBy) -> None:
-        """Set whether the member is notified by mail; changes nothing else."""
+        """Set whether the member is notified by email, and change nothing else."""
         if await connection.fetchrow(_SET_MAILS, tenant, id, wanted) is None:
             return
         if not wanted:
@@ -163,7 +163,7 @@ class PgMembers(LoggedStore):
     async def remove(self, connection: Connection, tenant: TenantId, id: MemberId, by: ActBy) -> Member | None:
         """Remove a member; their keys and sessions end with the next request, and their opinions stay. Raises
         ReviewRefused under the same conditions as `change`."""
-        if await self._held(connection, tenant, id, by.actor, "removed") is None:
+        if await self._lock_member(connection, tenant, id, by.actor, "removed") is None:
             return None
         member = await select_one(connection, Member, _REMOVE, tenant, id, by.at)
         await self._mails.stop(connection, id)
@@ -174,8 +174,8 @@ class PgMembers(LoggedStore):
     async def give_key(
         self, connection: Connection, tenant: TenantId, id: MemberId, key: GeneratedKey, by: ActBy
     ) -> Member | None:
-        """Set the member's only key, revoking earlier keys; None if the member does not exist or was removed."""
-        member = await self._held(connection, tenant, id, by.actor)
+        """Set the member's only key, revoking earlier ones. Return None if the member does not exist or was removed."""
+        member = await self._lock_member(connection, tenant, id, by.actor)
         if member is None:
             return None
         await connection.execute(_REVOKE_KEYS, id, by.at)
@@ -185,7 +185,7 @@ class PgMembers(LoggedStore):
         await self._log.append(connection, tenant, by, "key given", id, key=key.id, shown_to=by.actor.name)
         return member
 
-    async def _held(
+    async def _lock_member(
         self,
         connection: Connection,
         tenant: TenantId,
@@ -194,18 +194,18 @@ class PgMembers(LoggedStore):
         becomes: PersonRole | Literal["as before", "removed"] = "as before",
         email: str | None = None,
     ) -> Member | None:
-        """Return a member and lock it until the transaction ends; None if the member does not exist or was removed.
-        Raises ReviewRefused if the actor is not allowed to change the member (the actor's role may have changed since
-        the request), or if no person responsible for the tenant would remain."""
+        """Return a member and lock their row until the transaction ends; None if they do not exist or were removed.
+        Raises ReviewRefused if the actor may not change the member (the actor's role may have changed since the
+        request), or if the tenant would be left without an owner."""
         people = {row["id"]: from_row(Member, row) for row in await connection.fetch(_LOCK, tenant, [id, actor.id])}
-        acts, found = people.get(MemberId(actor.id)), people.get(id)
-        if acts is not None and (acts.removed_at is not None or not may(acts.role, "invite people")):
-            raise ReviewRefused("Your own role has changed: you may no longer change members.")
+        acting, found = people.get(MemberId(actor.id)), people.get(id)
+        if acting is not None and (acting.removed_at is not None or not may(acting.role, "invite people")):
+            raise ReviewRefused("Your own role has changed, so you may no longer change members.")
         if found is None or found.removed_at is not None:
             return None
-        role = (actor if acts is None else acts).role
+        role = (actor if acting is None else acting).role
         if "owner" in (found.role, becomes) and role not in ("owner", "machine"):
-            raise ReviewRefused("Only an owner may make, change or remove an owner.")
+            raise ReviewRefused("Only an owner may appoint, change or remove an owner.")
         others = [
             person
             for person in people.values()
@@ -228,9 +228,9 @@ class PgMembers(LoggedStore):
     async def of_identity(
         self, connection: Connection, tenant: TenantId, issuer: str, subject: str, email: str | None, by: ActBy
     ) -> Member | None:
-        """Return the member who signs in with an identity provider: one bound to this identity, or one invited by this
-        address, which the provider has verified. From then on the member is bound to the identity, even if the address
-        changes; the log records this."""
+        """Return the member who signs in with this identity at an identity provider: the member bound to it or, at the
+        first sign-in, the one invited under this address, which the provider has verified. That member is then bound to
+        the identity, even if the address changes; the audit log records this."""
         member = await select_one(connection, Member, _BY_IDENTITY, tenant, issuer, subject)
         if member is None and email is not None:
             member = await select_one(connection, Member, _BIND, tenant, issuer, subject, email)
@@ -241,7 +241,7 @@ class PgMembers(LoggedStore):
 
 
 def other_address(before: str, after: str | None) -> bool:
-    """Return whether the new address would allow another person to sign in; the comparison ignores case."""
+    """Return whether the address changes, other than in case, so that another person could sign in with it."""
     return after is not None and after.lower() != before.lower()
 
 

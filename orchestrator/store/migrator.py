@@ -1,4 +1,4 @@
-"""Revision of the database tables, migrations to the latest revision, and the rights of the role that serves."""
+"""Schema revision of the database's tables, migration to the latest revision, and the rights of the serving role."""
 
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -38,8 +38,8 @@ def refuse_newer_schema(revision: str | None) -> None:
     """Raise ConfigurationError if a newer version has changed the tables."""
     if revision is not None and revision > latest_revision():
         raise ConfigurationError(
-            f"The database's tables are those of a newer assayer: revision {revision}, "
-            f"this one knows {latest_revision()}.",
+            f"The database's tables were created by a newer assayer: they have revision {revision}, "
+            f"and this version supports {latest_revision()}.",
             "Upgrade assayer, or point ASSAYER_DATABASE__URL at another database.",
         )
 

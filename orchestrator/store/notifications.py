@@ -65,7 +65,7 @@ async def notify(connection: Connection, notifications: Iterable[Notification]) 
 
 
 class NotificationsMissed:
-    """Signal that notifications may have been missed, because the connection was lost or too many were pending; the
+    """Signal that notifications may have been missed, because the connection was lost or too many were pending. The
     subscriber must read the rows instead."""
 
 
@@ -78,7 +78,8 @@ class Subscription:
         self._arrived = asyncio.Event()
 
     async def next(self, timeout: float) -> str | NotificationsMissed | None:
-        """Return the next payload, or None if none arrives within `timeout` seconds."""
+        """Return the next payload, NotificationsMissed if some may have been missed, or None if nothing arrives within
+        `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 await self._arrived.wait()
@@ -98,8 +99,8 @@ class Subscription:
             self._arrived.set()
 
     def mark_missed(self) -> None:
-        """Mark notifications as missed and discard those pending, because a subscriber that reads the rows does not
-        need them."""
+        """Mark notifications as missed, and discard pending ones: a subscriber that reads the rows does not need
+        them."""
         self._pending.clear()
         self._missed = True
         self._arrived.set()

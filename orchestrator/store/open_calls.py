@@ -1,12 +1,12 @@
-"""Locks that prevent a call from being signed off until a transaction ends, because nothing about a signed-off call is
-allowed to change."""
+"""Locks that prevent a call from being signed off until a transaction ends, because a signed-off call must not
+change."""
 
 from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.database import Connection
 
-# A statement that waits for a row sees the rest of the database as it was before it waited, so what must be read under
-# the lock is read by the next statement.
+# A statement that waits for a row lock sees the rest of the database as it was before the wait. So whatever must be
+# read under the lock is read by the next statement.
 _HOLD = """
     SELECT id FROM batches
     WHERE tenant = $1 AND id = coalesce((SELECT batch FROM jobs WHERE tenant = $1 AND id = $2), $2) FOR {lock}
@@ -15,9 +15,10 @@ _SIGNED = "SELECT at FROM sign_offs WHERE batch = $1"
 
 
 async def hold_call_open(connection: Connection, tenant: TenantId, thing: str, *, alone: bool = False) -> None:
-    """Prevent the sign-off of a call until the transaction ends; with `alone`, also exclude any other such lock.
-    `thing` is a batch, or a job, which may belong to no batch. Raises ReviewRefused if the call is signed off."""
+    """Prevent the sign-off of a call until the transaction ends; with `alone`, also exclude other holders of this lock.
+    `thing` is the id of a batch or of a job, which need not belong to a batch. Raises ReviewRefused if the call is
+    signed off."""
     call = await connection.fetchval(_HOLD.format(lock="NO KEY UPDATE" if alone else "SHARE"), tenant, thing)
     signed = None if call is None else await connection.fetchval(_SIGNED, call)
     if signed is not None:
-        raise ReviewRefused(f"The call {call} was signed off on {signed:%Y-%m-%d}. Nothing about it changes.")
+        raise ReviewRefused(f"The call {call} was signed off on {signed:%Y-%m-%d}. It can no longer be changed.")

@@ -49,7 +49,7 @@ _OF = _OPINIONS.format(
     "AND ($4::text IS NULL OR opinions.member = $4)"
 )
 _OF_PROPOSALS = _OPINIONS.format(which="opinions.evaluation = ANY($2)")
-# One row of arrays, as for other plots.
+# The result is one row of arrays, as for other plots.
 _FIRST = """
     SELECT coalesce(array_agg(member), '{}') AS members, coalesce(array_agg(evaluation), '{}') AS proposals,
            coalesce(array_agg(blind_score), '{}') AS scores, coalesce(array_agg(machine), '{}') AS machine
@@ -78,15 +78,15 @@ class PgOpinions(LoggedStore):
     async def give(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, note: str, by: ActBy
     ) -> Opinion | None:
-        """Store the reviewer's first opinion, before the program's report is shown. None if the proposal is not
-        assigned to the reviewer. Raises ReviewRefused if there is an earlier opinion, a current conflict of interest or
-        another role that let the reviewer read the report, or if the call is signed off."""
+        """Store the reviewer's first opinion, before the program's report is shown. Return None if the proposal is not
+        assigned to the reviewer. Raises ReviewRefused if they have given a different first opinion, have a conflict of
+        interest, or could read the report in an earlier role, or if the call is signed off."""
         member, stored = MemberId(by.actor.id), storable_text(note)
         if not await _may_give(connection, tenant, evaluation, member):
             return None
         if until := await connection.fetchval(_NOT_BLIND, evaluation, member):
             raise ReviewRefused(
-                f"Until {until:%Y-%m-%d} you could read the reports of this call in another role: your first "
+                f"Until {until:%Y-%m-%d} you could read the reports of this call in another role, so your first "
                 "opinion would not be blind.",
                 "Ask the officer of the call to assign another reviewer.",
             )
@@ -94,20 +94,20 @@ class PgOpinions(LoggedStore):
             await self._log.append(connection, tenant, by, "blind opinion given", evaluation, score=score, note=stored)
         opinion = await _opinion(connection, tenant, evaluation, member)
         if (opinion.blind_score, opinion.blind_note) != (score, stored):
-            raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")
+            raise ReviewRefused("You have already given your first opinion, which is final. Revise it with PATCH.")
         return opinion
 
     @in_transaction
     async def revise(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, note: str, by: ActBy
     ) -> Opinion | None:
-        """Store a revised opinion, keeping the first; None if the proposal is not assigned to the reviewer.
-        Raises ReviewRefused before the first opinion."""
+        """Store a revised opinion, keeping the first. Return None if the proposal is not assigned to the reviewer.
+        Raises ReviewRefused if there is no first opinion."""
         member, stored = MemberId(by.actor.id), storable_text(note)
         if not await _may_give(connection, tenant, evaluation, member):
             return None
         if await connection.fetchrow(_REVISE, evaluation, member, score, stored, by.at) is None:
-            raise ReviewRefused("There is no opinion to revise. Give your first opinion (POST).")
+            raise ReviewRefused("There is no opinion to revise. Give your first opinion with POST.")
         await self._log.append(connection, tenant, by, "opinion revised", evaluation, score=score, note=stored)
         return await _opinion(connection, tenant, evaluation, member)
 
@@ -140,9 +140,8 @@ class PgOpinions(LoggedStore):
         reason: str,
         by: ActBy,
     ) -> bool:
-        """Store a judgement of a point, replacing an earlier judgement; return False if the proposal is not
-        assigned to the reviewer. Raises ReviewRefused before the first opinion, because the points are part of
-        the program's report."""
+        """Store a judgement on a point, replacing any earlier one. Return False if the proposal is not assigned to the
+        reviewer. Raises ReviewRefused before the first opinion, because the points are part of the program's report."""
         member, stored = MemberId(by.actor.id), storable_text(reason)
         if not await _may_give(connection, tenant, evaluation, member):
             return False
@@ -161,13 +160,14 @@ class PgOpinions(LoggedStore):
 
 
 async def _opinion(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> Opinion:
-    """Return the opinion just written, in the same transaction, because it could be erased directly afterwards."""
+    """Return the opinion just written. It is read in the same transaction, because it could be erased afterwards."""
     (row,) = await connection.fetch(_OF, tenant, None, evaluation, member)
     return from_row(Opinion, row)
 
 
 async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:
-    """Return whether it is assigned to them. Raises ReviewRefused."""
+    """Return whether the proposal is assigned to the reviewer, and hold its call open. Raises ReviewRefused if they
+    have a conflict of interest, or if the call is signed off."""
     if await connection.fetchrow(_ASSIGNED, tenant, evaluation, member) is None:
         return False
     await hold_call_open(connection, tenant, evaluation)

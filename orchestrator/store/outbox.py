@@ -1,4 +1,4 @@
-"""Outbox tables for pending messages: `id`, `state`, `attempt`, `next_at` and `said`, with an index on pending rows."""
+"""Outbox tables for pending messages, with the columns `id`, `state`, `attempt`, `next_at` and `said`."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from orchestrator.store.database import Database, Store
 from orchestrator.store.json_columns import storable_text
 from orchestrator.webhooks.models import ClaimedDelivery
 
-# A claim holds until `next_at`; the number of the attempt is the token by which it is settled.
+# A claim is valid until `next_at`. The number of the attempt is the token with which it is settled.
 _CLAIM = """
     WITH due AS (
         SELECT id FROM {table} WHERE state = 'pending' AND next_at <= statement_timestamp() AND {among}
@@ -31,7 +31,7 @@ def claim_query(table: str, columns: str, *, receivers: str, to: str, among: str
 
 
 class PgOutbox(Store):
-    """Base of the stores of pending messages. All methods raise StorageError."""
+    """Base class of stores of pending messages. All methods raise StorageError."""
 
     def __init__(self, database: Database, table: str, taken: Literal["sent", "delivered"]) -> None:
         """Create the outbox; `taken` is the state of a row once its receiver has accepted it."""

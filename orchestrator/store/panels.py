@@ -1,4 +1,4 @@
-"""Reviewers' opinions of a call: a table that the database sorts, filters and paginates, and the call's scores as
+"""Reviewers' opinions on a call's proposals: a table that the database sorts, filters and paginates, and the scores as
 columns, from which agreement is computed."""
 
 from collections.abc import Sequence
@@ -114,7 +114,7 @@ class PgPanels(Store):
     async def proposals(
         self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None
     ) -> Sequence[PanelProposal]:
-        """Return proposals in row order after a position, or from the first if no position is given."""
+        """Return up to `limit` proposals in row order, starting after `after` or with the first."""
         row, evaluation = after or PanelCursor(-1, "")
         rows = await self._database.fetch(_AFTER, tenant, batch, row, evaluation, limit)
         return list(map(_proposal, rows))

@@ -1,4 +1,4 @@
-"""Number and waiting time of queued jobs that could start now, used to scale the number of evaluators."""
+"""Number and waiting time of queued jobs that could start now, for scaling the number of evaluators."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,8 @@ from orchestrator.store.database import Store
 from orchestrator.store.job_sql import SPENT_THIS_MONTH
 
 _COUNTED = 1_000
-"""Maximum number of jobs counted per tenant and priority; deployments hardly ever start more evaluators than this many
-jobs need."""
+"""Maximum number of jobs counted per tenant and priority. Deployments hardly ever need more evaluators than for this
+many jobs."""
 
 _DEPTH = f"""
     SELECT ranks.number AS priority, coalesce(sum(least(line.jobs, room.jobs)), 0)::bigint AS jobs,
@@ -32,7 +32,7 @@ _DEPTH = f"""
 
 class WaitingJobs(NamedTuple):
     jobs: int = 0
-    """Jobs that could start now, excluding deferred jobs and those held back by their tenant's limits."""
+    """Number of jobs that could start now, without those waiting for a retry or held back by their tenant's limits."""
     oldest_seconds: float = 0.0
     """Seconds since the first of these jobs could have started."""
 

@@ -35,9 +35,9 @@ APPLICANT = f"""
         ) AS others
     )
 """
-"""SQL query for a tenant's ($1) evaluations with a name ($2) or in a batch ($3), and for their ideas, including the
-ideas ($4) of evaluations deleted since. A text shared with another proposal identifies no applicant while that proposal
-exists."""
+"""SQL that defines `direct`, a tenant's ($1) evaluations with a name ($2) or in a batch ($3), and `own`, their ideas
+together with those ($4) of evaluations deleted since. An idea whose text another proposal shares is left out, because
+it does not identify the applicant as long as that proposal exists."""
 
 _LOCK = """
     SELECT size FROM jobs JOIN rankings ON job = id
@@ -54,7 +54,7 @@ _DELETE_IDEAS = (
     "DELETE FROM ranking_pairs WHERE job = $1 AND (first = ANY($2::text[]) OR second = ANY($2::text[]))",
     "DELETE FROM ranking_ideas WHERE job = $1 AND idea = ANY($2::text[])",
 )
-# The proof of an erasure checks for its number here.
+# The check of an erasure's proof looks for its number here.
 _NOTE = """
     UPDATE rankings SET head = head || jsonb_build_object('erasures', coalesce(head -> 'erasures', '[]') || $2::jsonb)
     WHERE job = $1
@@ -127,8 +127,8 @@ class RankedApplicant(NamedTuple):
 async def ranked_applicant(
     connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Set[str]
 ) -> RankedApplicant | None:
-    """Find the applicant's ideas in a ranking: those with the name `source`, in the ranking or in an evaluation, and
-    `ideas`. Locks the ranking until the transaction ends. None if it no longer exists."""
+    """Lock a ranking until the transaction ends, and find the applicant's ideas in it: those with the name `source`, in
+    the ranking or in an evaluation, and `ideas`. Return None if the ranking no longer exists."""
     if await connection.fetchrow(_LOCK, tenant, ranking) is None:
         return None
     rows = await connection.fetch(_TAKEN, tenant, source, None, list(ideas), ranking)
@@ -151,7 +151,7 @@ async def redact_ranking(
     for statement in _DELETE_IDEAS:
         await connection.fetch(statement, ranking, list(applicant.ideas), timeout=REDACTION_SECONDS)
     gaps = f"[{','.join(ErasedRank(rank=rank, on=day).model_dump_json() for rank in applicant.ranks)}]"
-    gone = to_json_column(Absent(reason=f"It was about all of the ideas, and one of them was erased on {day}."))
-    await connection.fetch(_REDACT_HEAD, ranking, gaps, gone)
+    replacement = to_json_column(Absent(reason=f"It described all of the ideas, one of which was erased on {day}."))
+    await connection.fetch(_REDACT_HEAD, ranking, gaps, replacement)
     await connection.fetch(_REDACT_FLAGS, ranking, timeout=REDACTION_SECONDS)
     await connection.fetch(_DELETE_ANSWERS, ranking, timeout=REDACTION_SECONDS)

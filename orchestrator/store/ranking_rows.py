@@ -1,6 +1,6 @@
-"""Rows of rankings: ideas and known answers as submitted, and the order once the ranking has finished.
+"""Rows of rankings: ideas and known answers as submitted, and the ranks once the ranking has finished.
 
-This data is stored only in these rows: the request and the report of a ranking are assembled from them."""
+Requests and reports of rankings are not stored as such; they are assembled from these rows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -79,8 +79,7 @@ _COLUMNS = (
 
 
 def stored_request(request: JobRequest) -> str:
-    """Return the JSON of a request as stored with its job, that is, without the parts that `add_ranking` stores in
-    rows."""
+    """Return the JSON of a request as stored with its job, without the parts that `add_ranking` stores in rows."""
     if not isinstance(request, RankingRequest):
         return to_json_column(request)
     return json_without_nul(request.model_dump_json(exclude=_IN_ROWS))
@@ -109,7 +108,8 @@ async def add_ranking(connection: Connection, tenant: TenantId, job: JobId, requ
 async def keep_ranking(
     connection: Connection, job: JobId, result: Mapping[str, Any], seconds: float | None = None
 ) -> None:
-    """Store the order and the answers of a ranking, or the answers of a comparison, when it has just finished."""
+    """Store the ranks and answers of a ranking that has just finished, or the answers of a comparison. `seconds` is the
+    timeout of each statement."""
     ranking, answers = result.get("ranking"), result.get("comparisons", result.get("answers"))
     if ranking is not None:
         ideas = _with_text_groups(ranking["ideas"])
@@ -122,8 +122,8 @@ async def keep_ranking(
 
 
 def stored_result(kind: JobKind, result: Mapping[str, Any]) -> str | None:
-    """Return the JSON of a result as stored with its job, that is, without the parts that `keep_ranking` stores in
-    rows."""
+    """Return the JSON of a result as stored with its job, without the parts that `keep_ranking` stores in rows; None
+    for a ranking."""
     if kind == "ranking":
         return None
     return mapping_to_json_column({name: value for name, value in result.items() if name != "answers"})

@@ -36,7 +36,7 @@ _LIST = f"""
 _SUMMARY = """
     SELECT head, size FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
 """
-# One row of arrays: a row for each idea takes several times as long to fetch.
+# The result is one row of arrays, because a row for each idea takes several times as long to fetch.
 _STANDINGS = """
     WITH proposals AS (
         SELECT DISTINCT ON (idea_id) idea_id AS idea, jobs.id, run_id AS run
@@ -119,7 +119,7 @@ class CallStandings(NamedTuple):
     chances: list[float | None]
     comparisons: list[int]
     alike: list[bool]
-    """True for ideas whose text the judge also saw for another idea."""
+    """True for ideas that had the same text as another when the judge saw them."""
     titles: list[str]
     ideas: list[str]
     proposals: list[str | None]
@@ -166,8 +166,8 @@ class PgRankings(Store):
         after: Cursor | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """Return rankings, the newest first: all of them, those with at least two proposals of a call (regardless of
-        who started them), or those with an idea that its sender calls `reference`."""
+        """Return rankings, newest first, optionally only those with at least two proposals of the call `batch`
+        (regardless of who started them), or with an idea with the sender's reference `reference`."""
         name = None if reference is None else storable_text(reference)
         return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
 
@@ -177,7 +177,7 @@ class PgRankings(Store):
         return None if row is None else from_json_column(RankingSummary, row["head"], f"Ranking {ranking}")
 
     async def standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
-        """Return the standings with the corresponding proposals of a call; None if the ranking is not finished."""
+        """Return all ideas of a ranking, with the corresponding proposals of a call; None if it is not finished."""
         return await self._database.select_one(CallStandings, _STANDINGS, tenant, batch, ranking)
 
     async def unranked(
@@ -189,7 +189,7 @@ class PgRankings(Store):
         return [from_row(UnrankedProposal, row) for row in rows], rows[0]["total"] if rows else 0
 
     async def of_proposal(self, tenant: TenantId, proposal: JobId) -> list[RankOfProposal]:
-        """Return the ranks of the proposal in the latest rankings of its call."""
+        """Return the ranks of the proposal in the latest three rankings of its call."""
         return await self._database.select(RankOfProposal, _OF_PROPOSAL, tenant, proposal, _RANKED_BEFORE)
 
     async def references(self, tenant: TenantId, ranking: JobId) -> dict[IdeaId, str]:

@@ -1,4 +1,4 @@
-"""Reports of evaluations, with their figures. An evaluation's state is stored with its job."""
+"""Reports of evaluations, and their figures."""
 
 import json
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from orchestrator.store.database import Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
 _MOST_CHARS = 100_000
-"""Maximum number of an idea's characters that are indexed for search: PostgreSQL's text search vectors are limited to a
-megabyte."""
+"""Maximum number of characters of an idea that are indexed for search, because PostgreSQL limits text search vectors to
+a megabyte."""
 
 _UPSERT_REPORT = """
     WITH written AS (
@@ -28,7 +28,7 @@ _UPSERT_REPORT = """
 
 
 class PgReports(Store):
-    """Store of finished reports; the report of a later run replaces that of an earlier run."""
+    """Store of finished reports, one per run; a report that is stored again replaces the earlier one."""
 
     async def keep(self, report: Report) -> None:
         """Store the report with its figures, unless the job of its run was erased."""
@@ -37,7 +37,7 @@ class PgReports(Store):
         await self._database.execute(_UPSERT_REPORT, *stored, *figures)
 
     async def get(self, evaluation: EvaluationId) -> Report | None:
-        """Return the latest finished report."""
+        """Return the report of a run; None if there is none."""
         row = await self._database.fetch_one("SELECT report FROM evaluations WHERE id = $1", evaluation)
         return (
             None if row is None else from_json_column(Report, row["report"], f"The report of evaluation {evaluation}")

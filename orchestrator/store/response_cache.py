@@ -1,5 +1,5 @@
-"""Shared cache of responses from remote sources, and the claims of processes that are currently requesting a
-response."""
+"""Shared cache of responses from remote sources, with claims on the responses that a process is currently
+requesting."""
 
 import asyncio
 import datetime as dt
@@ -12,7 +12,7 @@ from orchestrator.store.claims import Claimed, PgClaims
 
 _LEVEL = 3
 _LARGE_BODY = 64 * 1024
-"""Size in bytes from which a body is compressed in a thread."""
+"""Size in bytes from which a body is compressed and decompressed in a thread."""
 
 _FIND = """
     SELECT key, source, status, body, fetched_at FROM replies
@@ -53,14 +53,14 @@ class PgResponseCache(PgClaims):
         return claim if isinstance(claim, str) else await _response(claim)
 
     async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
-        body = await _compressed(response.body)
+        body = await _compress(response.body)
         await self._database.execute(_KEEP, key, response.source, response.status, body, response.fetched_at, lifetime)
 
     async def purge(self, most: int) -> int:
         return len(await self._database.fetch(_PURGE, most))
 
 
-async def _compressed(body: bytes) -> bytes:
+async def _compress(body: bytes) -> bytes:
     if len(body) < _LARGE_BODY:
         return zlib.compress(body, _LEVEL)
     return await asyncio.to_thread(zlib.compress, body, _LEVEL)

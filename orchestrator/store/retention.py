@@ -14,11 +14,11 @@ from orchestrator.store.tombstones import tombstone_insert
 _AT_ONCE = 200
 _ROWS_AT_ONCE = 10_000
 _DAY = dt.timedelta(days=1)
-"""Time after which an open batch is closed."""
+"""Age at which an open batch is closed."""
 _WEEK = dt.timedelta(days=7)
 
-# Deletes jobs and all of their runs that no other job shares, with the runs' reports, answers (including those that a
-# worker has yet to store) and calls that wait for a batch. The ledger stays, because it is the operator's accounting.
+# Deletes jobs and those of their runs that no other job shares, with the runs' reports, answers (including any that a
+# worker stores later) and calls that wait for a batch. The ledger stays, because the operator needs it for accounting.
 _DELETE = """
     WITH chosen AS (
         SELECT id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
@@ -71,15 +71,15 @@ _DELETE_OLD = _DELETE.format(
     recorded=_EXPIRED,
 )
 
-# A job whose row is locked is being run again or erased.
+# Locked rows are skipped: such a job is being run again or erased.
 _FORGET_DOCUMENTS = forget_documents_statement(
     condition="finished_at < $1 OR EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)",
     most="$2",
     locked="SKIP LOCKED",
 )
 
-# Answers stored at the moment of an erasure. An answer has the time of its paid call, so answers that another run
-# obtained later stay.
+# Deletes answers that were stored during an erasure. An answer has the time of its paid call, so answers that another
+# run obtained later stay.
 _DELETE_LATE_ANSWERS = """
     DELETE FROM answers WHERE key IN (
         SELECT answers.key FROM erased_runs JOIN ledger USING (run_id) JOIN answers USING (key)
@@ -106,7 +106,7 @@ _DELETE_BATCH = f"""
     WITH deleted AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
     {tombstone_insert("'batch'", "$3", "erased", "$4")}
 """
-# Tombstones are deleted with their tenant; most are deleted before, so that the last statement is short.
+# Tombstones are deleted with their tenant. They are deleted in chunks before that, so that the last statement is short.
 _FORGET_SOME = """
     DELETE FROM tombstones WHERE tenant = $1 AND id IN (SELECT id FROM tombstones WHERE tenant = $1 LIMIT $2)
     RETURNING id
@@ -168,9 +168,9 @@ async def erase_batch(connection: Connection, tenant: TenantId, batch: BatchId, 
 
 
 async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, by: ActBy) -> bool:
-    """Delete a tenant with all its data and the content of its audit log, whose hashes stay. Its keys are deleted
-    first, so that no new data arrives. If the deletion is interrupted, the tenant still exists and can be deleted
-    again."""
+    """Delete a tenant with all its data and the content of its audit log, whose hashes stay; return False if it does
+    not exist. Its keys are deleted first, so that no new data arrives. If the deletion is interrupted, the tenant still
+    exists and can be deleted again."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
     for statement, at_once in ((_DELETE_SOME, _AT_ONCE), (_FORGET_SOME, _ROWS_AT_ONCE)):
         await database.execute_in_chunks(statement, tenant, at_once)
@@ -178,10 +178,10 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, b
     async def work(connection: Connection) -> bool:
         async with connection.transaction():
             await connection.fetch(_RELEASE_FILES, tenant)
-            gone = await connection.fetchval("DELETE FROM tenants WHERE id = $1 RETURNING true", tenant)
-            if gone:
+            deleted = await connection.fetchval("DELETE FROM tenants WHERE id = $1 RETURNING true", tenant)
+            if deleted:
                 await log.erase_within(connection, tenant, by, tenant, None)
-            return bool(gone)
+            return bool(deleted)
 
     return await database.run(work)
 
@@ -192,10 +192,10 @@ async def forget_documents(database: Database, before: dt.datetime) -> int:
 
 
 async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -> int:
-    """Delete data past its retention period; return the number of jobs.
+    """Delete data whose retention period has ended; return the number of jobs.
 
-    Deletes in chunks, each in its own transaction, so that locks are short and a backlog does not exceed a statement
-    timeout."""
+    Data is deleted in chunks, each in its own transaction, so that locks are short and a backlog does not exceed the
+    timeout of a statement."""
     deleted = await database.execute_in_chunks(_DELETE_OLD, now, _AT_ONCE)
     for statement in (_DELETE_LATE_ANSWERS, _DELETE_LATE_REPORTS):
         await database.execute_in_chunks(statement, _ROWS_AT_ONCE)

@@ -1,5 +1,5 @@
 """Groups of ideas whose rewards are relative to each other. Members arrive one by one, at any process. Each member is a
-job of its own, so that it is judged while others are still missing, and is paid for once, no matter how often it is
+job of its own, so that it is judged while others are still missing, and is paid for only once however often it is
 sent."""
 
 import hashlib
@@ -27,8 +27,8 @@ _MEMBER = """
     WHERE reward_group_members.tenant = $1 AND "group" = $2 AND member = $3
 """
 
-# A new member extends the deadline for the others. A member sent again extends it only if it is over, because the
-# others may be sent again too.
+# A new member extends the deadline for the others. A member that is sent again extends it only if it has passed,
+# because the others may be sent again too.
 _JOIN = """
     WITH joined AS (
         INSERT INTO reward_group_members AS before (tenant, "group", member, digest, job) VALUES ($1, $2, $3, $4, $5)
@@ -80,7 +80,7 @@ class RewardGroup(NamedTuple):
 
     size: int
     seconds_left: float
-    """Seconds left to wait for missing members; negative when the time is over."""
+    """Seconds left to wait for missing members; negative once the deadline has passed."""
     members: Mapping[int, GroupMember]
 
     @property
@@ -94,8 +94,9 @@ class RewardGroup(NamedTuple):
 
 class PgRewardGroups(Store):
     async def begin(self, tenant: TenantId, plan: GroupPlan, member: int, digest: bytes, seconds: float) -> JobId:
-        """Return the id under which the member's job is to be submitted, or has been. A member whose job ended without
-        a verdict from the judge gets a new id. Raises GroupConflict, in which case nothing must be submitted."""
+        """Create the group if it does not exist, and return the id under which the member's job was submitted or is to
+        be submitted. A member whose job failed or was cancelled gets a new id. Raises GroupConflict, in which case
+        nothing must be submitted."""
         plan = plan._replace(id=storable_text(plan.id))
 
         async def work(connection: Connection) -> tuple[asyncpg.Record | None, asyncpg.Record | None]:
@@ -110,15 +111,15 @@ class PgRewardGroups(Store):
             return _job_id(tenant, plan.id, member, digest, "")
         if before["digest"] != digest:
             raise GroupConflict(
-                f"Member {member} of group {plan.id!r} was sent before, with other words.",
-                "Give every group an id of its own, and every member its own number.",
+                f"Member {member} of group {plan.id!r} was sent before, with different content.",
+                "Use a separate id for every group, and a separate number for every member.",
                 "member",
             )
-        over = before["state"] in ("failed", "cancelled")
-        return _job_id(tenant, plan.id, member, digest, before["job"]) if over else JobId(before["job"])
+        must_rerun = before["state"] in ("failed", "cancelled")
+        return _job_id(tenant, plan.id, member, digest, before["job"]) if must_rerun else JobId(before["job"])
 
     async def join(self, tenant: TenantId, group: str, member: int, digest: bytes, job: JobId, seconds: float) -> None:
-        """Record a member after its job was submitted; the wait for the other members lasts at least `seconds` more."""
+        """Record a member after its job was submitted, and wait at least `seconds` more for the other members."""
         await self._database.execute(_JOIN, tenant, storable_text(group), member, digest, job, seconds)
 
     async def state(self, tenant: TenantId, group: str) -> RewardGroup | None:
@@ -131,16 +132,16 @@ class PgRewardGroups(Store):
 
 def _check_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
     if group["size"] != plan.size:
-        message = f"The group {plan.id!r} has {group['size']} members, and this one says {plan.size}."
-        raise GroupConflict(message, "Say the same in every member.", "size")
+        message = f"The group {plan.id!r} has the size {group['size']}, but this member states {plan.size}."
+        raise GroupConflict(message, "State the same size in every member.", "size")
     if group["judge"] != plan.judge:
-        message = f"The group {plan.id!r} is judged by {group['judge']}, and this member asks for {plan.judge}."
+        message = f"The group {plan.id!r} is judged by {group['judge']}, but this member requests {plan.judge}."
         raise GroupConflict(message, "Rewards from different judges cannot be compared.", "judge")
 
 
 def _job_id(tenant: TenantId, group: str, member: int, digest: bytes, before: str) -> JobId:
-    """Return the job id of a member; if the same member is sent twice concurrently, both have the same id, so the queue
-    accepts it once."""
+    """Derive the job id of a member from its content, so that the queue accepts a member only once even if it is sent
+    twice concurrently. `before` is the id of an earlier job that failed or was cancelled, or empty."""
     hashed = hashlib.sha256()
     for part in (tenant.encode(), group.encode(), str(member).encode(), digest, before.encode()):
         hashed.update(len(part).to_bytes(8))

@@ -26,6 +26,6 @@ class PgRewards(PgItemOutcomes[RewardOutcome]):
         super().__init__(database, RewardOutcome)
 
     async def item(self, job: JobId, place: int) -> AskedReward | None:
-        """Return an item as submitted, with its outcome. `place` counts from 0, in 32 bits; None if the job has
-        no such item."""
+        """Return an item as submitted, with its outcome; None if the job has no such item. `place` is the item's
+        position from 0, a 32-bit integer."""
         return await self._database.select_one(AskedReward, _ITEM, job, place)

@@ -1,4 +1,4 @@
-"""Conversion of table rows, which may have columns unknown to this version."""
+"""Conversion of table rows to models; columns unknown to this version are ignored."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -34,9 +34,9 @@ class TablePage(NamedTuple, Generic[Row]):
 
 
 def from_row(model: type[Row], row: asyncpg.Record, **instead: Any) -> Row:
-    """Return a frozen model or named tuple from the row's columns that match its field names, or from `instead`. A
-    field without a column gets its default; columns added by a later version are ignored. JSON is parsed if a field is
-    a model or a dictionary. Raises StorageError if the row cannot be read."""
+    """Build a frozen model or named tuple from the columns with the names of its fields; values in `instead` take
+    precedence. A field without a column gets its default; other columns, such as those added by a later version, are
+    ignored. JSON is parsed for fields that are models or dictionaries. Raises StorageError if it cannot be read."""
     values = {name: row[name] for name in _fields(model) if name in row} | instead
     kind: Any = model
     for name, adapter in _documents(kind).items():
@@ -52,7 +52,8 @@ def _fields(model: type[Row]) -> tuple[str, ...]:
 
 @cache
 def _documents(model: Any) -> dict[str, TypeAdapter[Any] | None]:
-    """Return the fields that hold JSON documents, each with an adapter for a model or None for a dictionary."""
+    """Return the fields that hold JSON documents: with a type adapter if they are models, with None if they are
+    dictionaries."""
     hints = get_type_hints(model, include_extras=True)
     found: dict[str, TypeAdapter[Any] | None] = {}
     for name in _fields(model):

@@ -1,4 +1,4 @@
-"""Figures of the whole service for `/metrics`: queues, verdicts, calls by task, spending, and pending messages."""
+"""Figures for the whole service for `/metrics`: queues, verdicts, calls by task, spending, and pending messages."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence

@@ -56,7 +56,7 @@ class PgSessions(Store):
         self._settings = settings
 
     async def begin(self, token: str, new: NewSession, now: dt.datetime) -> None:
-        """Start a session, after deleting every expired session in the store."""
+        """Start a session, and delete all expired sessions."""
         await self._database.execute(_PURGE, now, now - self._idle)
         ends = now + dt.timedelta(seconds=self._settings.session_seconds)
         name = storable_text(new.name)
@@ -64,8 +64,8 @@ class PgSessions(Store):
         await self._database.execute(_BEGIN, *values)
 
     async def find(self, token: str, now: dt.datetime) -> Session | None:
-        """Return the session; None if it has ended, never started, or belongs to a key or member that no longer exists.
-        This counts as a request by the signed-in person."""
+        """Return the session, and count a request by the signed-in person. None if the session has ended or never
+        started, or if its key was revoked or its member removed."""
         hashed = hash_token(token)
         if hashed is None:
             return None

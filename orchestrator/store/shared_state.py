@@ -1,4 +1,5 @@
-"""Small states shared by processes, such as a source's request rate: one row per state, changed while it is locked."""
+"""Small pieces of state that processes share, such as the request rate of a source. Each is a row, which is locked
+while it is changed."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -30,8 +30,9 @@ class PgTenants(Store):
     async def create(
         self, tenant: TenantId, plan: TenantPlan, record: IdempotencyRecord | None = None, by: TenantId | None = None
     ) -> TenantResource | RecordedResponse | None:
-        """Create a tenant; None if another tenant has this id. Creating the same tenant again with the same plan is not
-        an error. `record` belongs to the tenant `by`. Raises IdempotencyKeyReused."""
+        """Create a tenant, or return the recorded response to the same request. Return None if a tenant with this id
+        and a different plan exists; creating a tenant again with the same plan is not an error. `record` belongs to the
+        tenant `by`. Raises IdempotencyKeyReused."""
 
         async def work(connection: Connection) -> TenantResource | None:
             made = await select_one(connection, TenantResource, _CREATE, tenant, *_values(plan))
@@ -53,8 +54,8 @@ class PgTenants(Store):
         return await self._database.select_one(TenantResource, _UPDATE, tenant, *_values(plan))
 
     async def delete(self, tenant: TenantId, by: ActBy) -> bool:
-        """Delete a tenant with its keys, jobs, reports, batches, webhooks and the content of its audit log;
-        running jobs stop when their leases are next renewed."""
+        """Delete a tenant with its keys, jobs, reports, batches, webhooks and the content of its audit log. Running
+        jobs stop when their leases are due for renewal. Return False if the tenant does not exist."""
         return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, by)
 
 

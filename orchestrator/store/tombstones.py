@@ -1,4 +1,4 @@
-"""Tombstones: records that a resource was deleted, when and why, written in the transaction of the deletion."""
+"""Tombstones: records of when and why a resource was deleted, written in the transaction of the deletion."""
 
 import datetime as dt
 from typing import Literal
@@ -17,8 +17,8 @@ _FORGET = """
 
 
 def tombstone_insert(kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
-    """Return the statement that writes tombstones for the rows returned by the statement named `deleted`, which have a
-    tenant and an id. All arguments are SQL."""
+    """Return a statement that writes tombstones for the rows of `deleted`, a common table expression with the columns
+    `tenant` and `id`. All arguments are SQL, except `why`."""
     return f"""
         INSERT INTO tombstones (tenant, id, kind, deleted_at, why, proof)
         SELECT tenant, id, {kind}, {at}::timestamptz, '{why}', {proof}::bigint FROM deleted ON CONFLICT DO NOTHING
@@ -38,7 +38,7 @@ class Tombstone(Frozen):
 
 class PgTombstones(Store):
     async def of(self, tenant: TenantId, kind: ThingKind, thing: str) -> Tombstone | None:
-        """Return the tombstone of a resource, or None if no deletion by this tenant is recorded."""
+        """Return the tombstone of a resource, or None if the tenant has none for it."""
         return await self._database.select_one(Tombstone, _OF, tenant, thing, kind)
 
     async def purge(self, before: dt.datetime) -> int:

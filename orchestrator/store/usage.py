@@ -1,4 +1,4 @@
-"""Usage of a tenant in a period: jobs, calls, tokens and cost; and what is left of this month's budget."""
+"""Usage of a tenant in a period (jobs, calls, tokens and cost), and the state of this month's budget."""
 
 import datetime as dt
 

@@ -1,4 +1,4 @@
-"""Viewpoint graphs in PostgreSQL. The separate nearest-neighbour index is a cache filled from the graph."""
+"""Viewpoint graphs in PostgreSQL. The nearest-neighbour index is separate: a cache that is filled from the graph."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ from orchestrator.store.json_columns import from_json_column, storable_text, to_
 _ROWS = 20_000
 """Number of rows read or written at once."""
 _LONGEST_SECONDS = 1800.0
-"""Timeout in seconds for writing or reading a whole graph; each statement has the timeout from the settings."""
+"""Timeout in seconds for writing or reading a whole graph; single statements have the timeout from the settings."""
 
 _CREATE = """
     INSERT INTO viewpoint_graphs (name, plan, version) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
@@ -67,7 +67,7 @@ class _State(NamedTuple):
 
 
 class _Growth(NamedTuple):
-    """Data to write, computed from a state of the graph that may have changed in the meantime."""
+    """Additions to write, computed from a state of the graph that may have changed since."""
 
     before: _State
     admission: GraphAdditions
@@ -87,8 +87,8 @@ class PgViewpointGraph(Store):
     other."""
 
     def __init__(self, database: Database, name: str, neighbours: NeighbourIndex) -> None:
-        """Open a graph. `neighbours` belongs to this graph alone; it may be empty or out of date, and is
-        updated before it is queried."""
+        """Open a graph. `neighbours` must be used for this graph only. It may be empty or out of date; it is updated
+        before it is queried."""
         super().__init__(database)
         self._name = name
         self._neighbours = neighbours
@@ -107,7 +107,7 @@ class PgViewpointGraph(Store):
         await self._database.execute(_CREATE, self._name, to_json_column(plan), initial_version(plan))
         present = await self.plan()
         if present is None:
-            raise StorageError(f"The graph {self._name!r} was removed while it was created.")
+            raise StorageError(f"The graph {self._name!r} was removed while it was being created. Try again.")
         check_same_plan(present, plan)
 
     async def key(self) -> str:
@@ -119,13 +119,13 @@ class PgViewpointGraph(Store):
         return f"{self._name}-{row['created_at']:%Y%m%d%H%M%S%f}"
 
     async def remove(self) -> None:
-        """Remove the graph and everything in it; not an error if the graph does not exist."""
+        """Remove the graph with everything in it, if it exists."""
         await self._database.execute("DELETE FROM viewpoint_graphs WHERE name = $1", self._name)
         self._neighbours.clear()
 
     async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
-        """Add ideas to the graph. Edges are computed before the graph is locked, because this takes long in a large
-        graph, and computed again if another writer has changed the graph in the meantime."""
+        """Add ideas to the graph. Because computing edges takes long in a large graph, it is done before the graph is
+        locked, and again if another writer has changed the graph in the meantime."""
         try:
             while True:
                 growth = await self._prepare(ideas)
@@ -158,7 +158,7 @@ class PgViewpointGraph(Store):
         return _Growth(state, admission, owners, _each_edge_once(edges))
 
     async def _write(self, growth: "_Growth", connection: Connection) -> bool:
-        """Write all additions, or return False and write nothing if the graph has changed in the meantime."""
+        """Write all additions. Return False, and write nothing, if the graph has changed in the meantime."""
         before, admission = growth.before, growth.admission
         async with connection.transaction():
             if await self._state(connection, locked=True) != before:
@@ -185,7 +185,7 @@ class PgViewpointGraph(Store):
         return edges_of_new_ideas(new, self._neighbours, state.viewpoints, state.plan, idea_of)
 
     async def _catch_up(self, viewpoints: int) -> None:
-        """Add missing viewpoints to the index, up to `viewpoints` in total; rebuild the index if it holds more."""
+        """Add missing viewpoints to the index, up to `viewpoints` in total. Rebuild the index if it has more."""
         if len(self._neighbours) > viewpoints:
             self._neighbours.clear()
         for start in range(len(self._neighbours), viewpoints, _ROWS):
@@ -193,7 +193,7 @@ class PgViewpointGraph(Store):
             await asyncio.to_thread(self._neighbours.add, _vectors(rows))
 
     async def load(self) -> GraphContents:
-        """Return the contents of the graph, and update the index so that it matches exactly these contents."""
+        """Return the contents of the graph, and update the index to match exactly these contents."""
 
         async def work(connection: Connection) -> GraphContents:
             async with connection.transaction(isolation="repeatable_read", readonly=True):

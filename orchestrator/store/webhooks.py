@@ -1,4 +1,4 @@
-"""Webhooks and their pending deliveries. The statement that finishes a job also writes its deliveries."""
+"""Webhooks and their deliveries. The statement that finishes a job also queues its deliveries."""
 
 from collections.abc import Collection, Sequence
 
@@ -80,7 +80,7 @@ _PING = """
 
 class PgWebhooks(PgOutbox):
     def __init__(self, database: Database, mails: PgMails | None = None) -> None:
-        """Open the outbox. With `mails`, the submitter of a batch gets a mail when the batch has finished."""
+        """Open the outbox. With `mails`, the member who submitted a batch gets an email when it has finished."""
         super().__init__(database, "deliveries", "delivered")
         mailed = _WITH_MAILS if mails is not None and mails.enabled else ""
         self._add_finished_batches = _ADD_FINISHED_BATCHES.replace("{mailed}", mailed)
@@ -126,16 +126,17 @@ class PgWebhooks(PgOutbox):
         return await self._database.select(DeliveryResource, _DELIVERIES, tenant, webhook, limit)
 
     async def ping(self, tenant: TenantId, webhook: WebhookId) -> DeliveryResource | None:
-        """Queue a test delivery without further content; None if the webhook does not exist."""
+        """Queue a test delivery and return it; None if the webhook does not exist."""
         return await self._database.select_one(DeliveryResource, _PING, tenant, webhook)
 
     async def add_finished_batches(self) -> int:
-        """Queue deliveries and mails for finished batches and mark the batches as notified, once each time a batch
-        finishes."""
+        """Queue deliveries and emails for batches that have finished, once each time a batch finishes. Return the
+        number of deliveries."""
         return len(await self._database.fetch(self._add_finished_batches))
 
     async def claim(
         self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float
     ) -> list[ClaimedDelivery]:
-        """Claim due deliveries, except to `busy` webhooks; other processes cannot claim these for `seconds` seconds."""
+        """Claim up to `most` due deliveries, except to `busy` webhooks; no other process can claim them for `seconds`
+        seconds."""
         return await self._database.select(ClaimedDelivery, _CLAIM, most, seconds, sorted(busy), most_per_webhook)

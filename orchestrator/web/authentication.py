@@ -1,5 +1,5 @@
-"""Authentication by API key as a bearer token, or by session, before any of the body is read; and the scopes that
-routes require."""
+"""Authentication by API key (as a bearer token) or by session, before the body is read; and the scopes that routes
+require."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ _CHALLENGE = 'Bearer realm="assayer"'
 _POLICY = "key"
 """Name of the limit in the RateLimit response headers."""
 _REASONS = {
-    "unknown": "There is no such key. Was it copied completely?",
+    "unknown": "The key does not exist. Check that you copied it completely.",
     "expired": "The key has expired. A key with the scope `manage` can create a new one: POST /v1/keys.",
     "revoked": "The key has been revoked. A key with the scope `manage` can create a new one: POST /v1/keys.",
 }
@@ -34,15 +34,15 @@ _REASONS = {
 bearer = HTTPBearer(
     scheme_name="apiKey",
     bearerFormat="ak_<id>_<secret>",
-    description="An API key. Scopes: submit; read; manage (one's own keys, webhooks, deletion); "
-    "metrics (figures of all tenants); admin (all tenants).",
+    description="An API key. Scopes: submit; read; manage (the tenant's keys, webhooks, deletion); "
+    "metrics (metrics of all tenants); admin (everything, for all tenants).",
     auto_error=False,
 )
 
 
 class Authentication:
-    """Middleware that requires a key or a session for all paths below `/v1/`; a single statement checks it and counts
-    the request if it uses a key. Routes check scopes and roles."""
+    """Middleware that requires a key or a session for all paths below `/v1/`, and for `/metrics` unless the settings
+    open it to everyone. A single SQL statement checks a key and counts the request. Routes check scopes and roles."""
 
     def __init__(self, app: ASGIApp, services: Services) -> None:
         self._app = app
@@ -74,7 +74,7 @@ class Authentication:
         if "authorization" not in request.headers and session_token(request, services.access) is not None:
             person = await session_caller(request, services)
             if person is None:
-                raise _unauthenticated("expired", "The session has ended. Sign in again: /console/sign-in.")
+                raise _unauthenticated("expired", "The session has ended. Sign in again at /console/sign-in.")
             if request.method not in SAFE_METHODS:
                 check_csrf_header(request, services.access)
             return person
@@ -95,7 +95,7 @@ def bearer_token(scope: Scope) -> str:
     token = token.strip()
     if len(headers) > 1 or scheme.lower() != "bearer" or hash_key(token) is None:
         raise _unauthenticated(
-            "malformed", "That is not an API key. The header must be `Authorization: Bearer ak_<id>_<secret>`."
+            "malformed", "The Authorization header has no valid API key. Send `Authorization: Bearer ak_<id>_<secret>`."
         )
     return token
 
@@ -111,10 +111,10 @@ def _rejection(refused: KeyRejection) -> HttpProblem:
         return _unauthenticated(refused.reason, _REASONS[refused.reason])
     seconds, rate = max(1, math.ceil(refused.retry_after or 0)), refused.rate
     if refused.reason == "tenant rate":
-        detail = "The keys of the tenant have together used up its rate limit. The next request may be sent"
+        detail = "The tenant's keys together have reached its rate limit. You may send the next request"
     else:
         allowed = f" of {rate.per_minute} requests a minute" if rate else ""
-        detail = f"The key has used up its rate limit{allowed}. It may send the next request"
+        detail = f"The key has reached its rate limit{allowed}. You may send the next request"
     headers = rate_headers(rate) if rate else {}
     return HttpProblem("rate-limited", f"{detail} in {seconds} s.", retry_after=seconds, headers=headers)
 
@@ -145,7 +145,7 @@ def _with_scope(scope: accounts.Scope) -> Callable[..., Awaitable[RouteContext]]
     ) -> RouteContext:
         caller: Caller = request.scope["assayer.caller"]
         if caller.role == "reviewer":
-            detail = "Reviewers see only what is assigned to them, after giving a first opinion blind: /v1/assignments."
+            detail = "Reviewers see only the proposals assigned to them, listed at /v1/assignments."
             raise HttpProblem("forbidden", detail)
         require_scope(caller, scope)
         return RouteContext(caller, services)
@@ -164,7 +164,7 @@ def require_scope(caller: Caller, scope: accounts.Scope) -> None:
     has = ", ".join(sorted(caller.scopes))
     raise HttpProblem(
         "forbidden",
-        f"This needs a key with the scope `{scope}`; yours has {has}.",
+        f"This request requires a key with the scope `{scope}`; yours has {has}.",
         headers={"WWW-Authenticate": f'{_CHALLENGE}, error="insufficient_scope", scope="{scope}"'},
         scope=scope,
     )

@@ -18,15 +18,15 @@ from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.web.request_log import send_problem
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Paths that are answered no matter how busy the process is, because an unanswered probe marks the process as dead."""
+"""Paths that are answered however busy the process is, because an unanswered probe marks the process as dead."""
 
 T = TypeVar("T")
-_PIECE = 1 << 20
+_BUFFER_BYTES = 1 << 20
 _RETRY_SECONDS = 30
 
 
 class RequestLimit:
-    """Middleware that refuses requests (503) without reading them when the process has too many concurrent requests.
+    """Middleware that rejects requests (503) without reading them while the process has too many concurrent requests.
     Open streams do not count."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
@@ -50,7 +50,7 @@ class RequestLimit:
     def _busy(self) -> HttpProblem:
         return HttpProblem(
             "busy",
-            f"This server is already processing {self._settings.max_requests} requests, its limit. "
+            f"This server is already processing {self._settings.max_requests} requests, which is its limit. "
             "Try again after the number of seconds in Retry-After.",
         )
 
@@ -65,7 +65,7 @@ def release_slot(scope: Mapping[str, Any]) -> None:
 
 
 class StreamLimit:
-    """Limit on requests held open: event streams, and requests that wait for a verdict. One instance per
+    """Limit on requests held open: event streams, and requests that wait for a job to end. One instance per
     application."""
 
     def __init__(self, settings: ApiSettings) -> None:
@@ -78,15 +78,15 @@ class StreamLimit:
 
     @contextmanager
     def hold(self, tenant: str, scope: Mapping[str, Any]) -> Iterator[None]:
-        """Hold a stream open; meanwhile the request's slot is free for other requests. Raises HttpProblem (429) when
-        there are too many streams."""
+        """Count a stream as open, and release the request's slot for other requests. Raises HttpProblem (429) if too
+        many streams are open."""
         settings = self._settings
         if not self.has_room(tenant):
             raise HttpProblem(
                 "too-many-streams",
-                f"{self._held[tenant]} streams of this tenant are open here; its limit is "
-                f"{settings.max_streams_per_tenant}, and that of all tenants together {settings.max_streams}. "
-                "Close some.",
+                f"This tenant has {self._held[tenant]} open streams on this server. The limit is "
+                f"{settings.max_streams_per_tenant} per tenant and {settings.max_streams} for all tenants together. "
+                "Close some streams first.",
             )
         release_slot(scope)
         self._held[tenant] += 1
@@ -115,57 +115,57 @@ class UploadLimit:
         if self._incoming >= self._settings.uploads:
             raise HttpProblem(
                 "busy",
-                f"{self._incoming} large uploads are being received, which is the limit. Send this one later.",
+                f"This server is already receiving {self._incoming} large uploads, its limit. Try again later.",
                 retry_after=_RETRY_SECONDS,
             )
         self._incoming += 1
         try:
             with tempfile.TemporaryFile() as file:
-                waiting = bytearray()
-                async for piece in request.stream():
-                    waiting += piece
-                    if len(waiting) >= _PIECE:
-                        await asyncio.to_thread(file.write, bytes(waiting))
-                        waiting.clear()
-                await asyncio.to_thread(file.write, bytes(waiting))
+                buffer = bytearray()
+                async for chunk in request.stream():
+                    buffer += chunk
+                    if len(buffer) >= _BUFFER_BYTES:
+                        await asyncio.to_thread(file.write, bytes(buffer))
+                        buffer.clear()
+                await asyncio.to_thread(file.write, bytes(buffer))
                 file.seek(0)
                 yield file
         finally:
             self._incoming -= 1
 
     async def parse(self, request: Request, tenant: str, work: Callable[[Callable[[], bool]], T]) -> T:
-        """Run `work` in a thread when a slot is free; the batches of a single tenant never take all slots. `work`
-        receives a function that returns whether to stop (because the client has disconnected or reading takes too
-        long), in which case it can raise ReadingAbandoned. Raises ClientDisconnect when the client has disconnected,
-        and HttpProblem when reading takes too long."""
-        gone, late = threading.Event(), threading.Event()
-        watching = asyncio.create_task(_watch(request, gone))
-        own = self._parsing_of.setdefault(tenant, asyncio.Semaphore(max(1, self._settings.at_once - 1)))
+        """Run `work` in a thread once a slot is free; one tenant never takes all slots unless there is only one. `work`
+        receives a function that returns True if it should stop by raising ReadingAbandoned, because the client has
+        disconnected or reading takes too long. Raises ClientDisconnect in the first case and HttpProblem in the
+        second."""
+        disconnected, timed_out = threading.Event(), threading.Event()
+        watcher = asyncio.create_task(_watch(request, disconnected))
+        tenant_slots = self._parsing_of.setdefault(tenant, asyncio.Semaphore(max(1, self._settings.at_once - 1)))
         try:
-            async with own, self._parsing:
-                timer = asyncio.get_running_loop().call_later(self._settings.reading_seconds, late.set)
+            async with tenant_slots, self._parsing:
+                timer = asyncio.get_running_loop().call_later(self._settings.reading_seconds, timed_out.set)
                 try:
-                    return await asyncio.to_thread(work, lambda: gone.is_set() or late.is_set())
+                    return await asyncio.to_thread(work, lambda: disconnected.is_set() or timed_out.is_set())
                 finally:
                     timer.cancel()
         except ReadingAbandoned:
-            if not gone.is_set():
+            if not disconnected.is_set():
                 raise self._too_slow() from None
             raise ClientDisconnect from None
         finally:
-            gone.set()
-            watching.cancel()
+            disconnected.set()
+            watcher.cancel()
 
     def _too_slow(self) -> HttpProblem:
         return HttpProblem(
             "content-too-large",
-            f"Reading these ideas takes more than {self._settings.reading_seconds:g} s, and none was accepted. "
-            "Send them in several parts.",
+            f"Reading these ideas takes more than {self._settings.reading_seconds:g} s, so none were accepted. "
+            "Send them in smaller parts.",
         )
 
 
-async def _watch(request: Request, gone: threading.Event) -> None:
-    """Set `gone` when the client of a request disconnects. The body must have been read."""
+async def _watch(request: Request, disconnected: threading.Event) -> None:
+    """Set the event when the client of a request disconnects. The body must have been read before."""
     while (await request.receive())["type"] != "http.disconnect":
         continue
-    gone.set()
+    disconnected.set()

@@ -1,6 +1,6 @@
-"""Limits on bodies: their size, how long they keep the process waiting, and how many of one tenant are being
-transferred. A request holds one of the process's slots while its body is received; without limits, a few hundred
-connections that send a byte now and then would block all other callers."""
+"""Limits on request bodies: their size, how long the process waits for them, and how many a tenant may transfer at
+once. A request holds one of the process's slots while its body is received; without limits, a few hundred connections
+that send a byte now and then would block all other callers."""
 
 import asyncio
 import re
@@ -22,9 +22,9 @@ _UNKNOWN = ""
 
 
 class BodyLimit:
-    """Middleware that refuses a body at the first byte over the size limit (413), a body that is too slow (408), and a
-    body of a tenant with too many bodies in transfer (429). Only time spent waiting for the client counts. Requests
-    whose caller is unknown here, such as console forms, count as one tenant."""
+    """Middleware that rejects a body at the first byte over the size limit (413), a body that arrives too slowly (408),
+    and a body of a tenant that has too many bodies in transfer (429). Only time spent waiting for the client counts.
+    Requests whose caller is not known here, such as console forms, count as one tenant."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class BodyLimit:
         self._settings = settings
         self._uploads = uploads
         self._monotonic = monotonic
-        self._coming: Counter[str] = Counter()
+        self._in_transfer: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not _announces_body(scope):
@@ -58,21 +58,21 @@ class BodyLimit:
             body.end()
 
     def begin(self, tenant: str) -> None:
-        """Count a new body. Raises HttpProblem."""
-        if self._coming[tenant] >= self._settings.max_bodies_per_tenant:
-            whose = "this tenant's requests" if tenant else "requests without an API key"
+        """Count a new body as being in transfer. Raises HttpProblem if the tenant has too many."""
+        if self._in_transfer[tenant] >= self._settings.max_bodies_per_tenant:
+            senders = "this tenant" if tenant else "callers without an API key"
             raise HttpProblem(
                 "rate-limited",
-                f"{self._coming[tenant]} bodies of {whose} are being received by this process, which is "
-                "the limit. Send this one later.",
+                f"This server is already receiving {self._in_transfer[tenant]} request bodies from {senders}, which "
+                "is the limit. Try again later.",
                 headers={"Connection": "close"},
             )
-        self._coming[tenant] += 1
+        self._in_transfer[tenant] += 1
 
     def end(self, tenant: str) -> None:
-        self._coming[tenant] -= 1
-        if not self._coming[tenant]:
-            del self._coming[tenant]
+        self._in_transfer[tenant] -= 1
+        if not self._in_transfer[tenant]:
+            del self._in_transfer[tenant]
 
     async def next(self, receive: Receive, waited: float, taken: int) -> tuple[Message, float]:
         """Return the body's next message and the seconds spent waiting for it. Raises HttpProblem when the body is too
@@ -94,27 +94,27 @@ class BodyLimit:
     def check(self, taken: int, most: int, commas: int) -> None:
         """Raise HttpProblem if the body has too many bytes or, in a JSON document, too many commas."""
         if taken > most:
-            raise _too_large(most, "more")
+            raise _too_large(most, "too many")
         if commas > self._settings.max_json_values:
             raise HttpProblem(
                 "content-too-large",
-                f"The JSON of the body has over {self._settings.max_json_values:,} commas, more than any ideas need. "
+                f"The JSON body has more than {self._settings.max_json_values:,} commas, which is the limit. "
                 "Send less at once.",
                 headers={"Connection": "close"},
             )
 
 
 class _Body:
-    """Body of a request, counted from when it is first requested until it is complete."""
+    """Body of a request, counted as in transfer from the first read until it is complete."""
 
     def __init__(self, limit: BodyLimit, tenant: str, most: int, is_json: bool, receive: Receive) -> None:
         self._limit, self._tenant, self._most, self._is_json, self._receive = limit, tenant, most, is_json, receive
-        self._counted = self._whole = False
+        self._counted = self._complete = False
         self._waited = 0.0
         self._taken = self._commas = 0
 
     async def receive(self) -> Message:
-        if self._whole:
+        if self._complete:
             return await self._receive()
         if not self._counted:
             self._limit.begin(self._tenant)
@@ -125,8 +125,8 @@ class _Body:
         self._taken += len(content)
         self._commas += content.count(b",") if self._is_json else 0
         self._limit.check(self._taken, self._most, self._commas)
-        self._whole = not message.get("more_body", False)
-        if self._whole:
+        self._complete = not message.get("more_body", False)
+        if self._complete:
             self.end()
         return message
 
@@ -149,21 +149,21 @@ class UnreadBodyDrain:
         if not _announces_body(scope):
             await self._app(scope, receive, send)
             return
-        whole = False
+        complete = False
 
         async def observed_receive() -> Message:
-            nonlocal whole
+            nonlocal complete
             message = await receive()
-            whole = whole or not message.get("more_body")
+            complete = complete or not message.get("more_body")
             return message
 
         async def draining_send(message: Message) -> None:
-            if message["type"] == "http.response.body" and not message.get("more_body") and not whole:
+            if message["type"] == "http.response.body" and not message.get("more_body") and not complete:
                 await send({**message, "more_body": True})
                 release_slot(scope)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._settings.linger_seconds):
-                        while not whole:
+                        while not complete:
                             await observed_receive()
                 message = {"type": "http.response.body"}
             await send(message)
@@ -185,6 +185,6 @@ def _is_json(scope: Scope) -> bool:
 def _too_large(most: int, size: str) -> HttpProblem:
     return HttpProblem(
         "content-too-large",
-        f"The body has {size} bytes; the limit is {most:,}. Send less at once: a batch may be sent in several parts.",
+        f"The body has {size} bytes; the limit is {most:,}. Send less at once: a batch can be sent in several parts.",
         headers={"Connection": "close"},
     )

@@ -27,7 +27,9 @@ def negotiated_media_type(accept: str | None, offered: Sequence[str]) -> str:
     HttpProblem (406) if none is accepted."""
     media = preferred_media_type(accept, offered)
     if media is None:
-        raise HttpProblem("not-acceptable", f"{accept!r} is not available; there are {', '.join(offered)}.")
+        raise HttpProblem(
+            "not-acceptable", f"{accept!r} is not available. The available media types are {', '.join(offered)}."
+        )
     return media
 
 

@@ -45,7 +45,7 @@ def attempt_of(request: Request, settings: AccessSettings, now: dt.datetime) -> 
     """Return the attempt that this browser started; None if there is none or it has expired."""
     try:
         attempt = SignInAttempt.model_validate_json(urlsafe_b64decode(_cookie(request, settings, _ATTEMPT) or ""))
-    except ValueError:  # also pydantic's and binascii's
+    except ValueError:  # the base class of pydantic's and binascii's errors
         return None
     return attempt if attempt.ends_at > now else None
 
@@ -78,7 +78,8 @@ def _name(request: Request, settings: AccessSettings, name: str) -> str:
 
 
 def _keep(response: Response, request: Request, settings: AccessSettings, name: str, value: str, seconds: int) -> None:
-    # Lax, not strict: whoever comes back from an identity provider, or by a link in a message, is still signed in.
+    # Lax rather than strict, so that a person who returns from an identity provider or follows a link in an email is
+    # still signed in.
     response.set_cookie(
         _name(request, settings, name),
         value,

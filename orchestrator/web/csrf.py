@@ -29,15 +29,16 @@ def csrf_token(request: Request) -> str:
 
 def check_origin(request: Request, settings: AccessSettings) -> None:
     """Raise HttpProblem (403) unless the request comes from a page of this service. Browsers send the origin with every
-    change, except from pages without a referrer; most also state whether a request stays on the same site."""
-    named, site = request.headers.get("origin", ""), request.headers.get("sec-fetch-site")
-    origin = urlsplit(named)
+    request that changes data, except from pages without a referrer; most also state whether a request stays on the
+    same site."""
+    origin_header, site = request.headers.get("origin", ""), request.headers.get("sec-fetch-site")
+    origin = urlsplit(origin_header)
     if settings.url is not None:
         ours = urlsplit(settings.url)
         same = (origin.scheme, origin.netloc) == (ours.scheme, ours.netloc)
     else:
         same = origin.scheme in ("http", "https") and origin.netloc == request.headers.get("host")
-    if named in ("", "null"):
+    if origin_header in ("", "null"):
         same = site == "same-origin"
     if not same or site not in (None, "same-origin"):
         raise HttpProblem(

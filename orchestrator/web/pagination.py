@@ -29,29 +29,29 @@ def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> P
 
 def encode_cursor(cursor: Cursor) -> str:
     """Return a cursor that is opaque to clients, because its format may change."""
-    return _encoded(f"{cursor.created_at.isoformat()} {cursor.id}")
+    return _encode(f"{cursor.created_at.isoformat()} {cursor.id}")
 
 
-def encode_panel_cursor(place: PanelCursor) -> str:
-    """Return an opaque cursor."""
-    return _encoded(f"{'' if place.row is None else place.row} {place.evaluation}")
+def encode_panel_cursor(position: PanelCursor) -> str:
+    """Return a cursor that is opaque to clients."""
+    return _encode(f"{'' if position.row is None else position.row} {position.evaluation}")
 
 
 def decode_cursor(cursor: str | None) -> Cursor | None:
-    """Parse a cursor. Raises HttpProblem."""
-    return _decoded(cursor, _CURSOR, lambda match: Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]))
+    """Parse a cursor; None for the first page. Raises HttpProblem."""
+    return _decode(cursor, _CURSOR, lambda match: Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]))
 
 
 def decode_panel_cursor(cursor: str | None) -> PanelCursor | None:
     """Parse a cursor. Raises HttpProblem."""
-    return _decoded(cursor, _PLACE, lambda match: PanelCursor(int(match["row"]) if match["row"] else None, match["id"]))
+    return _decode(cursor, _PLACE, lambda match: PanelCursor(int(match["row"]) if match["row"] else None, match["id"]))
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _decoded(cursor: str | None, pattern: re.Pattern[str], read: Callable[[re.Match[str]], R]) -> R | None:
+def _decode(cursor: str | None, pattern: re.Pattern[str], read: Callable[[re.Match[str]], R]) -> R | None:
     if cursor is None:
         return None
     padded = cursor + "=" * (-len(cursor) % 4)
@@ -60,4 +60,4 @@ def _decoded(cursor: str | None, pattern: re.Pattern[str], read: Callable[[re.Ma
             return read(match)
     except ValueError:
         pass
-    raise HttpProblem.parameter("after", "It is not a cursor. Use `next` of the previous page, unchanged.")
+    raise HttpProblem.parameter("after", "It is not a valid cursor. Use `next` from the previous page, unchanged.")

@@ -1,4 +1,4 @@
-"""Readiness of the service. Callers at the same time, or shortly after, share one check."""
+"""Readiness of the service. Calls that arrive at the same time, or shortly after each other, share one check."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ class Readiness:
         self._until = float("-inf")
 
     async def checks(self) -> tuple[Check, ...]:
-        """Return the checks without host addresses, which are only logged."""
+        """Return the results of the checks. Host addresses are removed from them, and only logged."""
         async with self._lock:
             if self._monotonic() >= self._until:
                 checks = await self._check()

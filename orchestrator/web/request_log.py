@@ -1,5 +1,5 @@
-"""Outermost middleware. It gives every request an id, times it, logs a line about it, and keeps stack traces from
-reaching clients."""
+"""Middleware that gives every request an id, times it, logs a line about it, and keeps stack traces from reaching
+clients."""
 
 import logging
 import re
@@ -20,17 +20,17 @@ _LOG = logging.getLogger("assayer.access")
 _ERRORS = logging.getLogger(__name__)
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _CLIENT_GONE = 499
-"""Status used only in log and metrics, as proxies do: the client has disconnected and gets no response."""
+"""Status of a request whose client disconnected before the response. As in proxies, it is only logged and counted."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 REQUESTS = Counter("assayer_http_requests_total", "Requests answered.", ["method", "route", "status"])
 SECONDS = Histogram(
     "assayer_http_request_seconds",
-    "Time to the end of the response; for event streams and waiting requests, the whole time they are held.",
+    "Seconds until the end of the response; for event streams and waiting requests, the whole time they are held open.",
     ["method", "route"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
 )
-IN_WORK = Gauge("assayer_http_requests_in_work", "Requests not answered yet.", multiprocess_mode="livesum")
+IN_WORK = Gauge("assayer_http_requests_in_work", "Requests in progress.", multiprocess_mode="livesum")
 
 
 @dataclass
@@ -84,8 +84,8 @@ class RequestLogging:
             _log_request(scope, record, time.perf_counter() - started)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the application; convert any other exception to a problem document, or close the connection if the
-        response has already started."""
+        """Run the application. Convert an exception to a problem document, or re-raise it if the response has already
+        started, which closes the connection."""
         try:
             await self._app(scope, receive, send)
         except ClientDisconnect:
@@ -104,22 +104,22 @@ class RequestLogging:
         reason = error.reason if isinstance(error, AssayerError) else "a defect of assayer"
         return HttpProblem(
             "internal-error",
-            f"Cause: {reason}. Nothing is wrong with the request. Quote {record.request_id} when you report it.",
+            f"Cause: {reason}. Your request is not at fault. Quote {record.request_id} when you report the problem.",
         )
 
 
 def database_unavailable() -> HttpProblem:
-    """Return the problem for an unreachable database; the database's own message is only logged, because it contains
+    """Return the problem for an unreachable database. The database's own message is only logged, because it contains
     host names."""
     return HttpProblem(
         "unavailable",
-        "The database is unavailable. Nothing that was accepted is lost. Try again after the number of "
+        "The database is unavailable. Accepted jobs are not lost. Try again after the number of "
         "seconds in Retry-After.",
     )
 
 
 def _log_request(scope: Scope, record: RequestRecord, seconds: float) -> None:
-    """Log a line about a request: who requested what, but no content."""
+    """Count the request in the metrics, and log who requested what, without its content."""
     route = getattr(scope.get("route"), "path_format", "none")
     method = scope["method"] if scope["method"] in _METHODS else "other"
     REQUESTS.labels(method, route, str(record.status or 0)).inc()

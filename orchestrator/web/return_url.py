@@ -1,4 +1,4 @@
-"""URLs to which people are returned, always a page of the console."""
+"""URLs to which people are sent back; these are always pages of the console."""
 
 import re
 from urllib.parse import urlsplit
@@ -19,9 +19,8 @@ def local_path(url: str) -> str:
 
 
 def page_asked_from(request: Request, settings: AccessSettings, header: str = "referer") -> str:
-    """Return the console page that contained a form or page fragment, as named by the header (`referer` by default);
-    the home page if the header names none. A form's own URL, where there is no page, is replaced by the page above it.
-    """
+    """Return the console page that contained a form or page fragment, as named by the header; the home page if the
+    header names none. A URL that only receives forms is replaced by the page above it."""
     referrer = urlsplit(request.headers.get(header, ""))
     ours = request.headers.get("host", "") if settings.url is None else urlsplit(settings.url).netloc
     path = local_path(referrer.path)

@@ -18,5 +18,5 @@ class SearchableCorpus(Literature, Protocol):
 
 class SearchableCorpora(Protocol):
     async def current(self) -> SearchableCorpus:
-        """Return the version to use for an entire request. Raises CorpusError when there is none."""
+        """Return the current version, to be used for an entire request. Raises CorpusError if there is none."""
         ...

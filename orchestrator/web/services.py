@@ -83,8 +83,8 @@ class Services:
         addresses that webhooks must not use; `read_table` reads a workbook of proposals, using its second argument as
         the workbook's name in errors, and raises InputError; `ready` checks everything that evaluations need, and must
         not raise. `identity_providers` are named by the operator; without `corpora`, searches get a 503. Members of a
-        group of rollouts wait `group_seconds` for the next member; abstracts of papers to curate are refused if longer
-        than `most_abstract_chars`."""
+        group of rollouts wait `group_seconds` for the next member; papers to curate are rejected if their abstract is
+        longer than `most_abstract_chars`."""
         self.settings, self.access, self.batches = api, access, batches
         self.clock, self.listener, self.options, self.judges = clock, listener, options, judges
         self.mails, self.cipher, self.check_address = mails, cipher, check_address

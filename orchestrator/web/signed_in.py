@@ -1,4 +1,4 @@
-"""People as callers: identified by their session, and limited to what their role allows."""
+"""Callers who are people: identified by their session, and limited to what their role allows."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -37,9 +37,7 @@ async def session_caller(request: Request, services: Services) -> Caller | None:
         return None
     if session.wait_seconds is not None:
         seconds = max(1, math.ceil(session.wait_seconds))
-        detail = (
-            f"Your browser has sent more requests than allowed for one person. It may send the next in {seconds} s."
-        )
+        detail = f"Your browser has sent more requests than one person is allowed. Try again in {seconds} s."
         raise HttpProblem("rate-limited", detail, retry_after=seconds)
     scopes, key = scopes_of_role(session.role), KeyId(session.subject)
     return Caller(session.tenant, key, scopes, None, session.name, session.role, session.member)
@@ -84,26 +82,26 @@ def allowed_to(act: Act) -> Callable[..., Awaitable[Caller]]:
     """Return a dependency that provides the signed-in person if their role allows the act. Raises HttpProblem
     (403)."""
 
-    async def person(who: SignedInDependency) -> Caller:
-        require_act(who, act)
-        return who
+    async def person(caller: SignedInDependency) -> Caller:
+        require_act(caller, act)
+        return caller
 
     person.__dict__["act"] = act
     return person
 
 
 async def to_sign_in(request: Request, _: Exception) -> Response:
-    """Redirect to sign-in. Afterwards a page returns to itself, and a form to the page that contained it. If a script
-    requested a page fragment, the whole page is replaced."""
+    """Redirect to the sign-in page. After signing in, the person returns to the requested page or, if they sent a form,
+    to the page that contained it. If a script requested a page fragment, the whole page is replaced."""
     services: Services = request.app.state.services
-    part = request.headers.get("hx-request") == "true"
-    if part:
-        back = page_asked_from(request, services.access, "hx-current-url")
+    is_fragment = request.headers.get("hx-request") == "true"
+    if is_fragment:
+        return_to = page_asked_from(request, services.access, "hx-current-url")
     elif request.method == "GET":
-        back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        return_to = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     else:
-        back = page_asked_from(request, services.access)
-    where = f"{SIGN_IN}?next={quote(back, safe='')}"
-    if part:
-        return Response(status_code=401, headers={"HX-Redirect": where, "Cache-Control": "no-store"})
-    return RedirectResponse(where, 303, {"Cache-Control": "no-store"})
+        return_to = page_asked_from(request, services.access)
+    location = f"{SIGN_IN}?next={quote(return_to, safe='')}"
+    if is_fragment:
+        return Response(status_code=401, headers={"HX-Redirect": location, "Cache-Control": "no-store"})
+    return RedirectResponse(location, 303, {"Cache-Control": "no-store"})

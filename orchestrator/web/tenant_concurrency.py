@@ -1,9 +1,8 @@
 """Concurrency limit per tenant: only a limited number of a tenant's requests are processed at once, and a 429 is sent
-with a delay.
+with a delay. Without this limit, a burst of requests from one tenant would delay every other caller.
 
-A request's tenant is unknown until its key, or the session in its cookie, has been looked up, which is a good part of
-the request's cost; so the tenants of earlier keys and sessions are cached. Without this limit, every caller would wait
-behind a burst of one tenant's requests."""
+A request's tenant is unknown until its key, or the session in its cookie, has been looked up. That lookup is a good
+part of the request's cost, so the tenants of keys and sessions seen before are cached."""
 
 import asyncio
 from collections import Counter, OrderedDict, defaultdict
@@ -22,27 +21,27 @@ from orchestrator.web.cookies import session_token
 from orchestrator.web.request_log import send_problem
 
 _MOST_REMEMBERED = 10_000
-"""Maximum keys and sessions cached."""
+"""Maximum number of keys and sessions cached."""
 _LOOKUPS_AT_ONCE = 4
 """Maximum number of concurrent lookups of keys and sessions that are new to this process."""
 _MOST_WAITING_LOOKUPS = 1_000
 """Maximum number of requests that wait for such a lookup."""
 _MOST_REFUSALS = 2_000
-"""Maximum number of refusals waiting to be sent; further refusals are sent at once, so that a flood of requests can
-occupy only connections."""
+"""Maximum number of refusals that are delayed. Further refusals are sent immediately, so that a flood of requests does
+not hold an unlimited number of connections open."""
 _TOO_MANY = 429
 _TENANT_FOUND = "assayer.tenant_found"
 _PAGES, _SIGN_IN, _CALLBACK = "/console", "/console/sign-in", "/console/callback"
-_TYPED = b"a key that is typed"
+_SIGN_IN_WITH_KEY = b"a key that is typed"
 """Key under which all sign-ins with a typed API key are counted, because every typed key is new to this process.
 Sign-ins returning from an identity provider are not counted, because they wait for the provider."""
 
 
 class TenantConcurrency:
-    """Middleware that limits the concurrent requests of each tenant; a request that waits for its client, or is held
+    """Middleware that limits the concurrent requests of each tenant. A request that waits for its client, or is held
     open, takes no slot. Requests with keys or sessions new to this process are admitted a few at a time until their
-    tenant is known, so that floods of new or invalid keys also wait. Requests without a key or session cost almost
-    nothing and do not wait."""
+    tenant is known, so that a flood of new or invalid keys has to wait too. Requests without a key or session cost
+    almost nothing and do not wait."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings, access: AccessSettings) -> None:
         self._app = app
@@ -65,7 +64,7 @@ class TenantConcurrency:
             return
         if key in self._tenants:
             self._tenants.move_to_end(key)
-            await self._of_tenant(self._tenants[key], scope, receive, send)
+            await self._run_for_tenant(self._tenants[key], scope, receive, send)
             return
         if self._waiting_lookups >= _MOST_WAITING_LOOKUPS:
             await send_problem(self._too_many_lookups(), scope, receive, send)
@@ -75,54 +74,54 @@ class TenantConcurrency:
             await self._lookup_slots.acquire()
         finally:
             self._waiting_lookups -= 1
-        if key in self._tenants:  # by another request, meanwhile
+        if key in self._tenants:  # another request has looked it up meanwhile
             self._lookup_slots.release()
-            await self._of_tenant(self._tenants[key], scope, receive, send)
+            await self._run_for_tenant(self._tenants[key], scope, receive, send)
             return
-        await self._of_unknown_caller(key, scope, receive, send)
+        await self._run_for_unknown_caller(key, scope, receive, send)
 
-    async def _of_tenant(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _run_for_tenant(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
         if self._present[tenant] >= self._settings.max_waiting_per_tenant:
-            await self._let_wait()
+            await self._delay_refusal()
             await send_problem(self._too_many(), scope, receive, send)
             return
-        with self._counted(tenant):
+        with self._count_as_present(tenant):
             slot = _TenantSlot(self._slots[tenant])
-            await slot.take()
-            await self._in_slot(slot, scope, receive, send)
+            await slot.acquire()
+            await self._run_in_slot(slot, scope, receive, send)
 
-    async def _of_unknown_caller(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _run_for_unknown_caller(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         """Process a request in a lookup slot until its tenant is known or it has been answered."""
         slot = _TenantSlot(self._lookup_slots, held=True)
         with ExitStack() as known:
 
             async def tenant_found(tenant: str) -> None:
                 self._remember(key, tenant)
-                known.enter_context(self._counted(tenant))
+                known.enter_context(self._count_as_present(tenant))
                 await slot.move(self._slots[tenant])
 
             scope[_TENANT_FOUND] = tenant_found
-            await self._in_slot(slot, scope, receive, send)
+            await self._run_in_slot(slot, scope, receive, send)
 
-    async def _in_slot(self, slot: "_TenantSlot", scope: Scope, receive: Receive, send: Send) -> None:
+    async def _run_in_slot(self, slot: "_TenantSlot", scope: Scope, receive: Receive, send: Send) -> None:
         scope["assayer.slots"] = [slot.end]
-        whole = False
+        complete = False
 
         async def waiting_receive() -> Message:
-            nonlocal whole
-            if whole:
+            nonlocal complete
+            if complete:
                 return await receive()
-            slot.give()
+            slot.release()
             message = await receive()
-            whole = not message.get("more_body", False)
-            await slot.take()
+            complete = not message.get("more_body", False)
+            await slot.acquire()
             return message
 
         async def slow_refusal(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == _TOO_MANY:
                 slot.end()
                 release_slot(scope)
-                await self._let_wait()
+                await self._delay_refusal()
             await send(message)
 
         try:
@@ -130,7 +129,7 @@ class TenantConcurrency:
         finally:
             slot.end()
 
-    async def _let_wait(self) -> None:
+    async def _delay_refusal(self) -> None:
         """Delay a refusal, so that clients that retry immediately send fewer requests."""
         if self._refusals >= _MOST_REFUSALS:
             return
@@ -141,7 +140,7 @@ class TenantConcurrency:
             self._refusals -= 1
 
     @contextmanager
-    def _counted(self, tenant: str) -> Iterator[None]:
+    def _count_as_present(self, tenant: str) -> Iterator[None]:
         self._present[tenant] += 1
         try:
             yield
@@ -159,65 +158,64 @@ class TenantConcurrency:
     def _too_many(self) -> HttpProblem:
         return HttpProblem(
             "rate-limited",
-            f"{self._settings.max_waiting_per_tenant} requests of this tenant are being processed here, which is "
-            "the limit. Send this one later.",
+            f"This tenant already has {self._settings.max_waiting_per_tenant} requests in progress on this server, "
+            "which is the limit. Try again later.",
             headers={"Connection": "close"},
         )
 
     def _too_many_lookups(self) -> HttpProblem:
         return HttpProblem(
             "busy",
-            f"{_MOST_WAITING_LOOKUPS:,} requests with keys or sessions that are new here are waiting to be checked. "
-            "Send this one later.",
+            f"{_MOST_WAITING_LOOKUPS:,} requests with keys or sessions new to this server are already waiting to be "
+            "checked. Try again later.",
             headers={"Connection": "close"},
         )
 
 
 async def tenant_is_known(scope: Scope, tenant: str) -> None:
-    """Record the tenant of the request; from then on the request waits in that tenant's queue."""
+    """Record the tenant of the request. From then on, the request takes one of that tenant's slots."""
     if (tenant_found := scope.pop(_TENANT_FOUND, None)) is not None:
         await tenant_found(tenant)
 
 
 class _TenantSlot:
-    """Concurrency slot of a request; once finally released, it is never taken again."""
+    """Concurrency slot of a request. After `end`, it is never acquired again."""
 
     def __init__(self, slots: asyncio.Semaphore, held: bool = False) -> None:
         self._slots = slots
         self._held = held
         self._ended = False
 
-    async def take(self) -> None:
+    async def acquire(self) -> None:
         if self._ended or self._held:
             return
         await self._slots.acquire()
         self._held = True
         if self._ended:
-            self.give()
+            self.release()
 
     async def move(self, slots: asyncio.Semaphore) -> None:
         """Release the slot and wait for a slot of another semaphore."""
-        self.give()
+        self.release()
         self._slots = slots
-        await self.take()
+        await self.acquire()
 
-    def give(self) -> None:
+    def release(self) -> None:
         if self._held:
             self._held = False
             self._slots.release()
 
     def end(self) -> None:
         self._ended = True
-        self.give()
+        self.release()
 
 
 def _key_of(scope: Scope, access: AccessSettings) -> bytes | None:
-    """Return the hash of the request's key, or of its session if it uses one; None if it has neither, or takes no
-    slot."""
+    """Return the hash of the request's key or of its session. None if it has neither, or needs no slot."""
     if scope["type"] != "http" or scope["path"] == _CALLBACK:
         return None
     if scope["path"] == _SIGN_IN and scope["method"] == "POST":
-        return _TYPED
+        return _SIGN_IN_WITH_KEY
     request = Request(scope)
     header = request.headers.get("authorization")
     if header is not None and not scope["path"].startswith(_PAGES):

@@ -30,8 +30,8 @@ _MESSAGES = {
 
 
 def validation_problem(error: RequestValidationError, body_model: type[BaseModel] | None) -> HttpProblem:
-    """Return the problem for validation errors; `body_model` is the model of the route's body, whose field names
-    are suggested."""
+    """Convert validation errors to a problem. `body_model` is the model of the route's body, whose field names are
+    suggested in place of unknown ones."""
     independent = _independent_errors(error.errors())
     if independent and independent[0]["type"] == "json_invalid":
         return _malformed_json(str(error.body), int(independent[0]["loc"][-1]), independent[0]["ctx"]["error"])
@@ -45,11 +45,11 @@ def validation_problem(error: RequestValidationError, body_model: type[BaseModel
 def _independent_errors(errors: Sequence[Any]) -> list[Any]:
     """Return the errors without those that only follow from others: a list with an invalid element is not also reported
     as too short."""
-    places = [tuple(error["loc"]) for error in errors]
+    paths = [tuple(error["loc"]) for error in errors]
     return [
         error
-        for error, place in zip(errors, places, strict=True)
-        if error["type"] != "too_short" or not any(len(p) > len(place) and p[: len(place)] == place for p in places)
+        for error, path in zip(errors, paths, strict=True)
+        if error["type"] != "too_short" or not any(len(p) > len(path) and p[: len(path)] == path for p in paths)
     ]
 
 
@@ -82,7 +82,7 @@ def _sentence(message: str) -> str:
 
 
 def json_pointer(place: Sequence[str | int]) -> str:
-    """Return the RFC 6901 pointer."""
+    """Return the JSON pointer (RFC 6901) to a location, with each part shortened to 60 characters."""
     parts = (str(part)[:_SHOWN].replace("~", "~0").replace("/", "~1") for part in place)
     return "".join(f"/{part}" for part in parts)
 

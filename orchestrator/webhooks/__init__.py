@@ -1,2 +1,1 @@
-"""Webhooks: signed notifications about the outcome of jobs, sent to an address of the tenant and delivered at least
-once."""
+"""Webhooks: signed messages about the outcome of jobs, delivered at least once to an address of the tenant."""

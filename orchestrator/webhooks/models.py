@@ -1,4 +1,4 @@
-"""Claimed deliveries to tenants' webhooks."""
+"""Deliveries to tenants' webhooks."""
 
 from typing import Any, NamedTuple, NewType
 from uuid import UUID
@@ -7,13 +7,13 @@ WebhookId = NewType("WebhookId", str)
 
 
 class ClaimedDelivery(NamedTuple):
-    """Due delivery, claimed for a limited time by one process."""
+    """Delivery that is due, claimed by a process for a limited time."""
 
     id: UUID
     webhook: WebhookId
     url: str
     sealed: str
-    """Encrypted secret."""
+    """Encrypted secret of the webhook."""
     payload: dict[str, Any]
     attempt: int
     """Number of this attempt, from 1."""

@@ -1,6 +1,7 @@
-"""Webhook secrets: generated, encrypted at rest, and used to sign messages (Standard Webhooks 1.0).
+"""Secrets of webhooks: generation, encryption for storage, and signing of messages (Standard Webhooks 1.0).
 
-Signing needs the plain secret, so it is not hashed but encrypted with a key that is kept outside the database."""
+Signing requires the secret itself. The secret is therefore not hashed, but encrypted with a key that is kept outside
+the database."""
 
 import datetime as dt
 import secrets
@@ -19,19 +20,19 @@ _SETTING = "ASSAYER_WEBHOOKS__KEYS"
 
 
 class SecretCipher:
-    """Cipher for secrets. It encrypts with the first key and decrypts with any key, so that keys can be replaced one by
-    one."""
+    """Cipher for the secrets of webhooks. It encrypts with the first key and decrypts with any key, so that a key can
+    be replaced while secrets are still encrypted with it."""
 
     def __init__(self, keys: Sequence[str]) -> None:
-        """Create a cipher from Fernet keys: 32 bytes in URL-safe base64. Without keys, nothing can be encrypted."""
+        """Create a cipher from Fernet keys, each 32 bytes in URL-safe base64. A cipher without keys cannot encrypt."""
         self._keys = [Fernet(key) for key in keys]
 
     def encrypt(self, secret: str) -> str:
         """Encrypt a secret. Raises ConfigurationError if there is no key."""
         if not self._keys:
             raise ConfigurationError(
-                "The service has no key to encrypt a webhook's secret with.",
-                f"The operator of the service has to set {_SETTING}.",
+                "The service has no key with which to encrypt the webhook's secret.",
+                f"The operator of the service must set {_SETTING}.",
             )
         return self._keys[0].encrypt(secret.encode()).decode()
 
@@ -42,12 +43,12 @@ class SecretCipher:
                 return MultiFernet(self._keys).decrypt(encrypted).decode()
         raise ConfigurationError(
             "The secret that signs the messages was encrypted with a key that the service does not have.",
-            f"Add that key to {_SETTING}, after the others; or have the tenant create the webhook again.",
+            f"Add that key to {_SETTING} after the others, or ask the tenant to create the webhook again.",
         )
 
     def re_encrypted(self, encrypted: str) -> str | None:
-        """Return the secret encrypted with the first key; None if it already is. Raises ConfigurationError if no key
-        decrypts it."""
+        """Return the secret encrypted with the first key; None if it is already encrypted with that key. Raises
+        ConfigurationError if none of the keys decrypts it."""
         secret = self.decrypt(encrypted)
         return None if self._is_under_first_key(encrypted) else self.encrypt(secret)
 
@@ -59,8 +60,8 @@ class SecretCipher:
 
 
 def signed_headers(secret: str, delivery: UUID, at: dt.datetime, body: str) -> dict[str, str]:
-    """Return the signed headers of a message; `webhook-id` stays the same when a message is sent again, so that
-    receivers can process it once."""
+    """Return the headers of a message, including its signature. `webhook-id` stays the same if the message is sent
+    again, so that receivers can recognise the duplicate."""
     name = f"msg_{delivery.hex}"
     return {
         "Content-Type": "application/json",

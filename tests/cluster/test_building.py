@@ -118,12 +118,12 @@ def test_interrupted_run_leaves_stored_embeddings_for_the_next_run(tmp_path: Pat
 
 def test_source_without_valid_papers_is_rejected_by_name(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "empty.jsonl", [{"id": "untitled"}])
-    with pytest.raises(InputError, match=r"empty\.jsonl holds no valid paper"):
+    with pytest.raises(InputError, match=r"empty\.jsonl contains no valid paper"):
         embed_on_ray(wanted(tmp_path, (source,)), silent)
 
 
 @pytest.mark.parametrize(
-    ("shards", "why"), [(2, "No node of this Ray cluster has a GPU"), (None, "knows no GPU|no GPU here")]
+    ("shards", "why"), [(2, "No node of this Ray cluster has a GPU"), (None, "does not support GPUs|CUDA finds no GPU")]
 )
 def test_gpu_build_without_gpus_is_rejected_before_embedding(
     tmp_path: Path, sources: tuple[Path, ...], shards: int | None, why: str

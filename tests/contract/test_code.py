@@ -123,7 +123,7 @@ async def test_repository_is_read_as_of_the_cutoff_date(code: CodeAdapter) -> No
     assert early.committed == FIRST.created
     day_before = FIRST.created - dt.timedelta(days=1)
     absent = (await code.read([FIRST.name], Window.until(day_before)))[FIRST.name]
-    assert absent == Absent(reason="no such repository, or nothing in it yet")
+    assert absent == Absent(reason="the repository does not exist or is empty")
 
 
 async def test_links_are_not_followed_out_of_the_repository(code: CodeAdapter) -> None:
@@ -165,7 +165,7 @@ async def test_unreadable_repository_is_absent_and_others_are_read(code: CodeAda
         ({"clone_bytes": 500}, DownloadFailed, "more than 0.0005 MB"),
         ({"clone_seconds": 0.01}, DownloadRefused, r"takes more than 0\.01 s to fetch"),
         ({"memory_bytes": 3_000_000}, DownloadFailed, "could not fetch"),
-        ({"listing_bytes": 10}, DownloadRefused, "too many files"),
+        ({"listing_bytes": 10}, DownloadRefused, "too many or too large files"),
     ],
 )
 async def test_clone_over_a_limit_is_aborted_and_its_processes_end(
@@ -193,7 +193,7 @@ async def test_missing_listed_file_is_a_failed_download(world: OutsideWorld, rem
         known = [entry for entry in await clone.entries() if entry.path == "train.py"]
         assert list(await clone.contents(known)) == ["train.py"]
         for sha in ("1" * 40, commit.sha):
-            with pytest.raises(DownloadFailed, match="lacks a file"):
+            with pytest.raises(DownloadFailed, match="is missing"):
                 await clone.contents([*known, TreeEntry("x.py", "100644", sha, 10)])
 
 

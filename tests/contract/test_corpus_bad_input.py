@@ -56,7 +56,7 @@ async def answers(directory: Path) -> tuple[str, list[str]]:
 # Records
 
 RECORDS_SET_ASIDE: dict[str, tuple[bytes, str]] = {
-    "no id": (line(40, id=None), "id is missing, or holds white space, square brackets or invisible characters"),
+    "no id": (line(40, id=None), "id is missing, or contains white space, square brackets or invisible characters"),
     "no title": (line(40, title=""), "title is missing"),
     "no abstract": (line(40, abstract=None), "abstract is missing"),
     "an id twice": (line(30), "duplicate id"),
@@ -101,7 +101,7 @@ async def test_single_bit_corruption_of_any_file_is_reported(directory: Path) ->
         path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]) if before else b"\0")
         with pytest.raises(CorpusError) as caught:
             Corpus.open(directory, EMBEDDER)
-        assert caught.value.message == f"The corpus is damaged: {path} is not as it was written."
+        assert caught.value.message == f"The corpus is damaged: {path} has changed since it was written."
         assert caught.value.hint == "Build it again: assayer corpus build PATH."
         path.write_bytes(before)
     assert (await answers(directory))[0]
@@ -113,14 +113,14 @@ async def test_manifest_of_another_version_is_rejected(directory: Path) -> None:
     await update(directory, record(30))
     for name in ("manifest.json", "manifest.json.sha256"):
         shutil.copy(before / name, versions.current_path() / name)
-    with pytest.raises(CorpusError, match=rf"manifest\.json is that of version {before.name}"):
+    with pytest.raises(CorpusError, match=rf"manifest\.json belongs to version {before.name}"):
         Corpus.open(directory, EMBEDDER)
 
 
 async def test_update_of_a_damaged_corpus_changes_nothing(directory: Path) -> None:
     version, path = VersionStore(directory).current_version(), files_of(directory)[-1]
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(CorpusError, match="is not as it was written"):
+    with pytest.raises(CorpusError, match="has changed since it was written"):
         await update(directory, record(30))
     assert VersionStore(directory).current_version() == version
 
@@ -203,7 +203,7 @@ async def test_full_disk_during_build_keeps_version_and_build_later_succeeds(
             failed += 1
             assert told == (
                 f"The corpus in {disk / 'corpus'} cannot be written: No space left on device. "
-                "Free some space and run it again."
+                "Free some space and run the command again."
             )
             assert await answers(disk / "corpus") == before
     assert failed >= 5
@@ -220,7 +220,7 @@ async def test_file_size_limit_is_reported_with_ulimit_hint(
     told = beside.submit(attempt, source, directory, 120_000).result()
     assert told == (
         f"The corpus in {directory} cannot be written: File too large. "
-        "Raise the limit of file sizes (ulimit -f) and run it again."
+        "Raise the limit on file sizes (ulimit -f) and run the command again."
     )
     assert await answers(directory) == before
 
@@ -232,5 +232,5 @@ async def test_read_only_directory_serves_searches_and_rejects_updates(disk: Pat
     before = await answers(disk / "corpus")
     with pytest.raises(CorpusError, match="cannot be written: Read-only file system") as caught:
         await update(disk / "corpus", record(30))
-    assert "Mount it for writing" in caught.value.hint
+    assert "Mount the disk for writing" in caught.value.hint
     assert await answers(disk / "corpus") == before

@@ -182,7 +182,7 @@ async def test_file_damaged_in_bucket_is_reported_and_version_not_installed(plac
     second = await builder.release_update(40)
     newest = max((tmp_path / "bucket" / "files").glob("*/*"), key=lambda path: path.stat().st_mtime_ns)
     newest.write_bytes(b"x" * newest.stat().st_size)
-    with pytest.raises(CorpusError, match=rf"is damaged: files/../{newest.name} .* is not as it was written"):
+    with pytest.raises(CorpusError, match=rf"is damaged: files/../{newest.name} .* has changed since it was written"):
         origin.fetch(second)
     assert origin.copy.newest() == first
     newest.unlink()
@@ -198,7 +198,7 @@ async def test_full_disk_is_reported_before_any_download(
     await builder.release()
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
-    with pytest.raises(CorpusError, match=r"needs .* MiB more in .*, where 0 MiB are free"):
+    with pytest.raises(CorpusError, match=r"needs .* MiB more in .*, but only 0 MiB are free"):
         origin.fetch("")
     assert reads == []
 
@@ -236,7 +236,7 @@ async def test_unsharded_corpus_is_rejected_in_a_sharded_directory(place: str, t
         await builder.release()
         if shards:
             origin.fetch("")
-    with pytest.raises(CorpusError, match=r"is in shards, and the one in file://.* is not"):
+    with pytest.raises(CorpusError, match=r"is sharded, but the one in file://.* is not"):
         origin.fetch("")
 
 
@@ -281,7 +281,7 @@ async def test_publishing_again_repairs_a_damaged_file_list(place: str, tmp_path
     version = await first.release()
     (listed,) = (tmp_path / "bucket" / "versions").iterdir()
     listed.write_bytes(b"{}")
-    with pytest.raises(CorpusError, match=r"is damaged: versions/.* is not as it was written"):
+    with pytest.raises(CorpusError, match=r"is damaged: versions/.* has changed since it was written"):
         reader(tmp_path / "reader", place).fetch("")
     mending = first
     if not same:

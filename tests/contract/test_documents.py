@@ -77,26 +77,26 @@ async def test_text_file_is_decoded_from_common_encodings(tmp_path: Path, conten
         ("empty.txt", b"", "is empty"),
         ("blank.md", b" \n\n\t", "is empty"),
         ("short.txt", b"Use a bigger model.", "4 words; that is too short"),
-        ("binary.txt", bytes(range(256)) * 10, "is not text: it holds binary data"),
+        ("binary.txt", bytes(range(256)) * 10, "is not text: it contains binary data"),
         ("renamed.txt", PROPOSAL, "is a PDF, not text"),
         ("office.txt", b"PK\x03\x04" + bytes(50), "is a ZIP or Office file"),
-        ("long.txt", b"coral " * 70_000, "420,000 characters; an idea may have 400,000"),
+        ("long.txt", b"coral " * 70_000, "420,000 characters; an idea can have at most 400,000"),
         (
             "plan.pages",
             b"PK\x03\x04",
-            "is of no kind that assayer reads. It reads .txt, .md, .tex, .html",
+            "has an unsupported format. Supported formats: .txt, .md, .tex, .html",
         ),
         ("empty.json", b"", "not valid JSON"),
         ("broken.json", b'{"text": "corals",\n "title: 3}', "line 2, column 2"),
-        ("list.json", b"[]", "is an empty list"),
+        ("list.json", b"[]", "contains an empty list"),
         ("number.json", b"3", "is a number, not an idea"),
         ("deep.json", b"[" * 100_000, "nested too deeply"),
         ("blank.jsonl", b"\n\n", "is empty"),
         ("empty.pdf", b"", "is empty"),
         ("page.pdf", b"<!DOCTYPE html><html><body>403</body></html>", "ends in .pdf, but the file is an HTML page. "),
         ("word.pdf", b"PK\x03\x04word/document.xml", "ends in .pdf, but the file is an office document. "),
-        ("noise.pdf", os.urandom(2000).replace(b"%", b"x"), "is not a PDF: the mark %PDF- is missing"),
-        ("cut.pdf", PROPOSAL[:500], "is damaged or cut short"),
+        ("noise.pdf", os.urandom(2000).replace(b"%", b"x"), "is not a PDF: it does not begin with %PDF-"),
+        ("cut.pdf", PROPOSAL[:500], "is damaged or incomplete"),
         ("zero.pdf", pdf_files.document([]), "has no pages"),
         ("scan.pdf", pdf_files.document([b"<< /Length 3 >>\nstream\nq Q\nendstream"]), "1 page but no text"),
         ("locked.pdf", pdf_files.encrypted(), "is encrypted"),
@@ -166,7 +166,7 @@ async def test_folder_yields_its_idea_files_by_name_without_cutoff_file(tmp_path
     ideas, rejected = await read_ideas([tmp_path])
     assert [Path(idea.source).name for idea in ideas] == ["a.txt", "b.md"]
     assert not rejected
-    assert "folders inside it are not searched" in await only_rejection(tmp_path / "deeper")
+    assert "subfolders are not searched" in await only_rejection(tmp_path / "deeper")
 
 
 async def test_input_order_is_kept_and_bad_files_are_rejected_separately(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ async def test_jsonl_lines_are_parsed_and_rejected_independently(tmp_path: Path)
     assert "ideas.jsonl:3 is not valid JSON" in messages["3"]
     assert "ideas.jsonl:5: the cutoff '2024-13-01' is not a date: month must be in 1..12" in messages["5"]
     assert "the cutoff 2024 is not a date" in messages["6"]
-    assert "lies in the future" in messages["7"]
+    assert "is in the future" in messages["7"]
     assert "its fields are: 'score', 'Rating'" in messages["8"]
 
 
@@ -298,7 +298,7 @@ def bomb() -> bytes:
     ("pdf", "limits", "says"),
     [
         pytest.param("bomb", {"memory_bytes": 200_000_000}, "more than 200 MB of memory", id="memory"),
-        pytest.param("bomb", {"cpu_seconds": 1, "memory_bytes": 4_000_000_000}, "1 s of computing", id="cpu"),
+        pytest.param("bomb", {"cpu_seconds": 1, "memory_bytes": 4_000_000_000}, "1 s of CPU time", id="cpu"),
         pytest.param(PROPOSAL, {"wall_seconds": 0.005}, "0.005 s to parse", id="wall clock"),
         pytest.param(pdf_files.endless(60_000), {"characters": 50_000}, "more than 50,000 characters", id="characters"),
         pytest.param(PROPOSAL, {"pages": 1}, "more than 1 pages", id="pages"),

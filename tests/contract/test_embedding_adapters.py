@@ -71,7 +71,7 @@ def test_an_adapted_model_has_its_own_name_and_the_dimensions_of_its_base(
     [
         ({"is_parallel": True}, "not a plain bottleneck"),
         ({"scaling": "learned"}, "not a plain bottleneck"),
-        ({"non_linearity": "wavy"}, "'wavy' is not known"),
+        ({"non_linearity": "wavy"}, "'wavy' is not supported"),
     ],
 )
 def test_unsupported_adapter_kind_is_rejected(tmp_path: Path, otherwise: dict[str, object], why: str) -> None:
@@ -85,8 +85,8 @@ def test_unsupported_adapter_kind_is_rejected(tmp_path: Path, otherwise: dict[st
     ("lost", "added", "why"),
     [
         ("layer.1.output.adapters.[QRY].adapter_up.bias", None, "weights are missing"),
-        ("layer.1.", None, "other than one of 2 layers"),
-        (None, "bert.encoder.layer.0.attention.output.adapters.[QRY].adapter_up.bias", "weights of another kind"),
+        ("layer.1.", None, "does not fit this model of 2 layers"),
+        (None, "bert.encoder.layer.0.attention.output.adapters.[QRY].adapter_up.bias", "it has unexpected weights"),
     ],
 )
 def test_adapter_with_mismatched_layer_weights_is_rejected(

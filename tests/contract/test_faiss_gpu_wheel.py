@@ -48,7 +48,7 @@ except gpus.ConfigurationError as error:
     print(error)
 """
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    assert told.stdout.startswith("There is no GPU here that CUDA can use")
+    assert told.stdout.startswith("CUDA finds no GPU")
     asked = (
         "import faiss, numpy; one = numpy.ones((2, 4), 'f4'); faiss.knn_gpu(faiss.StandardGpuResources(), one, one, 1)"
     )

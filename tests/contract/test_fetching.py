@@ -97,35 +97,35 @@ async def test_disk_write_failure_is_not_blamed_on_the_host(
         ("redirects/0", DownloadRefused, "redirects more than 5 times"),
         ("redirect?to=http://169.254.169.254/latest/meta-data/", AddressRefused, "169.254.169.254, which is not a"),
         ("redirect?to=http://[::1]/x", AddressRefused, "::1, which is not a public address"),
-        ("redirect?to=http://0x7f.1/", AddressRefused, "in a form that is not visited"),
-        ("redirect?to=file:///etc/passwd", AddressRefused, "it has file:"),
-        ("redirect?to=http://me:pw@127.0.0.1/", AddressRefused, "carries a user name"),
-        ("redirect?to=http://[", AddressRefused, "is no URL"),
-        ("nowhere", DownloadFailed, "redirects without saying where to"),
+        ("redirect?to=http://0x7f.1/", AddressRefused, "is not a valid name or address"),
+        ("redirect?to=file:///etc/passwd", AddressRefused, "it has the scheme file:"),
+        ("redirect?to=http://me:pw@127.0.0.1/", AddressRefused, "contains a user name"),
+        ("redirect?to=http://[", AddressRefused, "redirects to an invalid URL"),
+        ("nowhere", DownloadFailed, "redirects without a target address"),
         ("endless", DownloadRefused, "more than 3 MB"),
-        ("five-gigabytes", DownloadRefused, "has 5,000.0 MB; 3 MB are taken"),
-        ("cut-short", DownloadFailed, "the body broke off"),
-        ("bomb", DownloadRefused, "unpacks to, more than 3 MB"),
-        ("broken-packing", DownloadFailed, "cannot be unpacked"),
-        ("unasked-packing", DownloadRefused, "packed as 'gzip, gzip'"),
+        ("five-gigabytes", DownloadRefused, "has 5,000.0 MB; the limit is 3 MB"),
+        ("cut-short", DownloadFailed, "the body was cut off"),
+        ("bomb", DownloadRefused, "more than 3 MB after decompression"),
+        ("broken-packing", DownloadFailed, "cannot be decompressed"),
+        ("unasked-packing", DownloadRefused, "has the content encoding 'gzip, gzip'"),
         ("picture", DownloadRefused, "is served as 'image/png', not as a PDF"),
         ("login.pdf", DownloadRefused, "is an HTML page, not a PDF"),
-        ("empty", DownloadRefused, "its first bytes are of no known kind"),
+        ("empty", DownloadRefused, "its first bytes match no known type"),
         ("long-header", DownloadFailed, "could not be fetched"),
-        ("status/404", DownloadFailed, "answered 404"),
-        ("status/206", DownloadFailed, "answered 206"),
-        ("status/503", DownloadFailed, "answered 503"),
+        ("status/404", DownloadFailed, "returned status 404"),
+        ("status/206", DownloadFailed, "returned status 206"),
+        ("status/503", DownloadFailed, "returned status 503"),
         ("silent", DownloadFailed, "did not answer within 1 s"),
-        ("stalled", DownloadRefused, "less than 1,000 bytes a second over 1 s"),
-        ("dripping", DownloadRefused, "less than 1,000 bytes a second over 1 s"),
-        ("bursting", DownloadRefused, "less than 1,000 bytes a second over 1 s"),
+        ("stalled", DownloadRefused, "less than 1,000 bytes per second over 1 s"),
+        ("dripping", DownloadRefused, "less than 1,000 bytes per second over 1 s"),
+        ("bursting", DownloadRefused, "less than 1,000 bytes per second over 1 s"),
     ],
 )
 async def test_hostile_response_raises_typed_failure_and_writes_nothing(
     world: OutsideWorld, downloader: Downloader, tmp_path: Path, path: str, error: type[FullTextError], says: str
 ) -> None:
     target = tmp_path / "paper.pdf"
-    limits = HASTY if path == "silent" else IMPATIENT if "a second" in says else LIMITS
+    limits = HASTY if path == "silent" else IMPATIENT if "per second" in says else LIMITS
     with pytest.raises(error, match=says) as failure:
         await downloader.to_file(world.url(f"hostile/{path}"), target, {"pdf"}, limits)
     assert type(failure.value) is error

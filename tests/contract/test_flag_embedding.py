@@ -228,7 +228,7 @@ async def test_unsupported_language_model_is_rejected_with_reason(tmp_path: Path
     shutil.copytree(gemma, layered)
     told = json.loads((layered / "config.json").read_text())
     (layered / "config.json").write_text(json.dumps({**told, "auto_map": {"AutoModelForCausalLM": "own.Code"}}))
-    assert "code of its own" in await refused(reranker_settings(layered))
+    assert "its own code" in await refused(reranker_settings(layered))
 
 
 async def test_model_with_logit_softcapping_is_rejected(tmp_path: Path, gemma: Path) -> None:

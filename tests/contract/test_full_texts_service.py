@@ -82,7 +82,7 @@ async def test_cutoff_selects_the_version_published_before_it(bench: Bench, pars
     early = said.pop(newest_day - dt.timedelta(days=1))
     assert "Version 1 of this manuscript leaves open" in early.replace("\n", " ")
     assert not any("of this manuscript leaves open" in text.replace("\n", " ") for text in said.values())
-    assert reason(unread, paper.id) == "no free copy is known to be of before the cutoff"
+    assert reason(unread, paper.id) == "no free copy is known to date from before the cutoff"
     assert bench.world.stats("files").requests == 3  # v1, the newest by its number, the newest without one
 
 
@@ -92,7 +92,7 @@ async def test_undatable_copy_is_not_read_under_a_cutoff(bench: Bench) -> None:
     async with bench.open() as service:
         assert texts(await service.for_run(a_run()).get([paper], OPEN))
         answers = await service.for_run(a_run()).get([paper], Window.until(dt.date(2026, 1, 1)))
-    assert reason(answers, paper.id) == "no free copy is known to be of before the cutoff"
+    assert reason(answers, paper.id) == "no free copy is known to date from before the cutoff"
 
 
 @pytest.mark.parametrize("most", [5, pytest.param(None, marks=pytest.mark.slow)])

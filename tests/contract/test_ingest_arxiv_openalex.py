@@ -90,7 +90,7 @@ async def test_next_harvest_resumes_after_the_last_and_lists_deletions(
 
 
 async def test_first_harvest_requires_a_start_date(services: SimulatedDatasets, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Nothing was harvested yet"):
+    with pytest.raises(InputError, match="Nothing has been harvested yet"):
         await _harvest(tmp_path, services, None)
 
 
@@ -116,7 +116,7 @@ async def test_backward_harvest_leaving_a_gap_is_rejected(services: SimulatedDat
     october = dt.date(2026, 10, 1)
     await _harvest(tmp_path, services, october, dt.date(2026, 10, 31))
     before = read(tmp_path / "records")
-    with pytest.raises(InputError, match=r"between 2026-09-10 and 2026-10-01, where this folder begins.*09-30"):
+    with pytest.raises(InputError, match=r"between 2026-09-10 and 2026-10-01, the first day of this folder.*09-30"):
         await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 9, 10))
     assert read(tmp_path / "records") == before
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 9, 30))
@@ -151,7 +151,7 @@ async def test_folder_keeps_its_original_arxiv_set(services: SimulatedDatasets, 
     await harvest("cs")
     assert (await harvest(None)).taken == 0
     for other in ("math", ""):
-        with pytest.raises(InputError, match="holds arXiv's set cs and not"):
+        with pytest.raises(InputError, match="contains arXiv's set cs, not"):
             await harvest(other)
 
 
@@ -208,5 +208,5 @@ async def test_manifest_naming_files_other_than_works_is_rejected(
 ) -> None:
     manifest = tmp_path / "manifest.json"
     manifest.write_text(f'{{"files": [{{"url": "{url}", "meta": {{"content_length": 1}}}}]}}')
-    with pytest.raises(SourceMalformed, match="not of works"):
+    with pytest.raises(SourceMalformed, match="do not contain works"):
         await ingest_openalex(str(tmp_path / "to"), str(manifest), [], settings(services), ignore)

@@ -118,14 +118,14 @@ async def test_a_change_rewrites_only_the_partitions_that_it_touches(tmp_path: P
 
 async def test_a_folder_of_another_origin_is_refused(tmp_path: Path) -> None:
     await _ingest(tmp_path / "to", _lines(tmp_path / "papers.jsonl", _paper(1)))
-    with pytest.raises(InputError, match="holds papers from jsonl"):
+    with pytest.raises(InputError, match="contains papers from jsonl"):
         await ingest_s2_files(str(tmp_path / "to"), str(tmp_path), "", LIMITS, ignore)
 
 
 async def test_folder_with_unrelated_files_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "to").mkdir()
     (tmp_path / "to" / "holiday.jpg").touch()
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="neither empty nor an ingest folder"):
         await _ingest(tmp_path / "to", _lines(tmp_path / "papers.jsonl", _paper(1)))
 
 

@@ -181,7 +181,7 @@ async def test_papers_without_abstracts_are_rejected_and_counted(services: Simul
 async def test_missing_api_key_is_rejected_before_any_request(services: SimulatedDatasets, tmp_path: Path) -> None:
     wanted = settings(services)
     keyless = wanted.model_copy(update={"s2": wanted.s2.model_copy(update={"api_key": SecretStr("")})})
-    with pytest.raises(ConfigurationError, match="holders of a key"):
+    with pytest.raises(ConfigurationError, match="require an API key"):
         await _ingest(tmp_path, keyless)
     assert not any(path.startswith("/datasets/") for path in services.requests())
 

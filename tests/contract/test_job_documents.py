@@ -131,5 +131,5 @@ async def test_file_of_a_crashed_submission_is_deleted(queue: Queue, documents: 
 
 
 async def test_lost_document_is_reported(documents: PgDocuments) -> None:
-    with pytest.raises(FullTextError, match="not where it was stored"):
+    with pytest.raises(FullTextError, match="no longer in the document store"):
         await documents.read("ab/none")

@@ -78,7 +78,7 @@ class History:
         expired = await self.queue.leases.expire()
         assert expired == (self.state == "running")
         if expired:
-            self._ended("loss", "The process worker was lost while it worked on this.")
+            self._ended("loss", "The process worker was lost while it ran this job.")
             self.expired = self.leases[-1]
 
     def _ended(self, cause: RetryCause, why: str) -> None:

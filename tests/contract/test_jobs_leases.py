@@ -98,7 +98,7 @@ async def test_job_returned_with_delay_is_not_leased_early(queue: Queue) -> None
     await queue.leases.give_back(await queue.one(), "The endpoint is down.", attempt_failed=False, after_seconds=60)
 
     assert await queue.lease() == []
-    assert "put off" in (await queue.jobs.waiting_reason(ACME, job("a").id) or "")
+    assert "did not finish" in (await queue.jobs.waiting_reason(ACME, job("a").id) or "")
 
 
 @pytest.mark.parametrize(("attempt_failed", "seconds", "tries"), [(True, 0.0, 2), (False, 0.0, 3), (False, 1e-6, 4)])
@@ -174,9 +174,7 @@ async def test_max_running_holds_under_concurrent_leasing(queue: Queue, database
 
     assert sum(map(len, leases)) == 3
     waiting = next(item for item in await queue.jobs.list(RICH, state="queued"))
-    assert "3 others of your organisation are under way" in (
-        await queue.jobs.waiting_reason(waiting.tenant, waiting.id) or ""
-    )
+    assert "limit of running jobs (3 running)" in (await queue.jobs.waiting_reason(waiting.tenant, waiting.id) or "")
 
 
 async def test_interactive_jobs_start_first_then_in_submission_order(queue: Queue) -> None:

@@ -33,7 +33,7 @@ async def test_retried_job_is_queued_again_and_ends_in_a_single_verdict(queue: Q
     assert ended.state == "succeeded"
     events = await PgEvents(database).after(one.id, 0)
     assert [event.kind for event in events] == ["queued", "started", "retried", "started", "succeeded"]
-    assert events[2].data["reason"] == "it had failed: It failed"
+    assert events[2].data["reason"] == "it failed: It failed"
 
 
 async def test_succeeded_running_and_queued_jobs_are_not_retried(queue: Queue) -> None:

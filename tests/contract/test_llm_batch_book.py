@@ -85,7 +85,7 @@ async def test_request_missing_from_batch_results_is_returned_with_error(book: B
     batch = await gathered(book, a_call("a"))
     await book.close(batch.id, [LineResult("somebody else's", "{}")])
     await book.close(batch.id, [LineResult("a", "{}")])
-    assert await book.collect("a") == CollectedCall(None, "the batch ended without a word about it")
+    assert await book.collect("a") == CollectedCall(None, "the batch ended without a result for it")
 
 
 async def test_request_past_its_deadline_is_returned_before_batching(book: BatchBook) -> None:

@@ -78,7 +78,7 @@ async def test_request_timeout_is_recorded_and_its_prompt_charged() -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
         async with a_gateway(llm, answers, request_timeout_seconds=0.05, max_attempts=2) as gateway:
-            with pytest.raises(LlmUnavailable, match=r"in 2 tries.*no answer within 0\.05 s") as caught:
+            with pytest.raises(LlmUnavailable, match=r"in 2 tries.*no response within 0\.05 s") as caught:
                 await gateway.run(WEIGHING, a_question(), a_run("run", budget))
     assert [fault.kind for fault in caught.value.faults] == ["timeout", "timeout"]
     (row,) = answers.ledger
@@ -135,7 +135,7 @@ async def test_excessive_retry_after_makes_the_endpoint_unavailable() -> None:
         ScriptedLlm(refuse(429, "Come back tomorrow.", None, retry_after="86400")) as llm,
         a_gateway(llm) as gateway,
     ):
-        with pytest.raises(LlmUnavailable, match="asks to wait 86400 s"):
+        with pytest.raises(LlmUnavailable, match="asks for a wait of 86400 s"):
             await gateway.run(WEIGHING, a_question(), a_run())
 
 
@@ -167,8 +167,8 @@ async def test_unreachable_endpoint_is_a_connection_fault() -> None:
 
 
 REJECTIONS = [
-    (refuse(401, f"Incorrect API key provided: {SECRET}"), "refuses the API key", "ASSAYER_LLM__API_KEY"),
-    (refuse(403, "Not for you."), "may not use model 'm'", "ASSAYER_LLM__API_KEY"),
+    (refuse(401, f"Incorrect API key provided: {SECRET}"), "rejected the API key", "ASSAYER_LLM__API_KEY"),
+    (refuse(403, "Not for you."), "permission to use model 'm'", "ASSAYER_LLM__API_KEY"),
     (
         refuse(404, "The model `m` does not exist.", "model_not_found"),
         "does not know the model 'm'",
@@ -210,7 +210,7 @@ async def test_probe_checks_every_configured_model() -> None:
 
 async def test_probe_reports_busy_endpoint_as_present_but_unavailable() -> None:
     async with ScriptedLlm(refuse(503, "Loading model.")) as llm, a_gateway(llm) as gateway:
-        with pytest.raises(LlmUnavailable, match=r"is there but does not answer.*Loading model"):
+        with pytest.raises(LlmUnavailable, match=r"responds, but gives no answer.*Loading model"):
             await gateway.probe()
 
 

@@ -83,7 +83,7 @@ def test_invalid_model_file_is_rejected_with_server_message(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("ending", "words"),
-    [("kill -ILL $$", "built for another processor"), ("echo out of memory; exit 3", "exit code 3")],
+    [("kill -ILL $$", "built for a different processor"), ("echo out of memory; exit 3", "exit code 3")],
 )
 def test_failure_of_server_on_path_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, words: str
@@ -100,7 +100,7 @@ def test_failure_of_server_on_path_is_explained(
     ("name", "words"),
     [
         ("no-such-package", "neither a model file nor an installed package"),
-        ("pytest", r"contains 0 \.gguf files\. Give the path"),
+        ("pytest", r"contains 0 \.gguf files\. Pass the path"),
         ("/no/such/file.gguf", "neither a model file"),
     ],
 )

@@ -101,11 +101,11 @@ async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service,
         "1 failed",
         "0 refused: no usable proposal in the row",
     ]
-    assert "Cost: unknown; what is known of it comes to $0.50." in lines
-    assert "The corpus does not cover the field of 1 proposal: expect no score there, or less" in lines
+    assert "Cost: unknown; the known part is $0.50." in lines
+    assert "The corpus does not cover the field of 1 proposal: expect no score or only" in lines
     assert f"https://assayer.example.org/console/calls/{call}" in lines
     assert mail.batch == call
-    assert mail.said.endswith("took it: queued as 7")
+    assert mail.said.endswith("accepted it: queued as 7")
     assert not await owed(service, other)
 
 
@@ -165,7 +165,7 @@ async def test_invited_member_receives_sign_in_link(service: Service, post: Mail
             lambda: owner.get(f"/v1/members/{made[0].json()['id']}/mails"),
             lambda answer: answer.json()["items"][0]["state"] == "sent",
         )
-    assert letter.message["Subject"] == "Invitation: assayer of acme"
+    assert letter.message["Subject"] == "Invitation to assayer for acme"
     assert "https://assayer.example.org/console/sign-in" in letter.text
     (mail,) = listed.json()["items"]
     assert mail["kind"] == "member invited"
@@ -266,7 +266,7 @@ async def test_temporarily_rejected_mail_is_retried_and_finally_fails(service: S
     async with sending(service, post.port):
         (mail,) = await until(service, grace, "failed")
     assert mail.attempt == 3
-    assert mail.said.endswith("That was try 3 of 3.")
+    assert mail.said.endswith("That was attempt 3 of 3.")
     assert not post.letters
 
 
@@ -326,7 +326,7 @@ async def test_invalid_address_fails_without_sending(service: Service, post: Mai
     await service.database.execute("UPDATE members SET email = $1", "grace@example.org, eve@example.org")
     async with sending(service, post.port):
         (mail,) = await until(service, grace, "failed")
-    assert "address cannot be written to" in mail.said
+    assert "address is invalid" in mail.said
     assert not post.letters
 
 

@@ -57,12 +57,12 @@ def test_concurrent_creation_of_an_object_succeeds_once(storage: ObjectStorage) 
 
 
 def test_missing_object_error_names_its_address(storage: ObjectStorage) -> None:
-    with pytest.raises(ObjectNotFound, match="lists/7 is not there"):
+    with pytest.raises(ObjectNotFound, match="lists/7 does not exist"):
         storage.read("lists/7")
 
 
 def test_missing_bucket_is_not_reported_as_empty(store: ObjectStore) -> None:
-    with pytest.raises(ObjectNotFound, match="s3://nobodys/corpus/lists is not there"):
+    with pytest.raises(ObjectNotFound, match="s3://nobodys/corpus/lists does not exist"):
         ObjectStorage("s3://nobodys/corpus").names("lists")
 
 

@@ -207,7 +207,7 @@ async def test_invisible_workbook_cells_are_removed_and_flagged(tmp_path: Path) 
     book.save(tmp_path / "call.xlsx")
     ideas, rejected = await read_ideas([tmp_path / "call.xlsx"])
     assert [item.message for item in rejected] == [
-        f"{tmp_path}/call.xlsx has 1 hidden row, left out: unhide rows that hold a proposal."
+        f"{tmp_path}/call.xlsx has 1 hidden row, not read. Unhide rows that contain a proposal."
     ]
     (idea,) = ideas
     assert idea.title == "Corals"

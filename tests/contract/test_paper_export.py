@@ -76,7 +76,7 @@ def test_previously_parsed_paper_is_served_without_a_server(
     monkeypatch.delenv("ASSAYER_GROBID__URLS")
     code, out, err = run("first.pdf", "second.pdf", "--out", "later")
     assert (code, out.split()) == (1, ["later/first.md"])
-    assert "second.pdf has not been read by GROBID, and no server is set. Set ASSAYER_GROBID__URLS" in err
+    assert "second.pdf has not been read by GROBID, and no GROBID server is configured. Set ASSAYER_GROBID__URLS" in err
 
 
 def test_preprint_is_fetched_by_its_id_and_by_the_address_of_its_pdf(configured_world: OutsideWorld) -> None:

@@ -102,12 +102,12 @@ async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
     health = await Database(settings(empty_database_url.replace("/test_", "/no_"))).ping()
 
     assert health.server is None
-    assert "no database of that name" in health.problem
+    assert "no database with that name" in health.problem
     assert "createdb" in health.problem
 
 
 async def test_connect_unknown_user_says_so(empty_database_url: str) -> None:
-    with pytest.raises(StorageError, match="does not let this user in") as caught:
+    with pytest.raises(StorageError, match="rejected the user or password") as caught:
         await Database(settings(empty_database_url.replace("postgres@", "nobody@"))).connect()
 
     assert "ASSAYER_DATABASE__URL" in caught.value.hint
@@ -131,7 +131,7 @@ def silent_port() -> Iterator[int]:
 async def test_connection_failure_times_out_and_hides_the_password(closed_port: int) -> None:
     database = Database(settings(f"postgresql://me:sesame@127.0.0.1:{closed_port}/ore", connect_seconds=0.3))
 
-    with pytest.raises(StorageError, match=f"at 127.0.0.1:{closed_port}/ore is out of reach") as caught:
+    with pytest.raises(StorageError, match=f"at 127.0.0.1:{closed_port}/ore is unreachable") as caught:
         await database.connect()
 
     assert "sesame" not in repr(caught.value)
@@ -188,7 +188,7 @@ def test_database_without_url_or_server_is_a_configuration_error() -> None:
 
 async def test_query_before_migration_reports_missing_tables(empty_database_url: str) -> None:
     async with Database(settings(empty_database_url)) as database:
-        with pytest.raises(StorageError, match="lacks tables of assayer"):
+        with pytest.raises(StorageError, match="has no tables of assayer"):
             await database.fetch("SELECT * FROM answers")
 
 
@@ -275,5 +275,5 @@ async def test_serving_role_waits_for_the_owner_and_may_not_change_tables(postgr
             "UPDATE assayer_schema SET version_num = '0000'",
             "CREATE TABLE anything ()",
         ):
-            with pytest.raises(StorageError, match="forbids this"):
+            with pytest.raises(StorageError, match="denied the user permission"):
                 await database.execute(statement)

@@ -157,7 +157,7 @@ async def test_collector_failure_loses_spans_but_not_jobs(
         await ended(queue, job(f"ev_{len(url)}"))
         with traces(queue.database, url) as told:
             await told.send()
-    assert caplog.text.count("1 jobs without a complete trace") == 2
+    assert caplog.text.count("1 jobs have no complete trace") == 2
     there.status, before = 200, there.requests
     with traces(queue.database, there.url) as told:
         await told.send()

@@ -120,9 +120,9 @@ async def test_known_id_with_different_text_is_rejected_with_its_whole_batch(gra
 async def test_contradicting_and_unknown_labels_are_refused(graph: ViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.add([new_idea(1)])
-    with pytest.raises(InputError, match="is labelled 'accept' and 'reject'"):
+    with pytest.raises(InputError, match="is labelled both 'accept' and 'reject'"):
         await graph.add([new_idea(1, idea=known(1, label="reject"))])
-    with pytest.raises(InputError, match="'maybe', which this graph does not know"):
+    with pytest.raises(InputError, match="'maybe', which is not a label of this graph"):
         await graph.add([new_idea(2, idea=known(2, label="maybe"))])
 
 

@@ -119,7 +119,7 @@ async def test_plain_text_page_is_read_and_injected_instructions_are_flagged(
 @pytest.mark.parametrize(
     ("path", "error", "says"),
     [
-        ("pages/empty", Unreadable, "holds no article"),
+        ("pages/empty", Unreadable, "contains no article"),
         ("hostile/honest.pdf", DownloadRefused, "served as 'application/pdf'"),
         ("hostile/redirect?to=http://10.0.0.1/", AddressRefused, "not a public address"),
     ],
@@ -208,7 +208,7 @@ async def test_page_disallowed_by_robots_txt_is_not_requested(host: RobotsHost, 
     host.robots = "User-agent: *\nDisallow: /closed/\n"
     assert (await reader.read(host.url("/open/page"))).text
     for path in ("/closed/page", "/moved"):
-        with pytest.raises(DownloadRefused, match=r"closed to robots by its host's robots\.txt"):
+        with pytest.raises(DownloadRefused, match=r"robots\.txt of its host disallows it"):
             await reader.read(host.url(path))
     assert host.asked == ["robots", "/open/page", "/moved"]
 
@@ -221,6 +221,6 @@ async def test_missing_robots_txt_allows_reading_and_server_error_blocks_it(
     if readable:
         assert (await reader.read(host.url("/page"))).text
     else:
-        with pytest.raises(DownloadRefused, match=r"robots\.txt of its host cannot be had"):
+        with pytest.raises(DownloadRefused, match=r"robots\.txt of its host cannot be read"):
             await reader.read(host.url("/page"))
     assert host.asked.count("robots") == 1

@@ -48,16 +48,17 @@ def test_each_unusable_file_is_reported_with_its_reason(program: Program) -> Non
     ended = program.run("evaluate", "ideas", "slides.pptx", "nowhere/idea.txt")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.splitlines() == [
-        "No report: ideas/binary.txt is not text: it holds binary data. Give plain text, Markdown, JSON or PDF.",
+        "No report: ideas/binary.txt is not text: it contains binary data. Use plain text, Markdown, JSON or PDF.",
         "No report: ideas/empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
-        "No report: ideas/false.pdf is not a PDF: the mark %PDF- is missing at its start. Export it as PDF.",
+        "No report: ideas/false.pdf is not a PDF: it does not begin with %PDF-. Export it as PDF.",
         "No report: ideas/long.txt has more than 10 MB. Shorten it, or give one file per idea.",
         "No report: ideas/short[bold].md has 2 words; that is too short to be judged as an idea. Describe problem, "
         "method and experiments in at least 20 words; a page is better.",
         "No report: ideas/torn.json is not valid JSON: Expecting ',' delimiter at line 1, column 20. "
         "Check quotes and commas.",
-        "No report: slides.pptx is of no kind that assayer reads. "
-        "It reads .txt, .md, .tex, .html, .htm, .rtf, .pdf, .docx, .odt, .json, .jsonl, .ndjson, .csv, .tsv, .xlsx.",
+        "No report: slides.pptx has an unsupported format. "
+        "Supported formats: .txt, .md, .tex, .html, .htm, .rtf, .pdf,"
+        " .docx, .odt, .json, .jsonl, .ndjson, .csv, .tsv, .xlsx.",
         "No report: nowhere/idea.txt does not exist.",
     ]
     assert not (program.home / "out").exists()
@@ -89,7 +90,7 @@ def test_invalid_cutoff_date_is_rejected_with_an_example(program: Program) -> No
 def test_cutoff_in_the_future_is_refused(program: Program) -> None:
     date = dt.date.today() + dt.timedelta(days=400)
     said = _refused(program, GOOD, "--cutoff", date)
-    assert said == f"The cutoff {date} lies in the future. Give a past date or leave it out."
+    assert said == f"The cutoff {date} is in the future. Give a past date or omit it."
 
 
 def test_unknown_format_is_rejected_with_available_formats(program: Program) -> None:
@@ -113,7 +114,7 @@ def test_missing_corpus_error_names_build_command(program: Program) -> None:
 def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(program: Program) -> None:
     said = _refused(program.having(EMBEDDER__QUERY_PREFIX="query: "))
     built = "was built with the embedding model all-MiniLM-L6-v2 tokens=32 (384 dimensions)"
-    assert f"{built}, not with the present all-MiniLM-L6-v2 query='query: ' tokens=32." in said
+    assert f"{built}, but the configured model is all-MiniLM-L6-v2 query='query: ' tokens=32." in said
     assert "ASSAYER_EMBEDDER__MODEL" in said
     assert "assayer corpus build" in said
 
@@ -122,14 +123,14 @@ def test_unreachable_llm_endpoint_error_names_its_address(program: Program) -> N
     address = f"http://127.0.0.1:{_closed_port()}/v1"
     said = _refused(program.having(LLM__BASE_URL=address, LLM__MODEL="m", LLM__MAX_ATTEMPTS=NEVER))
     assert said.startswith(f"The LLM endpoint {address} is down: no connection")
-    assert said.endswith("Check that it runs and that ASSAYER_LLM__BASE_URL is right.")
+    assert said.endswith("Check that it is running and that ASSAYER_LLM__BASE_URL is correct.")
 
 
 def test_unreachable_database_error_names_its_address_without_password(program: Program) -> None:
     port = _closed_port()
     url = f"postgresql://me:sesame@127.0.0.1:{port}/ideas"
     said = _refused(program.having(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1, DATABASE__PATIENCE_SECONDS=NEVER))
-    assert f"127.0.0.1:{port}/ideas is out of reach" in said
+    assert f"127.0.0.1:{port}/ideas is unreachable" in said
     assert "ASSAYER_DATABASE__URL" in said
     assert "sesame" not in said
 
@@ -142,9 +143,9 @@ def test_endpoint_without_a_model_is_refused(program: Program) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--model", "anthropic/m"], "ANTHROPIC_API_KEY is not set, which models of anthropic need."),
-        (["--model", "azure/m"], "AZURE_OPENAI_ENDPOINT is not set, and models of azure have no address without it."),
-        (["--model", "nobody/m"], "There is no provider 'nobody', as in the model 'nobody/m'. Providers: openai,"),
+        (["--model", "anthropic/m"], "ANTHROPIC_API_KEY is not set; models of anthropic need it."),
+        (["--model", "azure/m"], "AZURE_OPENAI_ENDPOINT is not set; models of azure need it."),
+        (["--model", "nobody/m"], "Unknown provider 'nobody' in the model name 'nobody/m'. Providers: openai,"),
         (["--local-model", "nothing.gguf"], "'nothing.gguf' is neither a model file nor an installed package."),
         (["--model", "vllm/m", "--local-model", "nothing.gguf"], "--model and --local-model were both given."),
     ],
@@ -164,7 +165,7 @@ def test_misspelt_setting_is_rejected_with_a_suggestion(program: Program) -> Non
 
 def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:
     said = _refused(program.having(LLM__MODEL="m", LLM__API_KEY="k", EVALUATION__MAX_USD=1))
-    assert said.startswith("The budget is in US dollars, but the price of model 'm' is not known.")
+    assert said.startswith("The budget is in US dollars, but the price of model 'm' is unknown.")
     assert "ASSAYER_LLM__PRICES='{\"m\": [2.0, 8.0]}'" in said
 
 
@@ -172,7 +173,7 @@ def test_revoked_api_key_stops_run_and_keeps_finished_reports(revoked: Evaluated
     assert revoked.ended.code == 1
     (line,) = revoked.ended.err.splitlines()
     assert line.startswith("Stopped before all ideas were evaluated. The LLM endpoint http://127.0.0.1:")
-    assert "refuses the API key (401). Set ASSAYER_LLM__API_KEY" in line
+    assert "rejected the API key (401). Set ASSAYER_LLM__API_KEY" in line
     (done,) = reports(revoked.program.out)
     assert f"out/{done}.json" in revoked.ended.out
     (row,) = revoked.program.rows("SELECT count(*) AS done FROM evaluations")

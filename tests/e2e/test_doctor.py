@@ -110,8 +110,8 @@ def test_all_broken_services_are_reported_together(program: Program) -> None:
     assert "pip install 'assayer[gpu]'" in found["FAISS"][1]
     assert found["language model"] == (
         "broken",
-        f"The LLM endpoint {simulated.base_url} refuses the API key (401). "
-        "Set ASSAYER_LLM__API_KEY to a valid key for it, or check ASSAYER_LLM__BASE_URL.",
+        f"The LLM endpoint {simulated.base_url} rejected the API key (401). "
+        "Set ASSAYER_LLM__API_KEY to a valid key for this endpoint, or check ASSAYER_LLM__BASE_URL.",
     )
     assert found["GROBID"] == ("broken", "http://127.0.0.1:9 does not answer.")
     assert "sk-test" not in ended.out
@@ -145,10 +145,10 @@ async def test_mail_server_is_checked_without_sending_mail(program: Program) -> 
         broken = await asyncio.to_thread(program.having(**told | {"MAIL__TLS": "starttls"}).run, "doctor")
         unfit = await asyncio.to_thread(program.having(**told | {"MAIL__SENDER": "nobody"}).run, "doctor")
     address = f"127.0.0.1:{post.port}"
-    words = f"{address} answers, not encrypted. Mails come from assayer@example.org."
+    words = f"{address} responds, not encrypted. Mails come from assayer@example.org."
     assert _findings(ended)["mail"] == ("ok", words)
     assert _findings(broken)["mail"][0] == "broken"
-    assert "ASSAYER_MAIL__HOST, __PORT and __TLS" in _findings(broken)["mail"][1]
+    assert "ASSAYER_MAIL__HOST, ASSAYER_MAIL__PORT and ASSAYER_MAIL__TLS" in _findings(broken)["mail"][1]
     assert broken.code == 1
     assert "ASSAYER_MAIL__SENDER is 'nobody', which is no address" in _findings(unfit)["mail"][1]
     assert not post.letters

@@ -79,7 +79,7 @@ def test_unusable_files_do_not_stop_evaluation_of_valid_files(bare: Bare) -> Non
     assert bare.again.code == 1
     assert bare.again.err.splitlines() == [
         "No report: empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
-        "No report: binary.md is not text: it holds binary data. Give plain text, Markdown, JSON or PDF.",
+        "No report: binary.md is not text: it contains binary data. Use plain text, Markdown, JSON or PDF.",
         "No report: nowhere.txt does not exist.",
     ]
     assert [file.name for file in (bare.program.home / "again").iterdir()] == [f"{TWO_IDEAS[0].stem}.json"]

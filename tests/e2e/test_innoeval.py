@@ -88,7 +88,7 @@ def test_innoeval_without_language_model_is_rejected(program: Program) -> None:
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.splitlines() == [
         "Error: InnoEval needs a language model: its reviewers are language models. Configure one, or "
-        "use --method scholareval or --method grapheval, which work without."
+        "use --method scholareval or --method grapheval, which work without one."
     ]
 
 
@@ -96,8 +96,8 @@ def test_innoeval_without_language_model_is_rejected(program: Program) -> None:
     ("setting", "content", "told"),
     [
         ("PERSONAS", "[[persona]]", "board.toml: persona number 1: name: Field required"),
-        ("DIMENSIONS", 'keep = ["beauty"]', "keep names no built-in dimension: 'beauty'"),
-        ("CALIBRATION", "{}", "board.toml is not a calibration of decisions: name: Field required"),
+        ("DIMENSIONS", 'keep = ["beauty"]', "keep lists names that are not built-in dimensions: 'beauty'"),
+        ("CALIBRATION", "{}", "board.toml is not a valid decision calibration: name: Field required"),
     ],
 )
 def test_invalid_board_file_is_rejected_before_evaluation_starts(

@@ -116,7 +116,7 @@ def test_blind_comparisons_are_rejected_in_non_blind_ranking(ranked: Ranked) -> 
     known = ranked.program.out / "comparisons.jsonl"
     refused = ranked.program.run("rank", "6.jsonl", "--no-blind", "--known", known)
     assert refused.code == 2
-    assert f"{_FIRST * _CALLS} judged blind cannot be used, as this ranking is not blind" in refused.err
+    assert f"{_FIRST * _CALLS} judged blind cannot be used, because this ranking is not blind" in refused.err
     assert "--blind" in refused.err
 
 
@@ -176,5 +176,5 @@ def test_too_few_ideas_are_rejected_with_reasons_for_unusable_lines(ranked: Rank
     (ranked.program.home / "few.jsonl").write_text('{"title": "Only a title"}\n[]\n', "utf-8")
     ended = ranked.program.run("rank", "few.jsonl")
     assert ended.code == 2
-    assert "few.jsonl:1 holds no text of an idea" in ended.err
+    assert "few.jsonl:1 does not contain the text of an idea" in ended.err
     assert "A ranking needs two ideas, and has 0." in ended.err

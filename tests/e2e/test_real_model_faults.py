@@ -91,7 +91,7 @@ async def test_server_killed_during_answers_is_reported_as_unavailable(model: Lo
             outcomes = await asyncio.gather(*asked, return_exceptions=True)
     lost = [outcome for outcome in outcomes if isinstance(outcome, LlmUnavailable)]
     assert len(lost) >= 2
-    assert all("ASSAYER_LLM__BASE_URL is right" in error.hint for error in lost)
+    assert all("ASSAYER_LLM__BASE_URL is correct" in error.hint for error in lost)
 
 
 async def test_request_sent_while_the_model_loads_is_answered_later() -> None:

@@ -52,7 +52,7 @@ def test_page_prints_every_finding_and_its_evidence_under_expected_headings(
     assert len(re.findall(r"^- [SWF]\d+\. ", text, re.MULTILINE)) == sum(
         len(review[name]) for name in ("strengths", "major", "further")
     )
-    evidence = text.partition("## Evidence")[2].partition("## Words of the plan")[0]
+    evidence = text.partition("## Evidence")[2].partition("## Passages of the plan")[0]
     assert evidence.count("quote found") >= len(review["evidence"])
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings[:3] == ["Verdict", "Strengths", "Major weaknesses"]

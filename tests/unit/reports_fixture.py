@@ -348,7 +348,7 @@ def _plan_review() -> PlanReview:
                 text="Training on all domains at once",
                 purpose="The upper bound.",
                 quote=PlanQuote(quote="", state="not_found"),
-                papers=Absent(reason="no paper near enough was found."),
+                papers=Absent(reason="no paper that was found is similar enough."),
             ),
         ),
     )

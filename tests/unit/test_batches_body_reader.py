@@ -21,7 +21,7 @@ def test_line_limit_counts_all_files_including_blank_lines() -> None:
     intake = collect_rows(read_rows(io.BytesIO(as_form(files)), "form", FORM_TYPE, limits, TODAY))
     assert [row.source for row in intake.accepted] == ["c.txt"]
     (found,) = intake.rejected
-    assert (found.source, found.detail[:49]) == ("b.csv", "A request may have 100 lines of text, and this on")
+    assert (found.source, found.detail[:47]) == ("b.csv", "A request may have at most 100 lines of text; t")
 
 
 @pytest.mark.parametrize(("kind", "data"), [("csv", b"title,text\n\n\n"), ("jsonl", b"\n\n"), ("form", b"")])
@@ -49,7 +49,7 @@ def test_invalid_lines_are_rejected_individually_and_valid_lines_are_kept() -> N
     ]  # fmt: skip
     assert "not valid JSON" in found[0][2]
     assert "more than 2,000 characters" in found[5][2]
-    assert "holds the byte 0xE9" in found[6][2]
+    assert "contains the byte 0xE9" in found[6][2]
 
 
 def test_form_files_become_rows_and_invalid_files_are_rejected() -> None:
@@ -75,8 +75,8 @@ def test_form_files_become_rows_and_invalid_files_are_rejected() -> None:
     found = rejections(intake)
     assert [(row, field) for row, field, _ in found] == [(2, ""), (5, "text"), (9, ""), (10, "")]
     assert found[0][2].startswith("b.PDF is not a PDF")
-    assert found[2][2].startswith("g.pages is not of a supported type")
-    assert "more than 0.005 MB" in found[3][2]
+    assert found[2][2].startswith("g.pages has an unsupported type")
+    assert "larger than 0.005 MB" in found[3][2]
 
 
 def test_broken_file_and_duplicate_file_are_reported_per_row() -> None:
@@ -89,11 +89,11 @@ def test_broken_file_and_duplicate_file_are_reported_per_row() -> None:
 @pytest.mark.parametrize(
     ("data", "content_type", "says"),
     [
-        (as_form({"a.pdf": PDF_BYTES})[:-10], FORM_TYPE, "ends within a file"),
+        (as_form({"a.pdf": PDF_BYTES})[:-10], FORM_TYPE, "ends in the middle of a file"),
         (b"no form at all", FORM_TYPE, "is not multipart/form-data"),
-        (as_form({"a.pdf": PDF_BYTES}), "multipart/form-data", "names no boundary"),
+        (as_form({"a.pdf": PDF_BYTES}), "multipart/form-data", "has no boundary"),
         (as_form({}), FORM_TYPE, "empty|not multipart"),
-        (b"", FORM_TYPE, "ends within a file"),
+        (b"", FORM_TYPE, "ends in the middle of a file"),
     ],
 )
 def test_malformed_form_is_rejected(data: bytes, content_type: str, says: str) -> None:
@@ -104,7 +104,7 @@ def test_malformed_form_is_rejected(data: bytes, content_type: str, says: str) -
 def test_empty_and_oversized_batches_are_rejected() -> None:
     with pytest.raises(InputError, match="The batch is empty"):
         read_batch(b"\n \n")
-    with pytest.raises(InputError, match="may have 10 rows"):
+    with pytest.raises(InputError, match="may have at most 10 rows"):
         read_batch(as_jsonl([words(number) for number in range(11)]))
 
 
@@ -146,13 +146,13 @@ def test_office_documents_are_deferred_and_workbooks_are_read_by_row() -> None:
     assert [(row, field) for row, field, _ in rejections(intake)] == [(4, "text"), (5, "")]
     assert "is not an office document" in rejections(intake)[1][2]
     assert intake.notices == [
-        "c.xlsx has 2 sheets with something in them; only the first, 'Calls', was read.",
+        "c.xlsx has 2 sheets with content; only the first, 'Calls', was read.",
     ]
 
 
 def test_workbook_without_reader_is_rejected_with_explanation() -> None:
     intake = read_batch(as_form({"c.xlsx": b"PK\x03\x04 c"}), "form")
-    assert rejections(intake) == [(1, "", "c.xlsx is a workbook, which is not read here. Save its sheet as CSV.")]
+    assert rejections(intake) == [(1, "", "c.xlsx is a workbook, which cannot be read here. Save its sheet as CSV.")]
 
 
 def test_names_of_files_are_read_as_browsers_write_them() -> None:

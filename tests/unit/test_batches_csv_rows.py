@@ -63,15 +63,15 @@ def test_invalid_utf_8_byte_rejects_only_its_row() -> None:
         row=2,
         source="row 2",
         field="title",
-        detail="row 2 (line 3), column title, holds the byte 0xE9 after 2 characters, which is not UTF-8 as the rest "
-        "of the file. Save the file as UTF-8.",
+        detail="row 2 (line 3), column title, contains the byte 0xE9 after 2 characters, which is invalid in UTF-8, "
+        "the encoding of the file. Save the file as UTF-8.",
     )
 
 
 def test_row_with_binary_character_is_rejected_and_others_are_kept() -> None:
     intake = read(as_csv(["title", "text"], [["A", f"{WORDS}\0"], ["B", words(2)]]).encode())
     assert titles(intake) == ["B"]
-    assert "holds characters that no text has" in only_rejection(intake).detail
+    assert "contains NUL or undecodable characters" in only_rejection(intake).detail
 
 
 def test_row_with_unclosed_quote_is_rejected_and_others_are_kept() -> None:
@@ -79,7 +79,7 @@ def test_row_with_unclosed_quote_is_rejected_and_others_are_kept() -> None:
     intake = read(table.encode())
     assert titles(intake) == ["One", "Three"]
     assert only_rejection(intake).detail == (
-        'row 2 (line 3) is broken. A quote is opened and never closed. Close it, and write a quote within a cell as "".'
+        'row 2 (line 3) is broken. A quote is opened but never closed. Close it, and write a quote within a cell as "".'
     )
 
 
@@ -95,9 +95,9 @@ def test_row_longer_than_allowed_is_rejected_and_the_next_is_read() -> None:
     [
         (["A", "too short", "", ""], "text", "too short to be judged"),
         (["A", WORDS, "2026-13-01", ""], "cutoff", "is not a date"),
-        (["A", WORDS, "2030-01-01", ""], "cutoff", "lies in the future"),
-        (["A", "", "", ""], "text", "holds no text of an idea"),
-        (["A"], "", "has 1 cells, and the header has 4 columns"),
+        (["A", WORDS, "2030-01-01", ""], "cutoff", "is in the future"),
+        (["A", "", "", ""], "text", "does not contain the text of an idea"),
+        (["A"], "", "has 1 cell, and the header has 4 columns"),
         (["A", WORDS, "", "", "more"], "", "has 5 cells"),
     ],
 )
@@ -129,11 +129,11 @@ def test_duplicate_rows_are_accepted_and_reported() -> None:
         (b"title,text\n", "is empty"),
         (b"title,label\nA,B\n", "has no column that holds ideas; its columns are: title, label"),
         (b"title,Text,text\nA,B,C\n", "more than one column named text"),
-        (("text," + ",".join(map(str, range(1_000)))).encode(), "has 1,001 columns; it may have 1,000"),
-        (b"title,text\n" + b"\n" * 1_001, "may have 1,000 lines of text, and this one has more"),
-        (b'title,text\nA,"' + b"\n" * 1_001, "may have 1,000 lines of text"),
+        (("text," + ",".join(map(str, range(1_000)))).encode(), "has 1,001 columns; the maximum is 1,000"),
+        (b"title,text\n" + b"\n" * 1_001, "may have at most 1,000 lines of text; this one has more"),
+        (b'title,text\nA,"' + b"\n" * 1_001, "may have at most 1,000 lines of text"),
         (b"PK\x03\x04...", "is a ZIP or Office file"),
-        (b"title,text\n\0\0\0\0\0\0", "holds binary data"),
+        (b"title,text\n\0\0\0\0\0\0", "contains binary data"),
         (b"\xff\xfet\0", "no column that holds ideas"),
     ],
 )

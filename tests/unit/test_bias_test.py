@@ -131,7 +131,7 @@ def test_score_differences_are_paired_per_idea_and_exclude_missing_scores() -> N
     ]
     (found,) = score_differences(evaluations, [Contrast("institution", "x against y", ("x",), ("reference",))])
     assert (found.ideas, found.missing, found.mean, found.largest) == (2, 1, 0.75, 1.0)
-    assert found.interval == Absent(reason="it takes 6 ideas with this score, and there are 2.")
+    assert found.interval == Absent(reason="an interval needs 6 ideas with this score; there are 2.")
 
 
 def test_confidence_interval_matches_students_t() -> None:
@@ -176,7 +176,7 @@ def judged(
 def test_finding_names_only_varied_attributes() -> None:
     assert BiasTestPage(judged({}, ["institution"])).finding.headline == "Institutions changed no score of any idea"
     assert BiasTestPage(judged({}, ["gender", "seniority"])).finding.headline.startswith("Names and seniority changed")
-    assert BiasTestPage(judged({}, ["language"])).finding.headline == "Nothing of the sender was varied."
+    assert BiasTestPage(judged({}, ["language"])).finding.headline == "No detail about the sender was varied."
 
 
 def test_score_changes_that_cancel_out_are_still_reported() -> None:
@@ -196,11 +196,11 @@ def test_score_changes_that_cancel_out_are_still_reported() -> None:
 
 def test_lost_and_gained_scores_are_reported_as_changes() -> None:
     lost = judged({"seniority: full professor": None}, ["seniority"])
-    assert BiasTestPage(lost).finding.headline == "Seniority took away 2 scores."
+    assert BiasTestPage(lost).finding.headline == "Seniority removed 2 scores."
     assert isinstance(lost.by_sender, ScoreChanges)
     assert (lost.by_sender.compared, lost.by_sender.lost, lost.by_sender.gained) == (0, 2, 0)
     gained = judged({"reference": None}, ["seniority"])
-    assert BiasTestPage(gained).finding.headline == "Seniority gave 2 scores that the reference lacks."
+    assert BiasTestPage(gained).finding.headline == "Seniority added 2 scores that the reference lacks."
 
 
 def test_score_change_is_reported_beside_change_on_repeat_evaluation() -> None:
@@ -219,8 +219,8 @@ def test_failed_variant_is_not_counted_as_lost_score() -> None:
         EvaluatedVariant(IDEA, professor, None, "The endpoint is down."),
     ]
     finding = BiasTestPage(bias_test_report(plan, evaluated)).finding
-    assert finding.headline == "No score could be compared, so nothing is known of seniority."
-    assert "1 evaluation could not be compared, for want of a report." in finding.remarks
+    assert finding.headline == "No score could be compared, so the effect of seniority is unknown."
+    assert "1 evaluation produced no report and could not be compared." in finding.remarks
 
 
 def test_planted_words_match_case_insensitively_as_whole_words() -> None:
@@ -270,7 +270,7 @@ def test_bias_test_without_differences_states_this_on_every_page() -> None:
     assert bias_test.surviving.planted > 100
     for text in (Document(as_bias_test_html(bias_test)).text, as_bias_test_markdown(bias_test)):
         assert "Names, institutions and seniority changed no score of any idea" in text
-        assert "Blind mode masks what says who sends an idea" in text
+        assert "Blind mode masks the words that identify the sender" in text
         assert "−0.000" not in text
         assert "+0.000" not in text
 
@@ -305,7 +305,7 @@ def test_incomplete_report_has_absent_scores_with_reason_in_bias_test() -> None:
     assert isinstance(after[0].value, Absent)
     assert "incomplete" in after[0].value.reason
     assert "None:" in as_bias_test_html(bias_test)
-    assert BiasTestPage(bias_test).finding.headline.startswith("Seniority took away")
+    assert BiasTestPage(bias_test).finding.headline.startswith("Seniority removed")
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])

@@ -75,9 +75,9 @@ def test_broken_bibtex_entry_is_reported_and_others_are_read() -> None:
     [
         ("<rdf:RDF>", "is XML"),
         ("Some words about plans.", "is not a bibliography in BibTeX, RIS, CSL JSON"),
-        ("[]", "holds no entry"),
-        ("[{", "is broken JSON"),
-        ("TY  - JOUR\nAU  - A\nER  - \n", "holds no entry"),
+        ("[]", "has no entry"),
+        ("[{", "is not valid JSON"),
+        ("TY  - JOUR\nAU  - A\nER  - \n", "has no entry"),
     ],
 )
 def test_non_bibliography_file_is_rejected(text: str, says: str) -> None:

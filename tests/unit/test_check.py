@@ -79,14 +79,14 @@ async def test_missing_scores_alone_do_not_mark_a_report_incomplete() -> None:
     report = await report_of()
     judged = next(item for item in measure_release(report, ReleaseMinima()).minima if item.name == "judged")
     assert judged.met
-    assert judged.measured == Absent(reason="No language model judged.")
+    assert judged.measured == Absent(reason="No language model judged the idea.")
 
 
 async def test_distant_papers_are_omitted_when_corpus_does_not_cover_field() -> None:
     strangers = await report_of(REEFS, poor=True)
     assert strangers.references == ()
     assert evidence_of(strangers).closest == ()
-    assert "No close paper was found in what was searched." in as_markdown(strangers)
+    assert "No close paper was found in the sources searched." in as_markdown(strangers)
 
 
 async def test_checklist_gaps_are_listed_only_when_requested() -> None:
@@ -96,7 +96,7 @@ async def test_checklist_gaps_are_listed_only_when_requested() -> None:
     rows = evidence_of(asked).not_stated
     assert not isinstance(rows, Absent)
     assert rows
-    assert "Not stated, by wordings" in as_markdown(asked)
+    assert "Possibly not stated" in as_markdown(asked)
 
 
 @pytest.mark.parametrize("item", ["sample_size", "comparator", "ethics", "measure"])

@@ -209,7 +209,7 @@ async def test_words_spanning_two_quotes_are_not_accepted_as_evidence(carried: s
 async def test_claim_that_asserts_nothing_about_paper_is_left_unrated() -> None:
     support = await _support_of(_llm("nothing_claimed"), _point())
     assert isinstance(support, Absent)
-    assert "nothing of this paper" in support.reason
+    assert "nothing about this paper" in support.reason
 
 
 QUESTION = SupportQuestion(

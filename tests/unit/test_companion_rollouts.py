@@ -138,14 +138,14 @@ class _Silent(MemoryCorpus):
 async def test_literature_timeout_makes_reward_absent_without_stopping_training(plan: CompanionTraining) -> None:
     hasty = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=64, seconds=0.5)})
     walked = await _walked(hasty, EDITS, literature=_Silent(PAPERS, HashingEmbedder()))
-    assert [item.reward for item in walked] == [Absent(reason="it took longer than 0.5 s.")] * 4
+    assert [item.reward for item in walked] == [Absent(reason="the rollout took longer than 0.5 s.")] * 4
 
 
 async def test_overlong_prompt_makes_reward_absent(plan: CompanionTraining) -> None:
     short = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=5)})
     for item in await _walked(short, EDITS):
         assert isinstance(item.reward, Absent)
-        assert "tokens, and may have 5" in item.reward.reason
+        assert "tokens, more than the permitted 5" in item.reward.reason
         assert item.calls == ()
 
 
@@ -172,9 +172,12 @@ LINE = '{"title": "A title", "text": "TEXT", "scores": {"overall": 5}, "known_un
     [
         ("", "has no ideas"),
         ("{}\n", "line 1: title: Field required"),
-        (LINE.replace("5", "11"), "line 1: overall has the score 11, on a scale from 1 to 10"),
-        (LINE.replace("overall", "beauty"), "line 1: there is no dimension 'beauty'; there are feasibility, impact"),
-        (LINE + LINE.replace("overall", "impact"), "line 2 has scores of impact, while the first idea has those of"),
+        (LINE.replace("5", "11"), "line 1: the score 11 for overall is outside its scale from 1 to 10"),
+        (
+            LINE.replace("overall", "beauty"),
+            "line 1: unknown dimension 'beauty'. The dimensions are feasibility, impact",
+        ),
+        (LINE + LINE.replace("overall", "impact"), "line 2 has scores for impact, but the first idea has scores for"),
         (LINE.replace("word ", ""), "line 1"),
     ],
 )

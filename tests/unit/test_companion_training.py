@@ -85,7 +85,7 @@ def test_policy_without_a_chat_template_is_refused(tmp_path: Path, model: Path) 
 
 def test_fewer_ideas_than_a_step_takes_are_refused(tmp_path: Path) -> None:
     plan = tiny_training(tmp_path, "none", GrpoSettings(steps=1, questions=5))
-    with pytest.raises(InputError, match="has 4 ideas, and a step takes 5"):
+    with pytest.raises(InputError, match="has 4 ideas, but each step needs 5"):
         train_companion(plan, tiny_literature(), FixedClock())
 
 
@@ -116,11 +116,11 @@ def test_configuration_file_selects_training_method(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (CONFIGURATION.replace("scicompanion", "scholareval"), "There is no training of 'scholareval'"),
+        (CONFIGURATION.replace("scicompanion", "scholareval"), "Unknown method 'scholareval' to train"),
         (CONFIGURATION.replace('corpus = "corpus"', ""), "corpus: Field required"),
         (CONFIGURATION + "[rewards]\njudge = 'x'\n", "rewards: Extra inputs"),
         (CONFIGURATION + "[reward]\nscore = -1\n", "reward.score: Input should be greater"),
-        (CONFIGURATION + "[reward]\nscore = 0\nstructure = 0\n", "nothing would be rewarded"),
+        (CONFIGURATION + "[reward]\nscore = 0\nstructure = 0\n", "must not both be 0"),
         (CONFIGURATION + "[rollouts]\nrepairs = 9\n", "rollouts.repairs: Input should be less"),
     ],
 )

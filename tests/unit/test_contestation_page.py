@@ -39,13 +39,13 @@ def test_source_is_listed_once_with_all_its_operations() -> None:
     names = [line.name for section in _page().sections for line in section.lines]
     assert names.count("The corpus") == 1
     asked = next(line.text for item in _page().sections for line in item.lines if line.name == "The corpus")
-    assert asked == "asked 19 times: paper search, passage search, similar papers"
+    assert asked == "queried 19 times: paper search, passage search, similar papers"
 
 
 def test_start_time_appears_only_in_technical_section_with_label() -> None:
     page, begun = _page(), full_report().usage.started_at
     assert f"{begun:%H:%M}" not in _plain(page)
-    assert f"Evaluation begun: {begun:%Y-%m-%d %H:%M} UTC" in _technical(page)
+    assert f"Evaluation started: {begun:%Y-%m-%d %H:%M} UTC" in _technical(page)
 
 
 def test_every_llm_task_has_a_human_readable_description() -> None:

@@ -97,7 +97,7 @@ async def test_question_leaking_twice_is_absent_with_leaked_words() -> None:
     llm = _paper_script([LEAKING, LEAKING, CLEAN])
     found = await _curated(llm)
     assert isinstance(found.question, Absent)
-    assert "gave the method away, 2 times" in found.question.reason
+    assert "revealed the method 2 times" in found.question.reason
     assert "“superpixels”" in found.question.reason
     assert found.leakage is not None
     assert found.leakage.leaks
@@ -222,7 +222,7 @@ async def test_best_candidate_is_first_regardless_of_proposal_order(by: BestBy) 
 async def test_candidate_without_scores_is_unranked_with_reason() -> None:
     placed = await _placed("scores", _judge(lost=[4]))
     assert [item.number for item in placed] == [5, 3, 2, 1, 4]
-    assert placed[-1].place == Absent(reason="There is no score of novelty.")
+    assert placed[-1].place == Absent(reason="There is no score for novelty.")
 
 
 async def test_candidate_without_answered_comparisons_is_unranked_and_last() -> None:
@@ -290,7 +290,7 @@ def test_curated_lines_become_questions_and_lines_without_question_are_skipped(t
     assert [item.text for item in read.found] == [CLEAN, CLEAN]
     assert read.found[0].id == "a"
     assert len(read.rejected) == 1
-    assert "holds no question" in read.rejected[0]
+    assert "has no question" in read.rejected[0]
 
 
 def test_a_candidate_line_is_read_as_an_idea() -> None:

@@ -168,7 +168,7 @@ def test_a_lost_answer_leaves_the_verdict_open_unless_it_could_not_change_it() -
 
 
 def test_invalid_ballots_are_rejected() -> None:
-    with pytest.raises(ValueError, match="2 seats speak next, and 1 ballots"):
+    with pytest.raises(ValueError, match="2 seats speak next, but 1 ballots"):
         Debate(_DEFAULT).heard(["match"])
     with pytest.raises(ValueError, match="analyst 1 cannot cast 'halt'"):
         Debate(_DEFAULT).heard(["halt", "match"])

@@ -77,7 +77,7 @@ def test_unknown_encoding_is_rejected_with_advice() -> None:
 
 
 def test_binary_data_is_rejected() -> None:
-    with pytest.raises(InputError, match="holds binary data"):
+    with pytest.raises(InputError, match="contains binary data"):
         decode_text(b"Plans \0\0\1\0 and more \0 of them", "a.txt")
 
 

@@ -44,7 +44,7 @@ def test_corpus_build_pods_have_the_planned_memory(job: dict[str, Any]) -> None:
     planned = {figure.name: figure.value for figure in plan_capacity(asked, planning_constants()).memory}
     cluster = job["rayClusterSpec"]
     (workers,) = cluster["workerGroupSpecs"]
-    for group, beside in ((cluster["headGroupSpec"], planned["To deal out to shards"]), (workers, 0)):
+    for group, beside in ((cluster["headGroupSpec"], planned["To distribute papers to shards"]), (workers, 0)):
         limits = group["template"]["spec"]["containers"][0]["resources"]
         needed = int(limits["requests"]["cpu"]) * planned["To build one of 16 shards"] + beside
         assert int(limits["limits"]["memory"].removesuffix("Gi")) * 2**30 * 0.8 > needed

@@ -35,5 +35,5 @@ async def test_blocked_event_loop_is_measured_and_logged() -> None:
         line = await said.line
     watching.cancel()
     log.removeHandler(said)
-    assert line.startswith("the event loop was held for ")
+    assert line.startswith("the event loop was blocked for ")
     assert lags_above_a_second() > before

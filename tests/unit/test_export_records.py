@@ -96,15 +96,15 @@ def test_ingest_reads_the_same_exports(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ({**API, "abstract": None}, "abstract is missing (this looks like an answer of Semantic Scholar's API)"),
+        ({**API, "abstract": None}, "abstract is missing (this looks like a paper from Semantic Scholar's API)"),
         ({**KAGGLE, "title": ""}, "title is missing (this looks like arXiv's snapshot on Kaggle)"),
         (
             {"id": "https://openalex.org/W1", "title": "T", "abstract_inverted_index": {"We": [0]}},
             "corpus ingest openalex",
         ),
         ({"corpusid": 1, "title": "T", "externalids": None}, "corpus ingest s2"),
-        ({"status": "ok", "message": {"items": []}}, "a whole answer of Crossref's API"),
-        ({"id": "a", "title": "T", "abstract": "A", "authors": "Ada"}, "authors is one text, and not a list"),
+        ({"status": "ok", "message": {"items": []}}, "a complete response of Crossref's API"),
+        ({"id": "a", "title": "T", "abstract": "A", "authors": "Ada"}, "authors is a text, not a list"),
         ({"id": "a", "title": "T"}, "Line 1: abstract is missing."),
     ],
 )

@@ -79,18 +79,18 @@ def test_literal_private_address_is_rejected_in_any_spelling(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("file:///etc/passwd", "it has file:"),
-        ("gopher://example.org/", "it has gopher:"),
-        ("javascript:alert(1)", "it has javascript:"),
+        ("file:///etc/passwd", "it has the scheme file:"),
+        ("gopher://example.org/", "it has the scheme gopher:"),
+        ("javascript:alert(1)", "it has the scheme javascript:"),
         ("//example.org/x", "it has no scheme"),
-        ("https://user:secret@example.org/", "carries a user name"),
-        ("https:///x", "names no host"),
-        ("https://example.org:0/", "no host or no port"),
-        ("https://example.org:99999/", "is no URL"),
-        ("https://exa mple.org/", "in a form that is not visited"),
-        ("https://example..org/", "in a form that is not visited|is no URL"),
-        ("http://h\\@evil.example/", "is no URL"),
-        ("https://[::1", "is no URL"),
+        ("https://user:secret@example.org/", "contains a user name"),
+        ("https:///x", "has no host"),
+        ("https://example.org:0/", "no host or no valid port"),
+        ("https://example.org:99999/", "is not a valid URL"),
+        ("https://exa mple.org/", "is not a valid name or address"),
+        ("https://example..org/", "is not a valid name or address|is not a valid URL"),
+        ("http://h\\@evil.example/", "is not a valid URL"),
+        ("https://[::1", "is not a valid URL"),
         ("https://example.org/" + "x" * 3000, "is longer than 2,048"),
         ("", "it has no scheme"),
     ],
@@ -130,5 +130,5 @@ def test_allowed_networks_and_ports_are_parsed_from_comma_separated_lists() -> N
 
 def test_loggable_url_omits_secrets() -> None:
     assert loggable_url("https://me:pw@example.org/a?key=1#x") == "https://example.org/a"
-    assert loggable_url("https://[") == "an address that is no URL"
+    assert loggable_url("https://[") == "an invalid URL"
     assert len(loggable_url("https://example.org/" + "a" * 900)) < 210

@@ -55,14 +55,17 @@ def test_identical_opinions_give_full_agreement_and_undefined_kappa() -> None:
     assert found.seen == found.chance == found.constant == (1.0, 1.0)
     assert isinstance(found.kappa, Absent)
     assert isinstance(found.order, Absent)
-    assert "differently" in found.order.reason
+    assert "different scores" in found.order.reason
 
 
 @pytest.mark.parametrize(
     ("given_opinions", "words"),
     [
         (opinions(), "There are no first opinions yet."),
-        (two_reviewers([1, 2, 3, 4], [1, 2, 3, 4]), "Not enough opinions. Only 4 proposals have two first opinions"),
+        (
+            two_reviewers([1, 2, 3, 4], [1, 2, 3, 4]),
+            "Not enough opinions. Only 4 proposals have two or more first opinions",
+        ),
         (opinions(*(("ada", f"p{n}", 3, 0.5) for n in range(9))), "Not enough opinions. No proposal has two"),
     ],
 )
@@ -93,7 +96,7 @@ def test_missing_machine_scores_are_not_compared_and_constant_scores_keep_half(m
     found = with_program(opinions(*(("ada", f"p{n}", 1 + n % 5, machine) for n in range(10))))
     if machine is None:
         assert isinstance(found, Absent)
-        assert found.reason.startswith("Not enough opinions. No first opinion is of a proposal that has a score")
+        assert found.reason.startswith("Not enough opinions. No first opinion is on a proposal that the program scored")
     else:
         assert not isinstance(found, Absent)
         assert isinstance(found.order, SameOrder)

@@ -45,7 +45,7 @@ def test_unrendered_pages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
 def test_text_missing_from_every_page_is_removed_and_flagged() -> None:
     read = with_shown_text_only(paper(SEEN, f"{SEEN} {ORDER}"), pages(SEEN))
     assert ORDER not in read.sections[1].text
-    assert read.flags[0].excerpt.startswith("in GROBID's reading, on no page: Ignore all previous")
+    assert read.flags[0].excerpt.startswith("read by GROBID, but not shown on any page: Ignore all previous")
 
 
 def test_sections_and_references_with_only_hidden_text_are_removed() -> None:

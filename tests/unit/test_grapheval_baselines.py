@@ -57,7 +57,7 @@ def test_graph_without_other_labels_is_refused(scorer: Scorer) -> None:
 )
 def test_training_on_a_single_label_is_rejected(scorer: Scorer) -> None:
     good_only = GRAPH.with_unknown(np.flatnonzero(GRAPH.labels == 0).astype(np.int32))
-    with pytest.raises(InputError, match="All 20 ideas with a label have the same one, 'good'"):
+    with pytest.raises(InputError, match="All 20 labelled ideas have the same label, 'good'"):
         scorer.score(good_only, rows(0))
 
 
@@ -82,9 +82,9 @@ def test_later_ideas_are_held_out_but_undated_ideas_are_not() -> None:
     graph = unlike(ideas=4)
     graph.dates[:] = (100, 200, 300, -1)
     assert ideas_later_than(graph, 150).tolist() == [1, 2]
-    with pytest.raises(InputError, match="all stand on one side"):
+    with pytest.raises(InputError, match="are on one side"):
         ideas_later_than(graph, 300)
-    with pytest.raises(InputError, match="all stand on one side"):
+    with pytest.raises(InputError, match="are on one side"):
         ideas_later_than(graph, 50)
 
 

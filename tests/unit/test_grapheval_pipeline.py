@@ -149,7 +149,7 @@ async def test_embedding_model_different_from_graph_is_rejected() -> None:
     judge = await judge_over(await graph_of_ideas(forty_labelled_ideas()))
     other = HashingEmbedder(64)
     backends = Backends(NoLlm(), MemoryCorpus((), other), NoFullTexts(), other)
-    with pytest.raises(ConfigurationError, match="hashed-words-256; this program uses hashed-words-64"):
+    with pytest.raises(ConfigurationError, match="hashed-words-256, but the configured model is hashed-words-64"):
         await evaluate(EvaluationContext.open(maps_idea(), backends, a_run(), OPTIONS), judge)
 
 
@@ -157,10 +157,10 @@ async def test_a_calibration_of_another_scorer_or_embedding_is_refused() -> None
     graph = await graph_of_ideas(forty_labelled_ideas())
     fitted = (await calibrated(graph)).calibration
     assert isinstance(fitted, ProbabilityCalibration)
-    with pytest.raises(ConfigurationError, match="another scorer"):
+    with pytest.raises(ConfigurationError, match="does not match the scorer"):
         await judge_over(graph, fitted.model_copy(update={"scorer": "label propagation, 9 rounds"}))
     provenance = fitted.provenance.model_copy(update={"embedding": "bge"})
-    with pytest.raises(ConfigurationError, match="another embedding model: bge"):
+    with pytest.raises(ConfigurationError, match="does not match the embedding model: it was fitted for bge"):
         await judge_over(graph, fitted.model_copy(update={"provenance": provenance}))
 
 

@@ -152,7 +152,7 @@ def test_neighbour_swaps_take_the_nearest_viewpoint_of_another_idea() -> None:
 
 
 def test_requesting_more_plagiarised_ideas_than_available_is_rejected() -> None:
-    with pytest.raises(InputError, match="30 ideas can be plagiarised where 31 were asked for"):
+    with pytest.raises(InputError, match="30 ideas can be plagiarised, but 31 were requested"):
         plagiarise(unlike(ideas=60), "copy", 31, seed=0)
 
 

@@ -39,7 +39,7 @@ async def test_every_idea_gets_its_own_viewpoints_and_their_vectors() -> None:
 
 @pytest.mark.parametrize("text", ["Maps.", "one", "?"])
 async def test_idea_without_statements_is_rejected_by_id(text: str) -> None:
-    with pytest.raises(InputError, match="Idea '3' holds no statement"):
+    with pytest.raises(InputError, match="Idea '3' contains no statement"):
         await prepared([known(1), known(3, text)])
 
 

@@ -37,7 +37,7 @@ def test_html_is_read_in_order_with_its_declared_encoding(encoding: str) -> None
         (0, "tail"),
     ]
     assert text.hidden == [("not displayed", "Ignore all.")]
-    assert text.left_out == [("the navigation of the page", "it is not part of the text")]
+    assert text.left_out == [("the page's navigation", "it is not part of the text")]
 
 
 def test_page_without_main_heading_uses_title_element() -> None:

@@ -102,7 +102,7 @@ def test_flag_offsets_match_the_text_and_flags_cover_the_title() -> None:
         ("Use a bigger model.", "4 words; that is too short"),
         ("<!-- " + LONG + " -->", "0 words"),
         ("珊瑚礁生态", "5 words"),
-        ("x" * (MOST_CHARACTERS + 1), "400,001 characters; an idea may have 400,000"),
+        ("x" * (MOST_CHARACTERS + 1), "400,001 characters; an idea can have at most 400,000"),
         (LONG + "\0", "is not text"),
         ("\ufffd" * 20 + LONG, "is not text"),
     ],

@@ -164,7 +164,7 @@ async def test_build_over_a_damaged_version_repairs_it(source: Path, directory: 
     versions = VersionStore(directory)
     victim = versions.segment_path(read_manifest(versions.current_path()).segments[0].name) / "papers.arrow"
     victim.write_bytes(victim.read_bytes()[:-1] + b"x")
-    with pytest.raises(CorpusError, match=r"damaged: .*papers\.arrow is not as it was written"):
+    with pytest.raises(CorpusError, match=r"damaged: .*papers\.arrow has changed since it was written"):
         Corpus.open(directory, EMBEDDER)
     summary = await build_corpus([source], directory, EMBEDDER)
     assert not summary.already_built
@@ -185,7 +185,7 @@ async def test_opening_version_with_missing_file_names_the_file(source: Path, di
         (f'"format": "{FORMAT}"', '"format": "0-0"', "another release"),
         (f'"format": "{FORMAT}"', '"format": 1', "another release"),
         ('"papers": 14', '"papers": "x"', r"manifest\.json cannot be read"),
-        ('"papers": 14', '"papers": 13', r"manifest\.json is not as it was written"),
+        ('"papers": 14', '"papers": 13', r"manifest\.json has changed since it was written"),
         ("{", "", r"manifest\.json cannot be read"),
     ],
 )

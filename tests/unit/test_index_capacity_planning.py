@@ -67,7 +67,7 @@ def test_capacity_totals_do_not_decrease_with_more_papers(papers: int, model: st
         plan_capacity(wanted(count, model=model, full_texts=full_texts), KNOWN) for count in (papers, 2 * papers)
     )
     assert all(figure.value >= 0 for part in one for figure in part)
-    for part, name in (("disk", "One version"), ("building", "In all"), ("nightly", "In all")):
+    for part, name in (("disk", "One version"), ("building", "Total"), ("nightly", "Total")):
         assert values(getattr(more, part))[name] >= values(getattr(one, part))[name]
 
 
@@ -76,9 +76,9 @@ def test_figures_match_their_formulas() -> None:
     building = {figure.name: figure for figure in found.building}
     assert building["Embedding"].value == pytest.approx(200_000_000 / 1000 / 3600 / 4)
     assert building["Embedding"].formula == "200,000,000 texts × 0.001 s / 4 machines"
-    assert building["Price"].value == pytest.approx(building["In all"].value * 4 * 2)
+    assert building["Price"].value == pytest.approx(building["Total"].value * 4 * 2)
     assert values(found.disk)["Vectors, half precision"] == 200_000_000 * 384 * 2
-    assert values(found.memory)["On GPUs, if searched there"] == 200_000_000 * 384 * 2
+    assert values(found.memory)["On GPUs, if used for search"] == 200_000_000 * 384 * 2
     assert all(figure.formula for part in found for figure in part)
 
 
@@ -87,14 +87,14 @@ def test_build_memory_grows_with_papers_per_process() -> None:
     assert larger - one == pytest.approx(10**8 * (80 + 32))
     shards = values(plan_capacity(wanted(2 * 10**8, shards=16), KNOWN).memory)
     assert shards["To build one of 16 shards"] < 4.5e9 < larger / 5
-    assert shards["To deal out to shards"] == pytest.approx(1.1e9 + 2 * 10**8 * 10)
+    assert shards["To distribute papers to shards"] == pytest.approx(1.1e9 + 2 * 10**8 * 10)
 
 
 def test_unknown_model_or_profile_is_rejected_by_name() -> None:
-    with pytest.raises(InputError, match="'word2vec' is no embedding model") as caught:
+    with pytest.raises(InputError, match="has no embedding model 'word2vec'") as caught:
         plan_capacity(wanted(1000, model="word2vec"), KNOWN)
     assert "all-MiniLM-L6-v2" in caught.value.hint
-    with pytest.raises(InputError, match="'abacus' is no profile"):
+    with pytest.raises(InputError, match="has no profile 'abacus'"):
         plan_capacity(wanted(1000, profile="abacus"), KNOWN)
 
 

@@ -197,7 +197,7 @@ class TestRefusal:
         if hasattr(faiss_build.load_faiss(), "StandardGpuResources"):
             monkeypatch.delattr(faiss_build.load_faiss(), "StandardGpuResources")
         monkeypatch.setattr(gpus, "faiss_packages", lambda: ["faiss-cpu"])
-        with pytest.raises(ConfigurationError, match="knows no GPU") as raised:
+        with pytest.raises(ConfigurationError, match="does not support GPUs") as raised:
             open_gpus("cuda")
         assert "pip install 'assayer[gpu]'" in raised.value.hint
         assert "ASSAYER_CORPUS__DEVICE=cpu" in raised.value.hint
@@ -213,19 +213,19 @@ class TestRefusal:
         assert "are both installed" in caplog.text  # whoever searches on the CPU goes on, and is told
 
     def test_missing_gpu_is_reported(self) -> None:
-        with pytest.raises(ConfigurationError, match="no GPU here that CUDA can use"):
+        with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             FaissGpus(_Module(cards=0))
 
     def test_torch_seeing_fewer_gpus_than_faiss_is_rejected(self) -> None:
         torch = pytest.importorskip("torch")
         cards = torch.cuda.device_count() + 1
-        with pytest.raises(ConfigurationError, match=f"FAISS sees {cards} GPUs and torch"):
+        with pytest.raises(ConfigurationError, match=f"FAISS finds {cards} GPUs, but torch"):
             FaissGpus(_Module(cards))
 
     def test_broken_faiss_installation_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delattr(faiss_build.load_faiss(), "IndexFlatIP")
         faiss_build.load_faiss.cache_clear()
-        with pytest.raises(ConfigurationError, match="in pieces"):
+        with pytest.raises(ConfigurationError, match="FAISS is incomplete"):
             faiss_build.load_faiss()
 
     def test_missing_faiss_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,18 +241,18 @@ class TestRefusal:
         monkeypatch.setattr(gpus, "faiss_packages", list)
         nowhere, directory, options = tmp_path / "nowhere.jsonl", tmp_path / "corpus", BuildOptions(device="cuda")
         await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], directory, EMBEDDER)
-        with pytest.raises(ConfigurationError, match="no GPU here"):
+        with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             await build_corpus([nowhere], directory, EMBEDDER, options=options)
-        with pytest.raises(ConfigurationError, match="no GPU here"):
+        with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             await build_shards([nowhere], 2, tmp_path / "shards", EMBEDDER, options=options)
-        with pytest.raises(ConfigurationError, match="no GPU here"):
+        with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             await update_corpus(Delta([]), directory, EMBEDDER, options=options)
         night = NightlyUpdate(directory, tmp_path, EMBEDDER, lambda: dt.datetime.now(dt.UTC), options)
-        with pytest.raises(ConfigurationError, match="no GPU here"):
+        with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             await night.run(_fetches_nothing)
         (noted,) = NightlyHistory(directory).runs()
         assert (noted.outcome, noted.stages) == ("failed", ())
-        with pytest.raises(ConfigurationError, match="no GPU here"):
+        with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             Corpus.open(directory, EMBEDDER, device="cuda")
 
 
@@ -310,7 +310,7 @@ def test_full_gpu_memory_is_reported_with_a_hint(laid_on_the_cpu: FaissGpus, mon
 
     monkeypatch.setattr("torch.empty", full)
     with pytest.raises(
-        ConfigurationError, match=r"GB of the corpus's vectors .* on GPU 0: CUDA out of memory\. Set"
+        ConfigurationError, match=r"GB of the corpus's vectors .* to GPU 0: CUDA out of memory\. Set"
     ) as raised:
         laid_on_the_cpu.put(0, unit_vectors(ROWS, seed=5))
     assert "ASSAYER_CORPUS__DEVICE=cpu" in raised.value.hint

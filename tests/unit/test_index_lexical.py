@@ -227,7 +227,7 @@ async def test_weighted_corpus_requires_weighted_embedder_but_not_vice_versa(tmp
     await built(tmp_path / "weighed")
     with pytest.raises(CorpusError, match="ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding"):
         Corpus.open(tmp_path / "weighed", PLAIN)
-    with pytest.raises(CorpusError, match="does not give"):
+    with pytest.raises(CorpusError, match="does not provide"):
         await update_corpus(Delta(records(40)), tmp_path / "weighed", PLAIN)
     await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "plain", PLAIN)
     before = await found(Corpus.open(tmp_path / "plain", PLAIN))

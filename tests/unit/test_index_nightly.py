@@ -134,7 +134,7 @@ async def test_nightly_update_without_corpus_records_nothing(tmp_path: Path) -> 
 
 async def test_acceptance_rejects_version_still_returning_removed_papers(directory: Path) -> None:
     manifest = read_manifest(VersionStore(directory).current_path())
-    with pytest.raises(CorpusError, match="1 papers that were removed still answer, the first: bee-03"):
+    with pytest.raises(CorpusError, match="1 removed papers are still in the corpus, the first: bee-03"):
         await Acceptance(EMBEDDER, 14, [PaperId("bee-03"), PaperId("nobody")])(directory, manifest)
 
 
@@ -142,7 +142,7 @@ async def test_acceptance_rejects_version_with_papers_not_found_by_title(tmp_pat
     """Titles of one letter are words to nobody here."""
     source = write_jsonl(tmp_path / "papers.jsonl", [record(n, title=chr(ord("A") + n)) for n in range(50)])
     manifest = (await build_corpus([source], tmp_path / "corpus", EMBEDDER)).manifest
-    with pytest.raises(CorpusError, match="papers are not found by their titles"):
+    with pytest.raises(CorpusError, match="papers cannot be found by their titles"):
         await Acceptance(EMBEDDER, 50)(tmp_path / "corpus", manifest)
 
 

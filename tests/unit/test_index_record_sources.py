@@ -73,7 +73,7 @@ def test_harvest_of_duplicate_ids_keeps_the_first(tmp_path: Path) -> None:
 def test_source_without_valid_papers_is_rejected(tmp_path: Path, name: str, content: bytes, said: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(InputError, match="holds no valid paper") as caught:
+    with pytest.raises(InputError, match="contains no valid paper") as caught:
         harvested(path)
     assert said in str(caught.value)
 
@@ -103,11 +103,11 @@ def test_harvested_vectors_are_normalised_to_unit_length(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("vector", "reason"),
     [
-        ([1.0] * 3, "vector has 3 numbers and not 8"),
+        ([1.0] * 3, "vector has 3 numbers, not 8"),
         ([1.0] * 7 + [float("nan")], "vector is zero or not finite"),
         ([0.0] * 8, "vector is zero or not finite"),
-        ("nonsense", "vector has 0 numbers and not 8"),
-        ([1.0, "x"], "vector has 0 numbers and not 8"),
+        ("nonsense", "vector has 0 numbers, not 8"),
+        ([1.0, "x"], "vector has 0 numbers, not 8"),
     ],
 )
 def test_harvest_drops_bad_vector_but_keeps_its_record(tmp_path: Path, vector: Any, reason: str) -> None:
@@ -148,5 +148,5 @@ def test_harvest_reads_all_parts_of_a_parquet_folder(tmp_path: Path) -> None:
 
 
 def test_folder_without_parquet_files_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no Parquet file"):
+    with pytest.raises(InputError, match="contains no Parquet files"):
         describe_source(tmp_path)

@@ -190,7 +190,7 @@ async def test_build_with_different_shard_count_is_rejected(sharded: Path, tmp_p
     with pytest.raises(CorpusError, match="has 3 shards, not 4"):
         await build_shards([source], 4, sharded, EMBEDDER)
     await build_corpus([source], tmp_path / "whole", EMBEDDER)
-    with pytest.raises(CorpusError, match="not in shards"):
+    with pytest.raises(CorpusError, match="is not sharded"):
         await build_shards([source], 4, tmp_path / "whole", EMBEDDER)
     assert is_sharded(sharded)
     assert not is_sharded(tmp_path / "whole")

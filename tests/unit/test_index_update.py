@@ -135,13 +135,13 @@ def test_many_small_updates_leave_few_segments() -> None:
 
 def test_empty_invalid_or_contradictory_delta_is_rejected(tmp_path: Path) -> None:
     source, ids = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "ids.txt"
-    with pytest.raises(InputError, match="nothing to update"):
+    with pytest.raises(InputError, match="The update has no input"):
         read_delta([])
     ids.write_text("\n \n")
-    with pytest.raises(InputError, match="holds no id"):
+    with pytest.raises(InputError, match="contains no ids"):
         read_delta([source], ids)
     ids.write_text("nobody\nbee-03\n")
-    with pytest.raises(InputError, match="removed and have a record, the first: bee-03"):
+    with pytest.raises(InputError, match="removed and in the records, the first: bee-03"):
         read_delta([source], ids)
     ids.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not UTF-8"):

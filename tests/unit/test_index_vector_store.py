@@ -95,7 +95,7 @@ async def test_non_finite_stored_vector_is_reported(tmp_path: Path) -> None:
     store = VectorStore(str(tmp_path / "vectors"))
     store.put("damaged", ["moths", "bees"], np.full((2, EMBEDDER.dimensions), np.nan, np.float32))
     stored = LookupEmbedder(EMBEDDER, store.known(["damaged"], tmp_path))
-    with pytest.raises(CorpusError, match="a stored vector is not finite"):
+    with pytest.raises(CorpusError, match="stored vector contains values that are not finite"):
         await stored.embed(["bees"], "passage")
 
 

@@ -66,7 +66,7 @@ async def test_file_changed_after_verification_is_detected(directory: Path) -> N
     opened(directory, proofs)
     path = next((directory / "segments").rglob("papers.arrow"))
     path.write_bytes(path.read_bytes()[:-1] + b"!")
-    with pytest.raises(CorpusError, match="not as it was written"):
+    with pytest.raises(CorpusError, match="has changed since it was written"):
         opened(directory, proofs)
 
 

@@ -81,7 +81,7 @@ async def test_unopenable_version_keeps_old_version_in_use_and_is_retried(
         assert (await versions.current()).name == "one"
         await versions.wait_until_open()
     assert shelf.opened == ["one", "two"]
-    assert "corpus version two cannot be opened; one stays in use" in caplog.text
+    assert "cannot open corpus version two; still using one" in caplog.text
     shelf.broken, shelf.now = set(), 60.0
     await versions.current()
     await versions.wait_until_open()

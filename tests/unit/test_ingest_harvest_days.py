@@ -26,7 +26,7 @@ HELD = HarvestedDays(day(100), day(130), None)
 def test_first_harvest_starts_at_the_requested_day() -> None:
     assert NOTHING.to_ask(day(0), day(9)) == [span(0, 9)]
     assert NOTHING.to_ask(day(9), day(9)) == [span(9, 9)]
-    with pytest.raises(InputError, match="Nothing was harvested yet"):
+    with pytest.raises(InputError, match="Nothing has been harvested yet"):
         NOTHING.to_ask(None, day(9))
 
 

@@ -96,7 +96,7 @@ async def test_unavailable_web_search_drops_only_web_queries() -> None:
 
     evaluation, pack = await evaluated(replace(twin_backends()[0], web=Down()))
     assert {item.kind for item in pack.before_cutoff} == {"literature", "code"}
-    assert dropped_counts(evaluation)["query of web, code or data", SourceUnavailable.reason] >= 5
+    assert dropped_counts(evaluation)["query for web, code or data", SourceUnavailable.reason] >= 5
 
 
 async def test_data_sets_are_found_judged_and_shown_with_catalogue_description() -> None:
@@ -203,7 +203,7 @@ async def test_web_queries_are_limited_and_each_part_gets_its_first_query() -> N
     backends = replace(twin_backends({"innoeval.queries": many})[0], web=web)
     evaluation, _ = await evaluated(backends, OPTIONS.model_copy(update={"web_queries": 5, "rounds": 0}))
     assert sorted(web.asked) == ["method 1 a", "method 2 a", "motivation 1 a", "research question 1 a", "summary a"]
-    assert dropped_counts(evaluation)["query of web, code or data", "beyond the limit for one evaluation"] == 5
+    assert dropped_counts(evaluation)["query for web, code or data", "beyond the limit for one evaluation"] == 5
     assert {(source.source, source.operation) for source in evaluation.report.coverage.sources} == {("web", "web")}
 
 

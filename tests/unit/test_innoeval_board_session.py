@@ -277,12 +277,12 @@ async def test_calibration_applies_only_to_boards_it_was_fitted_on(tmp_path: Pat
     assert decided.decision.calibration == "spring"
     _, undecided = await deliberated(llm(), BoardOptions(board=3, calibration=path))
     assert isinstance(undecided.decision, Absent)
-    assert "other board" in undecided.decision.reason
+    assert "different board" in undecided.decision.reason
 
 
 def test_invalid_board_configuration_is_rejected_before_any_llm_request(tmp_path: Path) -> None:
     model = llm()
-    with pytest.raises(InputError, match="has 52 personas; a board of 53"):
+    with pytest.raises(InputError, match="has 52 personas, too few for a board of 53"):
         BoardSession(model, a_run(), BoardOptions(board=53))
     with pytest.raises(InputError, match=r"none\.toml cannot be read"):
         BoardSession(model, a_run(), BoardOptions(personas=tmp_path / "none.toml"))

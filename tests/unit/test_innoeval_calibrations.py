@@ -118,7 +118,7 @@ def test_invalid_calibration_name_or_source_is_rejected(tmp_path: Path, reports:
     [
         ([{**record(1), "outcome": None}], r"past\.jsonl:1 has no outcome in 'outcome'"),
         ([record(1), {**record(1), "outcome": "reject"}], r"past\.jsonl:2 gives its idea another outcome"),
-        ([{"title": "Only a title", "outcome": "reject"}], "holds no text of an idea"),
+        ([{"title": "Only a title", "outcome": "reject"}], "does not contain the text of an idea"),
         ([3], "is a number, not an idea"),
     ],
 )

@@ -98,7 +98,7 @@ def test_calibration_of_other_reviewers_or_models_is_not_applied() -> None:
     others = scored(9.0).model_copy(update={"models": ("judge-2",), "reviewers": BOARD.reviewers[:1]})
     found = decide(fitted(), others)
     assert isinstance(found, Absent)
-    assert "other models and board" in found.reason
+    assert "different models and board" in found.reason
     assert isinstance(decide(fitted(), BOARD), Absent)
 
 
@@ -113,7 +113,10 @@ def test_uninformative_scores_are_rejected() -> None:
     [
         (labelled(29), "29 labelled ideas are too few"),
         ([*labelled(), ScoredIdea(5.0, "temporal")], "'temporal'"),
-        ([item for item in labelled() if item.outcome != "Oral"], "Fewer than two labelled ideas are 'Oral'"),
+        (
+            [item for item in labelled() if item.outcome != "Oral"],
+            "Fewer than two labelled ideas have the outcome 'Oral'",
+        ),
     ],
 )
 def test_unusable_labels_are_rejected(ideas: list[ScoredIdea], told: str) -> None:

@@ -21,15 +21,18 @@ NEXT = QueuePosition(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "It begins when there is room"),
-        ({"ahead": 1200}, "1,200 others of your organisation come first"),
-        ({"seconds": 41.6, "ahead": 3}, "The next attempt is in 42 s"),
-        ({"running": 4, "max_running": 4, "ahead": 3}, "4 others of your organisation are under way"),
-        ({"running": 3, "max_running": 4}, "It begins when there is room"),
-        ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.0}, "It begins when there is room"),
-        ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.5}, "may cost 1 USD, and 0.50 USD are left"),
-        ({"monthly_usd": 5.0, "spent_usd": 6.0, "max_usd": None}, "no limit of its own, and 0.00 USD are left"),
-        ({"monthly_usd": 5.0, "spent_usd": 4.9, "max_usd": None}, "It begins when there is room"),
+        ({}, "It starts when a worker is free"),
+        ({"ahead": 1200}, "jobs ahead of it in the queue: 1,200"),
+        ({"seconds": 41.6, "ahead": 3}, "The next attempt can start in 42 s"),
+        ({"running": 4, "max_running": 4, "ahead": 3}, "limit of running jobs (4 running)"),
+        ({"running": 3, "max_running": 4}, "It starts when a worker is free"),
+        ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.0}, "It starts when a worker is free"),
+        ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.5}, "may cost 1 USD, but only 0.50 USD are left"),
+        (
+            {"monthly_usd": 5.0, "spent_usd": 6.0, "max_usd": None},
+            "no cost limit of its own, but only 0.00 USD are left",
+        ),
+        ({"monthly_usd": 5.0, "spent_usd": 4.9, "max_usd": None}, "It starts when a worker is free"),
     ],
 )
 def test_waiting_reason_includes_its_figures(changes: dict[str, Any], said: str) -> None:

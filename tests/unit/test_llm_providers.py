@@ -58,7 +58,7 @@ def test_base_url_in_settings_keeps_full_model_name() -> None:
 
 
 def test_unknown_provider_is_refused_unless_openai_variables_name_an_endpoint() -> None:
-    with pytest.raises(ConfigurationError, match=r"no provider 'meta-llama'.*Providers: openai, azure"):
+    with pytest.raises(ConfigurationError, match=r"Unknown provider 'meta-llama'.*Providers: openai, azure"):
         _completed("meta-llama/Llama-3.3")
     llm = _completed("meta-llama/Llama-3.3", {"OPENAI_BASE_URL": "http://gpu-box/v1"})
     assert (llm["base_url"], llm["model"]) == ("http://gpu-box/v1", "meta-llama/Llama-3.3")
@@ -74,7 +74,7 @@ def test_additional_models_must_use_the_same_provider() -> None:
     llm = _completed("openai/gpt-6-sol", fast_model="openai/gpt-6-luna")
     assert llm["fast_model"] == "gpt-6-luna"
     assert set(llm["prices"]) == {"gpt-6-sol", "gpt-6-luna"}
-    with pytest.raises(ConfigurationError, match="not served by openai"):
+    with pytest.raises(ConfigurationError, match="openai does not serve the model"):
         _completed("openai/gpt-6-sol", fast_model="anthropic/claude-sonnet-5-5")
     routed = _completed("openrouter/a/b", {"OPENROUTER_API_KEY": "k"}, judge_model="anthropic/claude-opus-5-5")
     assert (routed["model"], routed["judge_model"]) == ("a/b", "anthropic/claude-opus-5-5")

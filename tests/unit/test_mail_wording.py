@@ -110,16 +110,16 @@ def test_mail_about_finished_call_lists_counts_and_cost() -> None:
         "0 failed",
         "3 refused: no usable proposal in the row",
         "",
-        "Without a score is not a low score: the page says why, proposal by proposal.",
+        "“Without a score” does not mean a low score. The page of the call states the reasons.",
     ]
     assert "Cost: $1.25." in lines
     assert f"{URL}/console/calls/bt_7" in lines
-    assert lines[-1].endswith(f"Stop these mails: {URL}/console/account")
+    assert lines[-1].endswith(f"To stop these emails: {URL}/console/account")
 
 
 def test_unknown_cost_is_reported_as_unknown() -> None:
     assert "Cost: unknown.\n" in text_of(ended(cost_usd=None, known_cost_usd=0.0))
-    assert "unknown; what is known of it comes to $0.75." in text_of(ended(cost_usd=None, known_cost_usd=0.75))
+    assert "unknown; the known part is $0.75." in text_of(ended(cost_usd=None, known_cost_usd=0.75))
     assert "Cost: $0.00." in text_of(ended(cost_usd=0.0, known_cost_usd=0.0))
 
 

@@ -142,7 +142,7 @@ def test_identifier_of_another_title_is_reported() -> None:
     theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
     match = best_match(CitedWork(title=DIAZ.title, authors=("Eve Fox",), doi="10.1000/x"), [theirs])
     assert match is not None
-    assert match.differences == (f"The DOI 10.1000/x belongs to another title: “{FOX.title}”.",)
+    assert match.differences == (f"The DOI 10.1000/x belongs to a work with another title: “{FOX.title}”.",)
 
 
 # Checking
@@ -168,9 +168,7 @@ async def test_reference_not_found_names_the_sources_queried() -> None:
 async def test_several_references_not_found_produce_a_cautious_notice() -> None:
     (notice,) = own_reference_notices(await checked(local=[LEE]))
     assert notice.kind == "own_references"
-    assert notice.text.startswith(
-        "2 of the 3 references that the idea gives were not found in the corpus. They may exist"
-    )
+    assert notice.text.startswith("2 of the idea's 3 own references were not found in the corpus. They may still exist")
 
 
 async def test_reference_status_is_unknown_when_only_the_corpus_answers() -> None:
@@ -196,7 +194,7 @@ async def test_retracted_reference_is_reported_with_its_notice() -> None:
     assert outcomes(own) == ["found", "retracted", "found"]
     assert own.entries[1].retraction == notice
     (told,) = own_reference_notices(own)
-    assert told.text == "Of the references that the idea gives, 1 no longer stand as published: number 2."
+    assert told.text == "Retracted or withdrawn among the idea's own references: number 2."
 
 
 async def test_expression_of_concern_is_shown_but_not_as_retraction() -> None:
@@ -246,7 +244,7 @@ async def test_unreadable_entry_is_absent_with_its_reason() -> None:
     listed = "\n".join(f"[{n}] Box {n} of the archive" for n in (1, 2, 3))
     own = await checked(IDEA.replace(LIST, listed), local=[LEE])
     assert [entry.outcome for entry in own.entries] == [
-        Absent(reason="neither a title nor an identifier could be read from it.")
+        Absent(reason="neither a title nor an identifier was recognised in it.")
     ] * 3
 
 
@@ -267,8 +265,8 @@ async def test_citing_passages_are_checked_against_abstracts() -> None:
     ]
     assert isinstance(own.entries[0].borne_out, ClaimSupport)
     assert [borne_out(entry) for entry in own.entries] == [
-        "its abstract bears this out in part: Says nothing of accuracy.",
-        "its abstract bears this out in part: Says nothing of accuracy.",
+        "its abstract supports this in part: Says nothing of accuracy.",
+        "its abstract supports this in part: Says nothing of accuracy.",
         "not checked: its record has no abstract.",
     ]
 
@@ -279,11 +277,11 @@ async def test_unchecked_passages_are_absent_with_their_reason() -> None:
     reasons = [entry.borne_out.reason for entry in own.entries if isinstance(entry.borne_out, Absent)]
     assert reasons == [
         f"{MalformedAnswer.reason}.",
-        "not checked: there are more passages than are checked of one idea.",
+        "not checked: the idea has more citing passages than are checked.",
         "not checked: no record was found.",
     ]
 
 
 async def test_passages_are_not_judged_without_a_language_model() -> None:
     own = await checked(local=[LEE])
-    assert borne_out(own.entries[0]) == "not checked: that takes a language model."
+    assert borne_out(own.entries[0]) == "not checked: this needs a language model."

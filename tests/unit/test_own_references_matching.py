@@ -50,7 +50,7 @@ def test_title_inside_an_entry_ends_like_the_record_title() -> None:
     (told,) = differences(BERT, f"J. Devlin, {longer}, 2019", title=longer, authors=("J. Devlin",), year=2019) or ()
     assert told.startswith("The entry's title is")
     (told,) = differences(BERT, raw=f"J. Devlin, {longer}, 2019") or ()
-    assert told == f"The entry goes on after the record's title: “{TITLE}”."
+    assert told == f"The entry continues after the record's title: “{TITLE}”."
 
 
 @pytest.mark.parametrize("title", ["BERT: Pre-training of deep bidirectional transformers", "Few models in 2019"])
@@ -77,10 +77,10 @@ def test_different_words_and_numbers_are_not_misprints(ours: str, theirs: str) -
         (("Y. LeCun", "J. Benggio", "G. Hinton"), ()),
         (("Geoffrey Hinton", "Yann LeCun"), ("The entry names Geoffrey Hinton first, the record Yann LeCun.",)),
         (("Zed Young", "Yann LeCun"), ("The entry names Zed Young first, the record Yann LeCun.",)),
-        (("Yann LeCun", "Zed Young"), ("The entry names Zed Young, the record does not.",)),
+        (("Yann LeCun", "Zed Young"), ("The entry names Zed Young, but the record does not.",)),
         (
             ("Yann LeCun", "A. Aa", "B. Bb", "C. Cc", "D. Dd"),
-            ("The entry names A. Aa, B. Bb, C. Cc and 1 more, the record does not.",),
+            ("The entry names A. Aa, B. Bb, C. Cc and 1 more, but the record does not.",),
         ),
     ],
 )

@@ -111,4 +111,4 @@ async def test_passage_is_not_checked_against_abstract_of_another_title() -> Non
     llm = TwinLlm({"support.claims": partly})
     own = await checked(IDEA.replace("Journal of Forgetting, 2021.", "2021. doi:10.1000/x"), local=[theirs], llm=llm)
     assert own.entries[1].outcome == "differs"
-    assert borne_out(own.entries[1]) == "not checked: the record found bears another title."
+    assert borne_out(own.entries[1]) == "not checked: the record found has a different title."

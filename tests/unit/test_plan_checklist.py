@@ -84,8 +84,8 @@ def test_proof_needs_neither_sample_nor_ethics_and_reason_is_stated() -> None:
     assert outcomes(PROOF)["not_applicable"] == {
         "sample_size", "comparator", "measure", "uncertainty", "sharing", "ethics",
     }  # fmt: skip
-    assert found["sample_size"].reason == "The text speaks of nothing that would be measured, tested or collected."
-    assert found["ethics"].reason.startswith("The text speaks of no people, animals")
+    assert found["sample_size"].reason == "The text does not mention anything to be measured, tested or collected."
+    assert found["ethics"].reason.startswith("The text does not mention people, animals")
 
 
 def test_meeting_is_not_treated_as_a_study() -> None:

@@ -89,7 +89,7 @@ async def test_missing_comparators_list_similar_corpus_papers_or_their_absence()
 async def test_failed_answer_leaves_a_reason() -> None:
     llm = TwinLlm(failing={FLAWS.name: MalformedAnswer("no JSON")})
     review = (await reviewed(llm)).review
-    assert review == PlanReview(flaws=Absent(reason="not written: the LLM gave no valid answer."))
+    assert review == PlanReview(flaws=Absent(reason="the review failed: the LLM gave no valid answer."))
 
 
 class _NoSearch(MemoryCorpus):
@@ -124,11 +124,11 @@ async def test_comparator_papers_are_numbered_after_existing_references() -> Non
 def test_page_and_markdown_show_the_plan_review_and_its_origin() -> None:
     for text in (Document(as_html(full_report())).text, as_markdown(full_report())):
         for words in (
-            "What a careful reader doubts",
+            "Doubts about the plan",
             "own judgement of the plan’s text",
             "certain: the plan’s words show it",
             "not found in the plan",
             "Not in the plan: 12",
-            "read by nobody",
+            "which no reviewer has read",
         ):
             assert words in text

@@ -112,6 +112,6 @@ async def test_transport_returns_generated_text_and_keeps_its_tokens() -> None:
 
 async def test_overlong_prompt_is_rejected_before_generation() -> None:
     transport = PolicyTransport(TEMPLATE, GenerationWaves(lambda _: [], ["a"], 1), most_prompt_tokens=6)
-    with pytest.raises(PermanentLlmFailure, match="tokens, and may have 6"):
+    with pytest.raises(PermanentLlmFailure, match="tokens, more than the permitted 6"):
         await transport.complete(_request(), Requester("a"))
     assert transport.calls_of("a") == ()

@@ -149,8 +149,8 @@ def test_relative_paths_are_resolved_from_the_configuration_folder(tmp_path: Pat
         ("folder = 'out'", "policy: Field required"),
         (CONFIGURATION + "[grpo]\nlearning_rte = 1\n", "grpo.learning_rte: Extra inputs"),
         (CONFIGURATION + "[grpo]\nmicro_batch = 5\n", "does not divide the 32 completions"),
-        (CONFIGURATION + "prompt = 'Answer {it}'\n", "data.prompt: Value error, needs {question}"),
-        (CONFIGURATION + "prompt = 'Answer {question'\n", "a brace of its own is written twice"),
+        (CONFIGURATION + "prompt = 'Answer {it}'\n", "data.prompt: Value error, must contain {question}"),
+        (CONFIGURATION + "prompt = 'Answer {question'\n", "write a literal brace twice"),
     ],
 )
 def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, told: str) -> None:
@@ -163,7 +163,7 @@ def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, told: s
     ("lines", "told"),
     [
         ("", "no questions"),
-        ('{"question": "Why?"}\n', "line 1: there is no text in `abstract`"),
+        ('{"question": "Why?"}\n', "line 1: `abstract` is missing or empty"),
         ("[" * 9_999, "line 1"),
     ],
 )

@@ -63,7 +63,7 @@ def test_moving_text_between_included_files_changes_digest(package: Path) -> Non
 
 def test_include_with_dynamic_file_name_is_rejected(package: Path) -> None:
     (package / "asking.v1.md").write_text("{% include kind %}")
-    with pytest.raises(ValueError, match=r"asking\.v1\.md includes a file whose name is not written out"):
+    with pytest.raises(ValueError, match=r"asking\.v1\.md includes a file whose name is computed"):
         _digest()
 
 

@@ -154,7 +154,7 @@ async def test_overlong_ideas_are_cut_at_word_boundary_and_cut_is_reported() -> 
     shown = {text for item in judge.asked for text in (item.first, item.second) if text.endswith("[…]")}
     assert len(shown) == 1
     assert long.text.startswith(shown.pop().removesuffix(" […]"))
-    (caution,) = [item for item in RankingPage(ranking, ()).cautions if item.title == "Long ideas cut"]
+    (caution,) = [item for item in RankingPage(ranking, ()).cautions if item.title == "Long ideas truncated"]
     assert "1 of 4 ideas are longer" in caution.text
     whole = await ranked(ideas, calls_per_idea=3)
     assert whole.ranking.unread is None

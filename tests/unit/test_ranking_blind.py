@@ -139,9 +139,9 @@ async def test_comparisons_with_different_blinding_are_rejected_with_reason(tmp_
     before = (await ranked(tmp_path, JudgeLlm(right), OPEN)).comparisons
     blind = (await ranked(tmp_path, JudgeLlm(right), BLIND)).comparisons
     path = Path("known.jsonl")
-    with pytest.raises(InputError, match=r"known\.jsonl.* with the names .* blind.*--no-blind"):
+    with pytest.raises(InputError, match=r"known\.jsonl.* with the original names .* blind.*--no-blind"):
         comparisons_between(ideas(), before, Judging(RULES), path)
-    with pytest.raises(InputError, match=r"judged blind cannot be used, as this ranking is not blind.*--blind"):
+    with pytest.raises(InputError, match=r"judged blind cannot be used, because this ranking is not blind.*--blind"):
         comparisons_between(ideas(), blind, Judging(None), path)
     both = comparisons_between(ideas(), [*before, *blind], Judging(RULES), path)
     assert (both.usable, both.refused) == (list(blind), list(before))

@@ -87,8 +87,8 @@ LONGER = [idea.model_copy(update={"text": f"{idea.text} And more."}) for idea in
     ("judge", "options", "ideas", "reason"),
     [
         (OtherJudge, OPTIONS, ideas_of_worth(6), "judged by judge and not by other"),
-        (JudgeLlm, RankingOptions(calls_per_idea=3, dimensions=(ASKED,)), ideas_of_worth(6), "by another question"),
-        (JudgeLlm, OPTIONS, LONGER, "another text of an idea"),
+        (JudgeLlm, RankingOptions(calls_per_idea=3, dimensions=(ASKED,)), ideas_of_worth(6), "with another question"),
+        (JudgeLlm, OPTIONS, LONGER, "a text of an idea that differs"),
     ],
 )
 async def test_comparisons_with_other_judge_question_or_text_are_reported_and_ignored(
@@ -117,7 +117,7 @@ async def test_idea_always_refused_by_judge_is_skipped_after_few_tries(count: in
     (unjudged,) = [idea for idea in ranked.ideas if idea.unjudged]
     assert (unjudged.id, unjudged.comparisons) == (ideas[0].id, 0)
     assert unjudged.unjudged is not None
-    assert "not asked about any more. Last: the LLM declined to answer." in unjudged.unjudged.reason
+    assert "then given up). Last error: the LLM declined to answer." in unjudged.unjudged.reason
     assert any(caution.title == "Ideas without a verdict" for caution in RankingPage(ranked, ()).cautions)
 
 

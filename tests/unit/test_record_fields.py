@@ -178,7 +178,7 @@ def test_unknown_prose_fields_are_read_and_other_fields_reported() -> None:
 
 def test_fields_beside_full_text_are_reported_as_unused() -> None:
     idea = read({"text": ABSTRACT, "abstract": "A short one of a few words only."})
-    assert left_out(idea) == {"abstract": "the record has a text of its own"}
+    assert left_out(idea) == {"abstract": "the record has a separate text field"}
 
 
 def test_markup_hiding_text_in_record_field_is_flagged() -> None:

@@ -46,7 +46,7 @@ async def test_votes_of_all_rounds_are_shown_in_a_single_table() -> None:
 async def test_guard_stop_and_missing_verdict_are_labelled() -> None:
     copied = ITEM.model_copy(update={"idea": ITEM.abstract})
     page = DebatePage(copied, await _judged(copied))
-    assert (page.verdict, page.look) == ("Matches by leakage, earns nothing", "poor")
+    assert (page.verdict, page.look) == ("Matches because of leakage; earns nothing", "poor")
     assert page.decided_by == "the guard copied abstract, before any call"
     unable = ITEM.model_copy(update={"abstract": " "})
     assert DebatePage(unable, await _judged(unable)).verdict == "No reward"

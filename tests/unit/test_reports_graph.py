@@ -34,7 +34,7 @@ async def test_page_shows_all_steps_rejected_edits_and_recommendation_reasons() 
     report, graph = await _report()
     for text in (as_html(report), as_markdown(report)):
         assert "there is no node N900" in text
-        assert "near the query “" in text
+        assert "similar to the query “" in text
         assert "Quotes in reviews are often wrong" in text
     html = as_html(report)
     assert html.count('class="frame-choice"') == len(graph.steps)
@@ -66,7 +66,7 @@ async def test_graph_with_only_the_idea_is_described_but_not_drawn() -> None:
     evaluation, graph = await evaluated(backends_without_llm(corpus([], {})))
     assert graph_drawing(graph) is None
     for text in (as_html(evaluation.report), as_markdown(evaluation.report)):
-        assert "no search came to a paper" in text
+        assert "the searches found no paper that the idea does not mention" in text
 
 
 def test_control_characters_do_not_break_graphml() -> None:

@@ -111,7 +111,7 @@ def test_unknown_reference_label_is_not_linked() -> None:
 
 def test_quote_not_found_is_marked_next_to_its_text() -> None:
     assert "on every stream ✗ not found in the source" in _page().text
-    assert "Unverified: none of its quotes could be verified in the sources." in _page().text
+    assert "Unverified: none of its quotes was found in the sources." in _page().text
 
 
 def test_bidi_control_characters_are_removed_from_page() -> None:

@@ -49,7 +49,7 @@ def test_findings_show_their_evidence_basis() -> None:
     assert re.search(r"^- F1\. How often is the index asked\?$", raw, re.M)
     assert "All others are the panel's own judgement." in raw
     assert "- N1. Robins 1995, *Rehearsal in any order*. Already does it: ran ten orders." in raw
-    assert re.search(r"^- No words of the plan are quoted for .*\bF1\b", raw, re.M)
+    assert re.search(r"^- No passage of the plan is quoted for .*\bF1\b", raw, re.M)
 
 
 def test_passages_are_listed_under_paper_with_relation() -> None:

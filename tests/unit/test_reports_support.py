@@ -58,7 +58,7 @@ def test_support_outcome_is_shown_with_quote(
     page = render(_report(_found(outcome)))
     assert words in page
     assert ("Missing or denied: Nothing on" in page) == (outcome != "supports")
-    assert ("Not borne out" in page) == (outcome in ("not", "contradicts"))
+    assert ("Not supported:" in page) == (outcome in ("not", "contradicts"))
 
 
 @RENDERINGS

@@ -102,7 +102,7 @@ async def test_repeated_findings_and_works_are_dropped_and_counted() -> None:
     assert len(report.panel_review.closest) == 1
     counted = {item.what: item.count for item in report.coverage.dropped}
     assert counted["finding"] == 1
-    assert counted["work named as close"] == 1
+    assert counted["closest work"] == 1
 
 
 async def test_quote_not_in_paper_is_not_used_as_evidence() -> None:
@@ -178,7 +178,7 @@ async def test_off_topic_passage_is_dropped_and_lowers_corpus_fit() -> None:
     assert report.panel_review is not None
     assert report.panel_review.evidence == ()
     assert report.references == ()
-    assert {item.reason: item.count for item in report.coverage.dropped}["off the plan's subject"] == 1
+    assert {item.reason: item.count for item in report.coverage.dropped}["not on the plan's subject"] == 1
     fit = report.coverage.corpus_fit
     assert not isinstance(fit, Absent)
     assert fit.level == "poor"
@@ -232,12 +232,12 @@ async def test_report_without_the_editors_answer_has_the_referees_points_and_no_
     llm._failing = {"review.editor": MalformedAnswer("no JSON")}
     report = await reviewed(backends, a_run())
     assert [part.score for part in report.parts] == [
-        Absent(reason="the editor's answer was lost: the LLM gave no valid answer.")
+        Absent(reason="the editor's review could not be obtained: the LLM gave no valid answer.")
     ] * 2
     assert [notice.kind for notice in report.notices if notice.kind != "corpus_fit"] == ["absent_part"] * 2
     review = report.panel_review
     assert review is not None
-    assert review.verdict.startswith("There is no verdict: the editor's answer was lost")
+    assert review.verdict.startswith("There is no verdict: the editor's review could not be obtained")
     assert review.major[1].text == "The three baselines are not named here. Nothing follows."
     assert review.major[1].evidence == (0,)
     assert {item.what for item in report.coverage.dropped} >= {"editor's review"}

@@ -72,7 +72,7 @@ async def test_named_work_without_supporting_text_stays_marked() -> None:
     assert report.panel_review is not None
     assert [work.label for work in report.panel_review.named] == ["P1"]
     assert report.references[0].title == KNOWN
-    assert "with a record in which nothing read bears it out" in as_markdown(report)
+    assert "a record was found, but no text that was read confirms what is said" in as_markdown(report)
 
 
 async def test_invented_work_is_printed_only_with_warning() -> None:
@@ -97,23 +97,23 @@ async def test_invented_work_is_printed_only_with_warning() -> None:
 async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:
     backends, _ = twin_backends(scripted={"review.referee": _naming(INVENTED), "review.editor": _referring})
     page = as_markdown(await reviewed(replace(backends, reference_sources=())))
-    assert "not looked up because a source gave no answer: check before relying on them" in page
+    assert "not looked up because a source did not answer: check before relying on them" in page
     assert "not found in the sources searched" not in page
 
 
 async def test_unreferenced_named_work_is_dropped_and_counted() -> None:
     report, _ = await _report(INVENTED)
     assert INVENTED not in as_markdown(report)
-    assert {item.what: item.count for item in report.coverage.dropped}["work named from memory"] == 1
+    assert {item.what: item.count for item in report.coverage.dropped}["work from memory"] == 1
 
 
 @pytest.mark.parametrize(
     ("title", "changes", "reason"),
     [
         ("A newer reader of claims", {"year": 2024}, "published after the cutoff"),
-        ("See https://example.org/reader for it", {}, "it has no title that can be looked up"),
-        ("A reader", {"first_author": "see www.example.org"}, "it has no title that can be looked up"),
-        ("?", {}, "it has no title that can be looked up"),
+        ("See https://example.org/reader for it", {}, "its title cannot be looked up"),
+        ("A reader", {"first_author": "see www.example.org"}, "its title cannot be looked up"),
+        ("?", {}, "its title cannot be looked up"),
         ("A very long title of an own plan", {}, "the idea's own paper"),
     ],
 )

@@ -80,7 +80,7 @@ async def test_papers_with_irrelevant_titles_are_not_read() -> None:
         method.score == Absent(reason="No paper relevant to this method was found.") for method in _methods(report)
     )
     assert report.coverage.papers_read == 0
-    assert any(item.reason == "its title bears on no part of the idea" for item in report.coverage.dropped)
+    assert any(item.reason == "its title is not relevant to any part of the idea" for item in report.coverage.dropped)
 
 
 async def test_failed_title_screening_opens_likeliest_papers_and_is_reported() -> None:

@@ -126,7 +126,7 @@ def test_misspelt_setting_in_the_file_is_refused(tmp_path: Path, written: str, m
     [
         ("ASSAYER_LLM__PRICES", "two dollars", "ASSAYER_LLM__PRICES must be written as JSON."),
         ("ASSAYER_EVALUATION__CONCURRENCY", "many", "ASSAYER_EVALUATION__CONCURRENCY: Input should be a valid integer"),
-        ("ASSAYER_GROBID__URLS", "grobid", "ASSAYER_GROBID__URLS__0: 'grobid' is not an http or https address"),
+        ("ASSAYER_GROBID__URLS", "grobid", "ASSAYER_GROBID__URLS__0: 'grobid' does not begin with http:// or https://"),
         ("ASSAYER_S2__BASE_URL", "s2", "ASSAYER_S2__BASE_URL: must begin with http:// or https://"),
         ("ASSAYER_CONFIG", "/nowhere.toml", "ASSAYER_CONFIG names /nowhere.toml, which is not a file."),
     ],

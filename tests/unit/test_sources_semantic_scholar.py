@@ -113,7 +113,7 @@ async def test_batch_includes_known_probe_paper_and_only_valid_ids() -> None:
 
 
 async def test_a_batch_of_the_wrong_size_is_malformed() -> None:
-    with pytest.raises(SourceMalformed, match="2 ids with 1 records"):
+    with pytest.raises(SourceMalformed, match="1 records for a batch of 2 ids"):
         await SemanticScholar(CannedRemote(default=said([RECORD]))).resolve([Identifiers(s2=S2)], ASK)
 
 

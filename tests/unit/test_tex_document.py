@@ -93,11 +93,11 @@ def test_unread_parts_of_paper_are_reported() -> None:
         "the note 'Ask Bea'",
         "1 picture",
         "the file missing",
-        "the text after the end of the document",
+        "the text after \\end{document}",
     ]
     without_list, works = read({"main.tex": MAIN, "sections/intro.tex": INTRO})
     assert ("the file refs", "it is not among the files of the document") in without_list.left_out
-    assert any(part == "2 of the works cited (rab86, ost18)" for part, _ in without_list.left_out)
+    assert any(part == "2 of the cited works (rab86, ost18)" for part, _ in without_list.left_out)
     assert works == []
 
 

@@ -94,9 +94,7 @@ def test_reloaded_checkpoint_gives_identical_scores_and_provenance(checkpoint: C
 
 
 def test_checkpoint_of_another_embedding_is_refused(checkpoint: Checkpoint) -> None:
-    with pytest.raises(
-        ConfigurationError, match=r"embedded with 'invented'; this graph's are embedded with 'other'.*train"
-    ):
+    with pytest.raises(ConfigurationError, match=r"embedded with 'invented', but this graph uses 'other'.*train"):
         NetworkScorer(checkpoint, "other", "cpu")
 
 
@@ -121,7 +119,7 @@ def _nothing(path: Path) -> None:
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (_foreign, "not of a viewpoint network of this version"),
+        (_foreign, "not a viewpoint network of this version"),
         (_not_safetensors, "cannot be read as a checkpoint"),
         (_nothing, "cannot be read as a checkpoint"),
     ],
@@ -153,9 +151,9 @@ def _one_class() -> GraphArrays:
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (_one_class(), "All 20 ideas with a label have the same one, 'bad'"),
+        (_one_class(), "All 20 labelled ideas have the same label, 'bad'"),
         (GRAPH.with_unknown(np.arange(40, dtype=np.int32)), "has a label"),
-        (GRAPH.with_unknown(np.arange(6, 40, dtype=np.int32)), "6 ideas with a label are too few to train"),
+        (GRAPH.with_unknown(np.arange(6, 40, dtype=np.int32)), "6 labelled ideas are too few to train"),
     ],
 )
 def test_graph_with_too_few_labels_is_rejected(graph: GraphArrays, message: str) -> None:

@@ -21,7 +21,7 @@ SETTINGS = WebhookDeliverySettings()
 
 @pytest.mark.parametrize("status", [200, 202, 204, 299])
 def test_any_2xx_status_counts_as_delivered(status: int) -> None:
-    assert delivery_outcome(status, 1, 0.5, SETTINGS) == Delivered(f"It answered {status}.")
+    assert delivery_outcome(status, 1, 0.5, SETTINGS) == Delivered(f"The receiver answered with status {status}.")
 
 
 @pytest.mark.parametrize("answer", [302, 400, 404, 429, 500, 503, "It could not be reached."])
@@ -30,7 +30,7 @@ def test_failed_delivery_is_retried_then_abandoned_with_reason(answer: int | str
     last = delivery_outcome(answer, SETTINGS.tries, 0.5, SETTINGS)
     assert isinstance(last, GivenUp)
     assert str(answer) in last.detail
-    assert "try 8 of 8" in last.detail
+    assert "attempt 8 of 8" in last.detail
 
 
 def test_gone_status_is_not_retried() -> None:

@@ -1,13 +1,12 @@
-"""Dynamic micro-batching: requests that many callers make at the same time are computed together.
+"""Dynamic micro-batching: compute requests that many callers make at the same time together.
 
-A batch holds items of one shape, so that texts of similar length share it and little is padded. Batches are small, so
-that an urgent caller waits for at most one batch, and occasionally for a second one, which keeps a continuous stream of
-urgent callers from starving the others. A lone caller waits only for the short collecting window.
+A batch holds items of one shape (padded width), so that there is little padding. Batches are small, so that an urgent
+caller waits for at most one batch, or rarely two. A lone caller waits only for the short collecting window.
 
 Items are first prepared (a text becomes tokens, which determine its shape), then computed together with others of the
-same shape. Urgent items go before other items; within the same urgency, the item that arrived first is next, together
-with others of its shape, urgent ones first, until the batch is full. After a limited number of urgent batches, one
-batch is led by a non-urgent item, so that these lead at least an eighth of all batches."""
+same shape. The first item of a batch is the urgent item that arrived first, or, if there is none, the other item that
+arrived first. Items of its shape fill the batch, urgent ones first. After `URGENT_IN_A_ROW` urgent batches, one batch
+begins with a non-urgent item, so that these are not starved."""
 
 import asyncio
 from collections import deque
@@ -17,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 URGENT_IN_A_ROW = 7
-"""Maximum consecutive batches led by urgent items while other items wait."""
+"""Maximum consecutive batches that begin with an urgent item while other items wait."""
 _PREPARED_AT_ONCE = 64
-"""Maximum number of items prepared at once: a few milliseconds of work, for which an urgent caller has to wait."""
+"""Maximum number of items prepared at once, which takes a few milliseconds; urgent callers wait for it."""
 _HELD_PREPARED = 2048
 """Maximum prepared items held for forming batches; enough for a GPU's largest batches of every length."""
 
@@ -32,8 +31,8 @@ Result = TypeVar("Result")
 
 
 class BatchModel(Protocol[Item_contra, Prepared, Out_co]):
-    """Model that computes batches. It is called from a single thread; an exception is raised in every caller of the
-    batch."""
+    """Model that computes batches. It is called from a single thread. Every caller in a batch receives its
+    exceptions."""
 
     def prepare(self, items: Sequence[Item_contra], /) -> Sequence[Prepared]: ...
 
@@ -81,9 +80,9 @@ class _Batch(NamedTuple, Generic[Item, Prepared, Out]):
 
 
 class BatchQueue(Generic[Item, Prepared, Out]):
-    """Decisions about which items are prepared and computed next, without an event loop.
+    """Queue that decides which items are prepared and computed next; it uses no event loop.
 
-    At most `held` prepared items are held; other items wait unprepared, so that a long queue takes little memory."""
+    At most `held` non-urgent items are prepared ahead, so that a long queue takes little memory."""
 
     def __init__(self, held: int) -> None:
         self._most_held = held
@@ -110,7 +109,7 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         pending.results.append(result)
 
     def take_unprepared(self, most: int) -> list[_PendingItem[Item, Out]]:
-        """Return the items to prepare now; `add_prepared` returns them to the queue."""
+        """Take at most `most` items to prepare now; `add_prepared` returns them to the queue."""
         taken: list[_PendingItem[Item, Out]] = []
         others = sum(not item.pending.urgent for item in self._prepared)
         for urgent in (self._urgent_first, not self._urgent_first):
@@ -131,11 +130,11 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         self._prepared.append(_PreparedItem(pending, shape, prepared))
 
     def forget(self, pending: _PendingItem[Item, Out]) -> None:
-        """Remove a pending item; a later caller with the same item starts over."""
+        """Remove a pending item; a later request for the same item is computed again."""
         del self._pending[pending.item]
 
     def take_batch(self, rows: Callable[[int], int]) -> _Batch[Item, Prepared, Out] | None:
-        """Return the next batch; None if no item is prepared. At most `rows(shape)` items of a shape share a batch."""
+        """Take the next batch, of at most `rows(shape)` items of one shape; return None if no item is prepared."""
         for item in self._prepared:
             if not item.pending.wanted:
                 self.forget(item.pending)
@@ -166,7 +165,7 @@ class BatchQueue(Generic[Item, Prepared, Out]):
 
 
 class MicroBatcher(Generic[Item, Prepared, Out]):
-    """Runner that computes a batch model in `thread`, for one event loop at a time. Items of a cancelled caller are
+    """Runs a batch model in a thread, for one event loop at a time. Items whose callers were all cancelled are
     dropped."""
 
     def __init__(
@@ -202,13 +201,13 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
                 if batch := self._queue.take_batch(self._model.rows):
                     await self._compute(batch)
         except asyncio.CancelledError:
-            self._queue = BatchQueue(self._held)  # the loop ends, and all who asked in it
+            self._queue = BatchQueue(self._held)  # the event loop ends, and with it all callers
             raise
 
     async def _prepare(self, unprepared: list[_PendingItem[Item, Out]]) -> None:
         try:
             prepared = await self._run(lambda: self._model.prepare([item.item for item in unprepared]))
-        except Exception as error:  # noqa: BLE001  whatever it is belongs to those who asked, not to this task
+        except Exception as error:  # noqa: BLE001  passed on to the callers
             for item in unprepared:
                 self._queue.forget(item)
                 _fail(item, error)

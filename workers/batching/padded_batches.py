@@ -1,8 +1,7 @@
-"""Forward passes of a fixed shape: the number of rows is always the same, and the width depends only on the length of
-the text itself.
+"""Forward passes of fixed shapes: the number of rows depends only on the width, the width only on the text's length.
 
-A text therefore gets exactly the same result, to the last bit, whatever else is in its batch, and a resumed evaluation
-sees the same search results as the interrupted one."""
+The result for a text is therefore identical to the last bit whatever else is in its batch, so that a resumed evaluation
+gets the same search results as the interrupted one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROWS = 8
-"""Number of rows in a group. With fewer rows or an incomplete group, a row's position in the pass can change the last
-bits of its result. On two cores, 8 rows take as little time per text as 64."""
+"""Number of rows of a pass is a multiple of this. With other numbers, a row's position can change the last bits of its
+result. On two cores, passes of 8 rows take as little time per text as passes of 64."""
 
 
 class TokenizedText(NamedTuple):
@@ -30,7 +29,7 @@ class BatchShapes(NamedTuple):
     """Step in tokens; padded widths are multiples of it."""
     widest: int
     tokens: int
-    """Number of tokens in one pass, as close as whole groups of rows allow, but at least one group."""
+    """Maximum number of tokens in one pass; a pass has at least `_ROWS` rows, even if these have more tokens."""
 
     def width(self, tokenized_text: TokenizedText) -> int:
         return min(-(-tokenized_text.length // self.step) * self.step, self.widest)
@@ -40,8 +39,7 @@ class BatchShapes(NamedTuple):
 
 
 class PaddedModel:
-    """Base for each `workers.batching.micro_batcher.BatchModel`, with the part that is the same for all
-    transformers."""
+    """Base class of every `workers.batching.micro_batcher.BatchModel` that is a transformer."""
 
     _passes: BatchShapes
 

@@ -1,4 +1,4 @@
-"""Code repositories: search, and reading without running anything.
+"""Search code repositories, and read them without running anything.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

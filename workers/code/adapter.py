@@ -1,4 +1,4 @@
-"""Adapter of `assayer.ports.Code` for one evaluation: searches repositories, reads them and caches the results."""
+"""Implementation of `assayer.ports.Code` for one evaluation: search repositories, read them and cache the results."""
 
 from collections.abc import Mapping, Sequence
 
@@ -48,7 +48,7 @@ class CodeAdapter:
     async def _read_cached(self, name: str, window: Window) -> Codebase | Absent:
         commit = await self._github.commit(name, window, self._context)
         if commit is None:
-            return Absent(reason="no such repository, or nothing in it yet")
+            return Absent(reason="the repository does not exist or is empty")
         key = self._key(name, commit)
         found = await self._cache.get(key)
         if found is None:
@@ -57,13 +57,13 @@ class CodeAdapter:
         return found
 
     def _key(self, name: str, commit: Commit) -> str:
-        """Return the cache key, which contains everything on which a survey of a repository depends."""
+        """Return the cache key, which contains everything that a survey depends on."""
         read = self._settings.model_dump_json(include={"paths", "file_bytes", "sources", "sources_over_api"})
         return f"{name} {commit.sha} {'api' if self._cloner is None else 'git'} {read}"
 
     async def _survey_or_absent(self, name: str, commit: Commit) -> Codebase | Absent:
-        """Return the survey of a repository, or why it cannot be read. Both results are cached, except when the host
-        failed to answer."""
+        """Return the survey of a repository, or the reason why it cannot be read. SourceError is raised instead, and so
+        not cached."""
         try:
             return await self._survey(name, commit)
         except FullTextError as error:

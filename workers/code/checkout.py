@@ -1,6 +1,7 @@
-"""One state of a repository as a list of files and their contents, regardless of where it was read from.
+"""Interface to the files of a repository at one commit.
 
-Nothing is ever checked out: a link is a file whose content is a path, and the link is not followed."""
+Files are never written to disk under their own names: a symbolic link is a file whose content is a path, and is not
+followed."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -49,8 +50,8 @@ def is_sha(text: str) -> bool:
 
 
 def checked_repository_name(name: str) -> str:
-    """Return a name of the form `owner/name`. Raises InputError for anything else, which could refer to another
-    location."""
+    """Return the name if it has the form `owner/name`. Raises InputError otherwise, because it could lead to another
+    address."""
     if not _NAME.fullmatch(name):
-        raise InputError(f"{name[:80]!r} is not the name of a repository.", "It is written `owner/name`.")
+        raise InputError(f"{name[:80]!r} is not the name of a repository.", "Use the form `owner/name`.")
     return name

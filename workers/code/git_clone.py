@@ -1,7 +1,7 @@
-"""State of a repository fetched with git, without a working tree: no file is written under its own name.
+"""Fetch one commit of a repository with git, without a working tree.
 
-So there are no links to follow, and no hooks, filters, submodules or LFS pointers to act on. git connects only to the
-operator's host, over one protocol, follows no redirects, knows no credentials and runs under limits."""
+Links, hooks, filters, submodules and LFS pointers therefore have no effect. git connects only to the operator's host,
+over one protocol, follows no redirects, has no credentials and runs under resource limits."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from workers.code.settings import CodeSettings
 from workers.sandbox.runner import Refused, run_sandboxed
 
 _DEFAULT_OUTPUT_BYTES = 100_000
-"""Maximum bytes that git can print if its output is not used."""
+"""Maximum bytes of output from git, beyond the expected content."""
 _SAFE_CONFIG = {
     "core.hooksPath": os.devnull,
     "core.symlinks": "false",
@@ -38,10 +38,9 @@ _SAFE_CONFIG = {
 
 class GitCloner:
     def __init__(self, settings: CodeSettings) -> None:
-        """Create the cloner. Raises ConfigurationError if no host is configured from which to fetch, or if git is not
-        installed."""
+        """Create the cloner. Raises ConfigurationError if `clone_url` is not set or git is not installed."""
         if settings.clone_url is None:
-            raise ConfigurationError("There is no host to fetch repositories from.", "Set ASSAYER_CODE__CLONE_URL.")
+            raise ConfigurationError("No host is configured for cloning.", "Set ASSAYER_CODE__CLONE_URL.")
         if which("git") is None:
             raise ConfigurationError("Repositories cannot be fetched: git is not installed.", "Install git.")
         self._url = settings.clone_url
@@ -50,8 +49,7 @@ class GitCloner:
 
     @asynccontextmanager
     async def clone(self, name: str, commit: Commit) -> AsyncIterator["_Clone"]:
-        """Clone a single commit; the clone is deleted at the end of `with`. Raises DownloadFailed or
-        DownloadRefused."""
+        """Clone a single commit, and delete the clone on exit. Raises DownloadFailed or DownloadRefused."""
         url = f"{self._url}/{checked_repository_name(name)}.git"
         async with self._slots:
             folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="assayer-git-")
@@ -103,18 +101,18 @@ class _Git:
         limits = self.settings
         match killed.cause:
             case "too_much_text":
-                return DownloadRefused(f"{self.name} has too many files, or too large ones.")
+                return DownloadRefused(f"{self.name} has too many or too large files.")
             case "time":
                 return DownloadRefused(f"git takes more than {limits.clone_seconds:g} s to fetch {self.name}.")
             case "computing_time":
-                return DownloadRefused(f"git takes more than {limits.cpu_seconds} s of computing on {self.name}.")
+                return DownloadRefused(f"git needs more than {limits.cpu_seconds} s of CPU time for {self.name}.")
             case _:
                 size = f"{limits.clone_bytes / 1e6:g} MB"
-                return DownloadFailed(f"git could not fetch {self.name}, or it has more than {size}.")
+                return DownloadFailed(f"git could not fetch {self.name}, or the repository has more than {size}.")
 
 
 class _Clone:
-    """Implements Checkout."""
+    """Checkout in a bare clone."""
 
     def __init__(self, git: _Git, commit: Commit) -> None:
         self._git = git
@@ -137,7 +135,7 @@ class _Clone:
         try:
             return dict(zip((entry.path for entry in entries), _contents(answer, len(entries)), strict=True))
         except ValueError:
-            raise DownloadFailed(f"{self._name} lacks a file that its tree names.") from None
+            raise DownloadFailed(f"A file in the tree of {self._name} is missing.") from None
 
 
 def _contents(answer: bytes, count: int) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 """GitHub's REST API: repository search, commits by day, trees and blobs.
 
-Search queries hold at most 256 characters, not counting qualifiers, and at most five operators; days are in UTC."""
+GitHub limits search queries to 256 characters, not counting qualifiers, and five operators. Days are in UTC."""
 
 import base64
 import re
@@ -35,14 +35,14 @@ from workers.outbound.source_requests import (
 
 _PAGE = 100
 _QUERY = 240
-"""Maximum characters of a query. The limit is 256, but it is not documented how spaces next to qualifiers are counted.
-"""
+"""Maximum characters of a query, less than the limit of 256 because the documentation does not say whether spaces next
+to qualifiers count."""
 _NOT_WORDS = re.compile(r"\b(?:AND|OR|NOT)\b|\w+:|[^\w\s.+#-]")
 
 
 def _checked_sha(text: str) -> str:
     if not is_sha(text):
-        raise ValueError("not the name of a commit")
+        raise ValueError("not a commit SHA")
     return text
 
 
@@ -130,8 +130,8 @@ class GitHub:
         return " ".join(parts)
 
     async def commit(self, name: str, window: Window, context: RequestContext) -> Commit | None:
-        """Return the last commit of the main branch up to the end of the window's last day. None if there is no such
-        commit or no such repository."""
+        """Return the last commit of the main branch up to the end of the window's last day; None if there is none, or
+        if the repository does not exist."""
         until = (("until", f"{window.before}T23:59:59Z"),) if window.before else ()
         request = SourceRequest(
             self.name, "code", f"repos/{checked_repository_name(name)}/commits", (*until, ("per_page", "1"))
@@ -143,7 +143,7 @@ class GitHub:
 
 
 class GitHubCheckout:
-    """Checkout read through the API, with one request per file. Implements Checkout."""
+    """Checkout through the API, with one request per file."""
 
     def __init__(self, remote: SourceFetcher, name: str, commit: Commit, context: RequestContext) -> None:
         self._remote = remote
@@ -174,7 +174,7 @@ def _content(response: SourceResponse) -> bytes:
     except ValueError:
         encoding = blob.encoding[:20]
         raise malformed_response(
-            GitHub.name, f"A file that github sent is not in base64 but in {encoding!r}.", ""
+            GitHub.name, f"github sent a file that is not valid base64 (encoding {encoding!r}).", ""
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Survey of one repository commit: README, structure, and the Python code near its top level."""
+"""Survey one commit of a repository: its README, its files, and the Python code near the top level."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class SelectedFiles(NamedTuple):
     readme: TreeEntry | None
     sources: list[TreeEntry]
     left_out: list[str]
-    """Paths that would have been read if they were not links, submodules or files over the size limit."""
+    """Paths of links and submodules, and of READMEs and Python files over the size limit."""
 
 
 class _Definitions(Frozen):
@@ -35,8 +35,8 @@ class _Definitions(Frozen):
 
 
 def select_files(entries: Sequence[TreeEntry], most_sources: int, file_bytes: int) -> SelectedFiles:
-    """Select the files to read: the top-level README, then Python files. Shallow files come first, and tests and
-    similar files last."""
+    """Select the files to read: the top-level README and Python files. Tests, examples and similar files come last,
+    and otherwise files near the top level first."""
     by_name = {entry.path.lower(): entry for entry in reversed(entries) if "/" not in entry.path}
     readmes = [by_name[name] for name in _README if name in by_name]
     sources = sorted((entry for entry in entries if entry.path.endswith(".py")), key=_reading_order)
@@ -102,8 +102,8 @@ def _decoded(contents: Mapping[str, bytes]) -> tuple[dict[str, str], list[str]]:
 
 
 async def _definitions(sources: Mapping[str, str], settings: CodeSettings) -> _Definitions:
-    """Return the definitions in the Python files. If the parser crashes on one file, the definitions of all files
-    are lost, and the result reports it."""
+    """Return the definitions in the Python files. If the parser crashes, no definitions are returned, and all files
+    count as unparsed."""
     if not sources:
         return _Definitions(definitions=[], unparsed=[])
     try:

@@ -10,19 +10,19 @@ from assayer.models import Frozen
 
 class CodeSettings(Frozen):
     clone_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+[^/\s?#]$")] | None = None
-    """Base URL from which git fetches repositories, such as `https://github.com`. None reads through the API with
-    one request per file, which counts against its rate limits."""
+    """Base URL from which git fetches repositories, such as `https://github.com`. If None, repositories are read
+    through the API, with one request per file, which counts against its rate limit."""
     least_stars: int = Field(default=0, ge=0)
-    """Minimum number of stars for a repository to be searched."""
+    """Minimum number of stars of repositories in search results."""
     paths: int = Field(default=2_000, ge=1)
     """Maximum paths listed from the tree."""
     file_bytes: int = Field(default=200_000, gt=0)
     """Maximum bytes read from the README and from each source file."""
     sources: int = Field(default=40, ge=0)
-    """Maximum Python files read, shallow ones first."""
+    """Maximum number of Python files read through git."""
     sources_over_api: int = Field(default=8, ge=0)
     retry: dt.timedelta = dt.timedelta(hours=6)
-    """Time for which an unreadable state of a repository is not retried; a state that has been read never changes."""
+    """Time for which a commit that could not be read is not retried."""
     clone_bytes: int = Field(default=200_000_000, gt=0)
     """Maximum bytes of any file that git writes; a fetched commit is a single pack file."""
     listing_bytes: int = Field(default=20_000_000, gt=0)

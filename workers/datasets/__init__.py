@@ -1,1 +1,2 @@
-"""Data set catalogues, one file per API, each implementing `DatasetSource`; `adapter.py` binds one to an evaluation."""
+"""Data set catalogues, one module per API, each implementing `DatasetSource`; `adapter.py` binds one to an
+evaluation."""

@@ -1,4 +1,4 @@
-"""Adapter of `assayer.ports.Datasets` for one evaluation: runs several queries against one catalogue concurrently."""
+"""Implementation of `assayer.ports.Datasets` for one evaluation: run several queries on one catalogue concurrently."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,8 +13,8 @@ class DatasetSource(Protocol):
     def name(self) -> str: ...
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
-        """Search by title and description, best matches first, each data set once. Dated data sets are within the
-        window. Raises SourceError."""
+        """Search by title and description, and return distinct data sets, best matches first. Dated data sets are
+        within the window; undated ones are included. Raises SourceError."""
         ...
 
 

@@ -1,8 +1,8 @@
 """DataCite (`https://api.datacite.org`): data sets from research archives in all fields (Zenodo, Dryad, PANGAEA, …).
 
-Searches with `dois?resource-type-id=dataset&query=` in Elasticsearch's query string language, sending only words and a
-range of days; without a key, 3,000 requests per five minutes are allowed. A data set counts as published on the day its
-DOI was registered, which cannot be backdated."""
+Searches use `dois?resource-type-id=dataset&query=` with Elasticsearch's query string syntax, of which only words and a
+date range are used. Without a key, 3,000 requests per five minutes are allowed. A data set counts as published on the
+day its DOI was registered, which cannot be backdated."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -35,7 +35,7 @@ _MOST = 100
 class _Title(ApiObject):
     title: TextOrEmpty = ""
     kind: TextOrEmpty = Field(default="", alias="titleType")
-    """Kind of title; empty for the main title. Subtitles and translations state their kind."""
+    """Kind of title, such as a subtitle or a translation; empty for the main title."""
 
 
 class _Description(ApiObject):
@@ -78,7 +78,7 @@ class _Answer(ApiObject):
 
 @dataclass(frozen=True)
 class DataCite:
-    """Catalogue of DataCite. Implements DatasetSource."""
+    """Client of DataCite: implements DatasetSource."""
 
     remote: SourceFetcher
     name: ClassVar[str] = "datacite"
@@ -104,13 +104,13 @@ class DataCite:
 
 
 def _registered(window: Window) -> str:
-    """Return the registration date filter, both ends inclusive. The window's start is exclusive, which is checked
-    afterwards."""
+    """Return the registration date filter, with both ends inclusive. Results on the window's start, which is exclusive,
+    are removed later."""
     return f"registered:[{window.after or '*'} TO {window.before or '*'}]"
 
 
 def _dataset(record: _Attributes) -> Dataset | None:
-    """Return the data set of a record; None for a record without a title or a usable DOI."""
+    """Return the data set of a record; None if it has no title or usable DOI."""
     name = doi(record.doi) if record.doi.isprintable() else ""
     titles = sorted(record.titles, key=lambda item: bool(item.kind))
     title = next((text for item in titles if (text := title_line(item.title))), "")

@@ -1,5 +1,5 @@
-"""Reader of an idea from one untrusted document, whose kind is detected from its content: a PDF, a Word or LibreOffice
-text, TeX, HTML or RTF. Hidden content is flagged."""
+"""Read an idea from one untrusted document, detecting its format from its content: a PDF, a Word or LibreOffice text,
+TeX, HTML or RTF. Hidden content is flagged."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ KINDS: dict[str, DocumentKind | Literal["pdf"]] = {
     ".pdf": "pdf", ".docx": "office", ".odt": "office", ".html": "html", ".htm": "html", ".rtf": "rtf", ".zip": "tex",
     ".gz": "tex", ".tgz": "tex",
 }  # fmt: skip
-"""Kinds of documents by file name suffix. Archives are read if they hold a TeX document."""
+"""Kinds of documents by file name suffix. Archives are read if they contain a TeX document."""
 _NAMES = {"pdf": "a PDF", "office": "an office document", "html": "an HTML page", "rtf": "RTF", "tex": "TeX"}
 _GZIP = b"\x1f\x8b"
 _HTML = re.compile(
@@ -31,10 +31,10 @@ _HTML = re.compile(
 
 
 class Bibliography(Protocol):
-    """Extractor that finds a PDF's references more reliably than parsing its text does."""
+    """Extractor of a PDF's references that is more reliable than parsing the PDF's text."""
 
     async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
-        """Return none if it fails."""
+        """Return the references; empty if the extraction fails."""
         ...
 
 
@@ -45,9 +45,9 @@ async def read_document_idea(
     bibliography: Bibliography | None = None,
     kind: DocumentKind | Literal["pdf"] | None = None,
 ) -> Idea:
-    """Read an idea from a document of the stated kind, or otherwise of the kind detected from its content; the suffix
-    of its name, `source`, decides only if the content is not recognised. Raises Unreadable, or InputError for a text
-    that is not an idea."""
+    """Read an idea from a document. Without `kind`, the kind is detected from the content, or, if that is not
+    recognised, from the suffix of `source`, the document's name. Raises Unreadable, or InputError for a text that is
+    not an idea."""
     limits = limits or DocumentLimits()
     ending = PurePath(source).suffix.lower()
     kind = kind or document_kind(document) or KINDS.get(ending, "pdf")
@@ -62,7 +62,7 @@ async def read_document_idea(
             raise
         message = f"The name {source} ends in {ending}, but the file is {_NAMES[kind]}. {error.message}"
         raise InputError(message, error.hint) from error
-    misnamed = LeftOut(part=f"the ending {ending} of the name", why=f"the file is {_NAMES[kind]}, and was read as that")
+    misnamed = LeftOut(part=f"the suffix {ending} of the name", why=f"the file is {_NAMES[kind]} and was read as such")
     return also_left_out(idea, [misnamed] if is_misnamed else [])
 
 
@@ -88,7 +88,7 @@ async def _read_text(document: bytes, kind: DocumentKind, source: str, limits: O
     if not isinstance(text, ParsedText):
         raise InputError(
             f"{source} contains a table; a text document is required.",
-            "Name it .xlsx: then every row is read as an idea.",
+            "Rename it to end in .xlsx to read every row as an idea.",
         )
     return text.idea(source)
 
@@ -121,12 +121,12 @@ async def read_pdf_idea(
 
 
 def _fields_read(references: Sequence[CitedWork]) -> int:
-    """Return how many titles and author lists were read; of two readings of a list, the better one has more."""
+    """Return how many titles and author lists were read; of two ways to read a list, the better one finds more."""
     return sum(bool(work.title) + bool(work.authors) for work in references)
 
 
 def also_left_out(idea: Idea, parts: Sequence[LeftOut]) -> Idea:
-    """Return the idea with `parts` added to the parts it names as left out."""
+    """Return the idea with `parts` added to the record of what was left out."""
     if idea.reading is None or not parts:
         return idea
     reading = idea.reading.model_copy(update={"left_out": (*idea.reading.left_out, *parts)})

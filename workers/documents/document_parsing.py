@@ -1,4 +1,4 @@
-"""Parsing of untrusted documents in the sandbox, and the error texts for documents that cannot be read."""
+"""Parse untrusted documents in the sandbox, and explain why a document cannot be read."""
 
 from typing import Annotated, TypeVar, cast, get_args
 
@@ -14,36 +14,38 @@ from workers.sandbox.runner import Refused, parse_in_sandbox
 T = TypeVar("T")
 
 OFFICE_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""Initial bytes of office files; the second value marks encrypted and older files."""
-_AGAIN = "Save it again, or give it as PDF or plain text."
+"""First bytes of office files; the second value is that of encrypted and older files."""
+_AGAIN = "Save it again, or submit it as PDF or plain text."
 _ANSWER = TypeAdapter[ParsedText | ParsedTable](Annotated[ParsedText | ParsedTable, Field(discriminator="kind")])
 
 
 def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
-    """Return what is wrong with a document, and what the user can do about it."""
+    """Return what is wrong with a document, to follow its name, and what the user can do about it."""
     megabytes = limits.memory_bytes // 1_000_000
     words = {
         "encrypted": ("is encrypted", "Save it without a password."),
         "no_pages": ("has no pages", "Export it again."),
-        "damaged": ("is damaged or cut short", "Export or download it again."),
-        "too_many_pages": (f"has more than {getattr(limits, 'pages', 0)} pages", "Keep those that describe the work."),
-        "too_much_text": (f"has more than {limits.characters:,} characters", "Keep what describes the work."),
-        "too_much_unpacked": (f"unpacks to more than {getattr(limits, 'unpacked_bytes', 0) / 1e6:g} MB",
-                              "Leave pictures out of it."),
+        "damaged": ("is damaged or incomplete", "Export or download it again."),
+        "too_many_pages": (f"has more than {getattr(limits, 'pages', 0)} pages",
+                           "Keep only the pages that describe the work."),
+        "too_much_text": (f"has more than {limits.characters:,} characters",
+                          "Keep only the text that describes the work."),
+        "too_much_unpacked": (f"has more than {getattr(limits, 'unpacked_bytes', 0) / 1e6:g} MB when decompressed",
+                              "Remove its pictures."),
         "memory": (f"needs more than {megabytes} MB of memory to parse", _AGAIN),
         "time": (f"takes more than {limits.wall_seconds:g} s to parse", _AGAIN),
-        "computing_time": (f"takes more than {limits.cpu_seconds} s of computing to parse", _AGAIN),
-        "broken_parser": (f"breaks the parser, or needs more than {megabytes} MB of memory", _AGAIN),
-        "nested": ("is nested more deeply than any document is", _AGAIN),
-        "old_format": ("is of an office format of before 2007", "Save it as .docx, .xlsx or PDF."),
-        "macros": ("holds macros", "Save it as a document without macros (.docx, .odt, .xlsx) or as PDF."),
-        "entities": ("declares entities, which no office program writes", _AGAIN),
-        "other_format": ("is a ZIP file, but no document of Word, LibreOffice or Excel, and holds no TeX document",
-                         "Send .docx, .odt or .xlsx, or unpack it."),
-        "no_tex": ("is an archive without a TeX document", "Unpack it, and give the folder or its files."),
+        "computing_time": (f"needs more than {limits.cpu_seconds} s of CPU time to parse", _AGAIN),
+        "broken_parser": (f"crashes the parser, or needs more than {megabytes} MB of memory", _AGAIN),
+        "nested": ("is nested too deeply", _AGAIN),
+        "old_format": ("has an office format from before 2007", "Save it as .docx, .xlsx or PDF."),
+        "macros": ("contains macros", "Save it as a document without macros (.docx, .odt, .xlsx) or as PDF."),
+        "entities": ("declares entities, which office programs do not write", _AGAIN),
+        "other_format": ("is a ZIP file, but neither a Word, LibreOffice or Excel document nor a TeX document",
+                         "Submit a .docx, .odt or .xlsx file, or unpack the ZIP file."),
+        "no_tex": ("is an archive without a TeX document", "Unpack it, and submit the folder or its files."),
         "encoding": ("is not UTF-8, and its encoding cannot be recognised", "Save it as UTF-8 in your editor."),
         "no_text": ("has no text", _AGAIN),
-        "not_installed": ("is a table of Excel, and what reads those is not installed here",
+        "not_installed": ("is an Excel table, and the library that reads Excel tables is not installed",
                           "Install it with: pip install 'assayer[tables]', or save the table as CSV."),
     }  # fmt: skip
     return words.get(cause, ("could not be parsed", _AGAIN))
@@ -52,9 +54,9 @@ def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
 async def parse_document(
     parser: str, document: bytes, source: str, limits: ParserLimits, answer: TypeAdapter[T], **options: object
 ) -> T:
-    """Return the parser's output for a document. Raises Unreadable, which names `source`."""
+    """Run a parser on a document and return its output. Raises Unreadable, with a message that names `source`."""
     if not document.strip():
-        raise Unreadable(f"{source} is empty.", "Was it cut off?", "empty")
+        raise Unreadable(f"{source} is empty.", "Check whether it was cut off.", "empty")
     if len(document) > limits.file_bytes:
         raise Unreadable(f"{source} has more than {limits.file_bytes / 1e6:g} MB.", "Shorten it.", "too_large")
     try:
@@ -84,5 +86,7 @@ async def read_table(document: bytes, source: str, limits: OfficeLimits | None =
     """Read the table in a workbook. Raises InputError."""
     table = await read_document(document, "office", source, limits or OfficeLimits())
     if not isinstance(table, ParsedTable):
-        raise InputError(f"{source} is a text, not a table.", "Name it .docx or .odt: then it is read as one idea.")
+        raise InputError(
+            f"{source} is a text, not a table.", "Rename it to end in .docx or .odt to read it as one idea."
+        )
     return table

@@ -1,4 +1,4 @@
-"""Reader of the ideas in one file, depending on its kind."""
+"""Read the ideas in one file, depending on its format."""
 
 import asyncio
 import datetime as dt
@@ -33,7 +33,7 @@ IDEA_FILE_SUFFIXES = (
     ".txt", ".md", ".tex", ".html", ".htm", ".rtf", ".pdf", ".docx", ".odt", ".json", ".jsonl", ".ndjson", ".csv",
     ".tsv", _TABLE,
 )  # fmt: skip
-"""Suffixes of the files in a folder that are read."""
+"""Suffixes of the files that are read from a folder."""
 _MOST_BIBLIOGRAPHY_BYTES = 20_000_000
 
 
@@ -54,7 +54,7 @@ def _rejected(source: str, error: AssayerError) -> RejectedInput:
 class InputFile(NamedTuple):
     path: Path
     beside: tuple[str, ...] = ()
-    """Names of files in the folder that are not read on their own, because they belong to the TeX document."""
+    """Names of other files in the folder that are not read as ideas, because they belong to this TeX document."""
 
 
 def _check_regular(path: Path) -> None:
@@ -79,7 +79,7 @@ def _bytes(path: Path, most_bytes: int) -> bytes:
 
 
 class WorkReader(Protocol):
-    """Reader of published works that are given by name instead of as a file."""
+    """Reader of published works that the user names by identifier or address instead of submitting a file."""
 
     async def read(self, work: Identifiers, address: str, source: str) -> Idea:
         """Read a work. Raises InputError."""
@@ -87,8 +87,8 @@ class WorkReader(Protocol):
 
 
 class IdeaFileReader:
-    """Reader of one file, depending on its kind. Every method returns the file's content, or raises an error for the
-    whole file."""
+    """Reads files of all supported formats. Its private methods read one format each and raise an error for the whole
+    file; `read` returns that error as a rejected input."""
 
     def __init__(
         self, limits: DocumentLimits, latest_cutoff: dt.date | None, bibliography: Bibliography | None
@@ -112,7 +112,7 @@ class IdeaFileReader:
             return [_rejected(str(path), error)]
 
     async def _document(self, file: InputFile, suffix: str) -> Idea:
-        """Read a file that holds one idea."""
+        """Read a file that contains one idea."""
         path = file.path
         if suffix in (".txt", ".md"):
             return await self._plain(path)
@@ -120,7 +120,7 @@ class IdeaFileReader:
             return await self._tex(path, file.beside)
         if suffix not in KINDS:
             kinds = ", ".join(IDEA_FILE_SUFFIXES)
-            raise InputError(f"{path} is of no kind that assayer reads.", f"It reads {kinds}.")
+            raise InputError(f"{path} has an unsupported format.", f"Supported formats: {kinds}.")
         limits = self._limits.pdf if suffix == ".pdf" else self._limits.office
         return await self._parsed(path, await asyncio.to_thread(_bytes, path, limits.file_bytes))
 
@@ -131,7 +131,7 @@ class IdeaFileReader:
     async def _tex(self, path: Path, beside: Sequence[str]) -> Idea:
         data = await asyncio.to_thread(pack_document, path, self._limits.office.file_bytes)
         idea = await self._parsed(path, data, "tex")
-        why = f"it belongs to the TeX document {path.name}, or is a part that it does not include"
+        why = f"it belongs to the TeX document {path.name}, or is a TeX file that the document does not include"
         return also_left_out(idea, [LeftOut(part=f"the file {name}", why=why) for name in beside])
 
     async def _plain(self, path: Path) -> Idea:
@@ -161,7 +161,7 @@ class IdeaFileReader:
             raise
         records = records_in(content)
         if not records:
-            raise InputError(f"{path} is an empty list.")
+            raise InputError(f"{path} contains an empty list.")
         if records == [content]:
             return [idea_of_record(content, str(path), self._latest)]
         return [self._record(record, f"{path}:{number}") for number, record in enumerate(records, 1)]
@@ -206,8 +206,8 @@ class IdeaFileReader:
 
 
 def _with_bibliography(text: str, path: Path) -> Document:
-    """Return what is added to a text by the bibliography file named in its front matter. The file is read only if it is
-    in the text's folder."""
+    """Read the bibliography files named in a text's front matter, and return the works that the text cites. Only files
+    in the text's folder are read."""
     fields, _ = split_front_matter(text)
     named = next((field.value for field in fields if field.name == "bibliography"), "")
     works: list[CitedWork] = []
@@ -220,14 +220,14 @@ def _with_bibliography(text: str, path: Path) -> Document:
             left_out.append(LeftOut(part=f"the bibliography {name}", why=str(error)))
             continue
         works += [entry.work for entry in read.entries if not entry.key or f"@{entry.key}" in text]
-        left_out += [LeftOut(part=f"the entry {entry!r}", why=f"{name} is broken there") for entry in read.unread]
+        left_out += [LeftOut(part=f"the entry {entry!r}", why=f"it is malformed in {name}") for entry in read.unread]
     reader: ReferencesReader = "bibtex" if works else "text"
     return Document(references=tuple(works), references_reader=reader, left_out=tuple(left_out))
 
 
 def _beside(path: Path, name: str) -> Path:
-    """Return a file in the same folder as another file. Raises InputError, also for a link that leads out of the
-    folder."""
+    """Return the file with this name in the folder of `path`. Raises InputError if there is none, or if it is a link
+    that leads out of the folder."""
     file = path.parent / name
     if not file.resolve().is_relative_to(path.parent.resolve()) or not file.is_file():
         raise InputError("it is not in the folder of the text")
@@ -235,11 +235,11 @@ def _beside(path: Path, name: str) -> Path:
 
 
 def _uncounted() -> None:
-    """Count nothing: the size of the file limits its lines."""
+    """Do nothing: lines need not be counted, because the file's size is limited."""
 
 
 def _is_json_lines(text: str) -> bool:
-    """Return whether a text that is not JSON has a JSON object on each line, judging by the first lines."""
+    """Return whether a text that is not valid JSON seems to be JSON lines, judging by its first three lines."""
     lines = [line for line in text.split("\n", 4)[:3] if line.strip()]
     try:
         return len(lines) > 1 and all(isinstance(json.loads(line), dict) for line in lines)
@@ -248,13 +248,14 @@ def _is_json_lines(text: str) -> bool:
 
 
 def _outcome(path: Path, table: TableIdeas) -> Outcome:
-    """Return the ideas in a table, each with the lines above the header named as left out. Raises InputError."""
+    """Return the ideas and rejected rows of a table; each idea records the lines above the header as left out. Raises
+    InputError if the table has no rows."""
     outcome: Outcome = [RejectedInput(source=str(path), message=notice) for notice in table.notices]
     above = [LeftOut(part=f"the line {line!r}", why="above the header of the table") for line in table.above]
     for number, _, idea in table.rows:
         outcome.append(also_left_out(idea, above) if isinstance(idea, Idea) else _rejected(f"{path}:{number}", idea))
     if not outcome:
-        raise InputError(f"{path} has a header and no rows.", "Put one proposal on each row.")
+        raise InputError(f"{path} has a header but no rows.", "Put one proposal in each row.")
     return outcome
 
 

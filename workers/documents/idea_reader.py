@@ -1,4 +1,4 @@
-"""Reader of ideas from files and folders; unreadable inputs are reported and do not stop the others."""
+"""Read ideas from files, folders and published works; unreadable inputs are reported and do not affect the others."""
 
 import asyncio
 import datetime as dt
@@ -36,13 +36,13 @@ __all__ = [
 _NOT_AN_IDEA = "cutoff.txt"
 """Name of a file that accompanies ideas in some collections and holds only a date."""
 _WORDS_OF_A_TEXT = 12
-"""Minimum number of words for an argument that is not a path to be treated as a text."""
+"""Minimum number of words from which an argument that is not a path is assumed to be the text of an idea."""
 _SHOWN = 60
 """Maximum characters of the argument that are repeated in the message."""
 
 
 _ADDRESS = re.compile(r"(https?:)/{1,2}", re.IGNORECASE)
-"""Pattern of the beginning of a web address, even after `pathlib` has merged its two slashes into one."""
+"""Matches the beginning of a web address, even after `pathlib` has merged its two slashes into one."""
 _DOI = re.compile(r"(?:doi:\s*)?10\.\d{4,9}/", re.IGNORECASE)
 
 
@@ -73,7 +73,7 @@ def _files_of_folder(folder: Path) -> list[InputFile] | RejectedInput:
     files = [file for file in sorted(folder.iterdir()) if _may_hold_ideas(file)]
     if not files:
         kinds = ", ".join(IDEA_FILE_SUFFIXES)
-        message = f"The folder {folder} holds no {kinds} file; folders inside it are not searched."
+        message = f"The folder {folder} contains no {kinds} file; subfolders are not searched."
         return RejectedInput(source=str(folder), message=message)
     documents = {item.main: item for item in folder_documents(folder, [file.name for file in files])}
     pieces = {name for item in documents.values() for name in item.pieces}
@@ -88,7 +88,7 @@ def _files_of_folder(folder: Path) -> list[InputFile] | RejectedInput:
 
 
 def _unread(document: FolderDocument) -> set[str]:
-    """Return the names of a document's files that hold no part of its text."""
+    """Return the names of a document's files that are not TeX files."""
     return {name for name in document.pieces if not name.lower().endswith(TEX_SUFFIXES)}
 
 
@@ -98,7 +98,7 @@ def _may_hold_ideas(file: Path) -> bool:
     try:
         return file.is_file()
     except OSError:
-        # Reading it will tell why, for this file alone.
+        # Reading the file later reports the error for this file alone.
         return True
 
 
@@ -109,8 +109,8 @@ def _not_a_path(path: Path, trouble: str) -> RejectedInput:
     source = f"{text[:_SHOWN].rstrip()}…" if len(text) > _SHOWN else text
     return RejectedInput(
         source=source,
-        message=f"{source} {trouble}. A path is expected, and this looks like the text of an idea: "
-        "put it into a file and give the file's path.",
+        message=f"{source} {trouble}. A path is expected, but this looks like the text of an idea. "
+        "Save it in a file and pass the file's path.",
     )
 
 
@@ -167,7 +167,7 @@ def _bare_doi(name: str) -> str:
 
 async def _read_work(work: _NamedWork, works: WorkReader | None) -> Outcome:
     if works is None:
-        message = f"{work.name} names a published work, which this command does not look up. Give its text as a file."
+        message = f"{work.name} names a published work, which this command does not look up. Pass its text as a file."
         return [RejectedInput(source=work.name, message=message)]
     try:
         return [await works.read(work.identifiers, work.address, work.name)]
@@ -176,8 +176,8 @@ async def _read_work(work: _NamedWork, works: WorkReader | None) -> Outcome:
 
 
 def given_together(paths: Sequence[Path], read: IdeasRead) -> bool:
-    """Return whether several ideas were submitted, or an input that can hold several: a folder or a file of rows. It
-    does not matter how many could be read."""
+    """Return whether several ideas were submitted, or an input that can contain several (a folder or a file of rows),
+    even if not all could be read."""
     inputs: list[Idea | RejectedInput] = [*read.ideas, *read.rejected]
     return len(inputs) > 1 or any(
         _is_folder(path) or any(item.source.startswith(f"{path}:") for item in inputs) for path in paths

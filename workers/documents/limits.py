@@ -1,4 +1,4 @@
-"""File limits; a file that exceeds them cannot be used."""
+"""Limits on files; a file that exceeds them is rejected."""
 
 from assayer.models import Frozen
 
@@ -8,7 +8,7 @@ class ParserLimits(Frozen):
 
     file_bytes: int = 50_000_000
     characters: int = 2_000_000
-    """Maximum characters of extracted text, because a small file can unpack to gigabytes."""
+    """Maximum characters of extracted text; a small file can decompress to gigabytes."""
     memory_bytes: int = 1_500_000_000
     """Address space limit of the parsing process, in bytes."""
     cpu_seconds: int = 30
@@ -20,13 +20,13 @@ class PdfLimits(ParserLimits):
 
 
 class OfficeLimits(ParserLimits):
-    """Limits of an office document, and of a text in TeX, HTML or RTF."""
+    """Limits on an office document, or a text in TeX, HTML or RTF."""
 
     unpacked_bytes: int = 200_000_000
-    """Maximum bytes of all unpacked parts together, pictures included."""
+    """Maximum bytes of all parts together after decompression, including pictures."""
     characters: int = 30_000_000
-    """Maximum characters of extracted text. A table may contain a whole call; the limit for a single idea is far
-    lower."""
+    """Maximum characters of extracted text. A table can contain all proposals of a call; the limit for a single idea is
+    far lower."""
 
 
 class DocumentLimits(Frozen):

@@ -1,4 +1,4 @@
-"""Output of the processes that parse documents, and the document built from a parsed text."""
+"""Output of the processes that parse documents, and its conversion to a document or an idea."""
 
 from typing import Literal
 
@@ -24,7 +24,7 @@ class ParsedText(Frozen):
     paragraphs: tuple[tuple[int, str], ...]
     """Paragraphs with their heading level, which is 0 for text and -1 for a line in bold."""
     hidden: tuple[tuple[str, str], ...]
-    """Hidden texts and why each is invisible; not sanitised."""
+    """Hidden texts, as pairs of the reason why each is hidden and the text, which is not sanitised."""
     notes: tuple[tuple[str, str], ...] = ()
     """Footnotes and endnotes, each with the mark that the text uses to refer to it as `[^mark]`."""
     left_out: tuple[tuple[str, str], ...] = ()
@@ -34,25 +34,24 @@ class ParsedText(Frozen):
     reference_lines: tuple[str, ...] = ()
     """Printed entries of a reference list, if the format marks them as such."""
     works: tuple[CitedWork, ...] = ()
-    """Entries whose fields the format distinguishes; if there are any, they are used instead of the printed ones."""
+    """Entries of a structured bibliography; if there are any, they are used instead of the printed entries."""
     tables: int = 0
     parts_unread: int = 0
-    """Number of unread documents within it."""
+    """Number of embedded documents, which are not read."""
 
     def has_styled_headings(self) -> bool:
-        """Return whether styles mark the headings. Otherwise headings are plain lines of the text, perhaps in bold."""
+        """Return whether styles mark the headings. Otherwise headings are ordinary lines, perhaps in bold."""
         return sum(level > 0 for level, _ in self.paragraphs) >= _MAIN_HEADINGS
 
     def plain_text(self) -> str:
-        """Return the text as Markdown, with bold lines in bold."""
+        """Return the text as Markdown, with headings and bold lines marked."""
         return "\n\n".join(
             f"{'#' * level} {text}" if level > 0 else f"**{text}**" if level < 0 else text
             for level, text in self._with_notes()
         )
 
     def _with_notes(self) -> list[tuple[int, str]]:
-        """Return the paragraphs, with each note after the paragraph that refers to it; notes without a reference come
-        last."""
+        """Return the paragraphs with each note after the paragraph that refers to it; all other notes come last."""
         left = dict(self.notes)
         paragraphs: list[tuple[int, str]] = []
         for level, text in self.paragraphs:
@@ -61,8 +60,8 @@ class ParsedText(Frozen):
         return paragraphs + [(0, f"[^{mark}]: {text}") for mark, text in left.items()]
 
     def _parted_title(self) -> tuple[str, tuple[tuple[int, str], ...]]:
-        """Return the title and the paragraphs under it. A first heading above all others is the title, unless a style
-        marks another text as the title."""
+        """Return the title and the other paragraphs. Unless a style marks the title, a first heading of a higher level
+        than all others is the title."""
         levels = [level for level, _ in self.paragraphs if level > 0]
         heads_all = len(levels) > 1 and self.paragraphs[0][0] == levels[0] < min(levels[1:])
         if self.title or not heads_all:
@@ -84,8 +83,8 @@ class ParsedText(Frozen):
         )
 
     def sections(self) -> tuple[Section, ...]:
-        """Return sections, split at the highest heading level that occurs more than once; lower headings stay in the
-        text."""
+        """Return the sections, split at the highest heading level that occurs more than once. Lower headings stay in
+        the text."""
         _, paragraphs = self._parted_title()
         levels = [level for level, _ in paragraphs if level > 0]
         main = min((item for item in levels if levels.count(item) >= _MAIN_HEADINGS), default=min(levels, default=0))
@@ -101,8 +100,8 @@ class ParsedText(Frozen):
         """Return the idea described by the text. Raises InputError."""
         document = self.document()
         if not self.paragraphs:
-            raise InputError(f"{source} has no text that can be seen.", "If it holds pictures of text, run OCR first.")
-        source = f"{source} ({self.parts_unread} documents within it not read)" if self.parts_unread else source
+            raise InputError(f"{source} has no visible text.", "If it contains images of text, run OCR first.")
+        source = f"{source} ({self.parts_unread} embedded documents not read)" if self.parts_unread else source
         if self.has_styled_headings() or document.references or self.reference_lines:
             idea = idea_of_document(document, source)
         else:

@@ -1,4 +1,4 @@
-"""Layout detection for PDFs: title, headings and sections, from the size, weight, numbering and words of lines."""
+"""Detect the title, headings and sections of a PDF from the font, size, numbering and words of its lines."""
 
 import re
 from collections import Counter
@@ -24,7 +24,7 @@ class TextStyle(NamedTuple):
     bold: bool
     italic: bool
     upright: bool
-    """True if the text is upright; False for text that runs up the margin."""
+    """True if the text is horizontal; False for rotated text, such as in the margin."""
 
 
 class PdfLine(NamedTuple):
@@ -42,11 +42,11 @@ _CAPTION = re.compile(
 )
 _MOST_LINES = 25
 _MOST_TABLE_LINES = 4
-"""Maximum lines of a table caption; later lines in the same type belong to the table itself."""
+"""Maximum lines of a table caption; later lines in the same size belong to the table itself."""
 
 
 def without_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
-    """Remove captions whose type differs from that of the body text, which makes their ends recognisable."""
+    """Remove captions in a size other than the body text's, which shows where they end."""
     left: list[PdfLine] = []
     place = 0
     while place < len(lines):
@@ -57,8 +57,8 @@ def without_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]
 
 
 def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> int:
-    """Return the number of lines of the caption at `place`, 0 if there is none. A caption ends where its type ends; a
-    table caption also ends with a sentence."""
+    """Return the number of lines of the caption at `place`; 0 if there is none. A caption ends where the size changes;
+    a table caption also ends with a sentence."""
     first = lines[place]
     match = _CAPTION.match(first.text)
     if match is None or abs(first.style.size - body.size) < 0.4:
@@ -77,7 +77,7 @@ def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> in
 FRONT_MATTER = "Front matter"
 """Name of the part before the first heading: title, authors and sometimes the abstract."""
 WHOLE_TEXT = "Text"
-"""Section name for the whole text of a document without headings."""
+"""Name of the only section of a document without headings."""
 
 
 class PdfLayout(NamedTuple):
@@ -99,7 +99,7 @@ _NO_HEADING = re.compile(
 )
 _EDGE = 3
 _LONGEST_PAGE_NUMBER = 4
-"""Maximum digits of a page or line number; a longer number may end a broken DOI."""
+"""Maximum digits of a page or line number; a longer number may be the end of a DOI."""
 _ANY_NUMBER = re.compile(r"\d+")
 _JUNK_TITLE = re.compile(
     r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|dvi|pdf|indd|qxd))\b", re.IGNORECASE
@@ -108,12 +108,12 @@ _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi",
 
 
 def _running_key(line: PdfLine) -> str:
-    """Return the part of a running head's text that is the same on all pages."""
+    """Return the line's text with all numbers replaced, so that a running head is the same on all pages."""
     return _ANY_NUMBER.sub("#", line.text)
 
 
 def _without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """Remove page numbers, text that runs up the margin, and lines that recur at the top or bottom of pages."""
+    """Remove page numbers, rotated text, and lines that recur at the top or bottom of pages."""
     pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
     edges = [{_running_key(line) for line in (*page[:_EDGE], *page[-_EDGE:])} for page in pages]
     seen = Counter(key for edge in edges for key in edge)
@@ -136,7 +136,8 @@ def _body_style(lines: Iterable[PdfLine]) -> TextStyle:
 
 
 def _title(lines: Sequence[PdfLine], body: TextStyle, metadata: str) -> str:
-    """Return the largest text on the first page, or the title in the document's metadata if none is clearly larger."""
+    """Return the largest text on the first page, or, if none is clearly larger than the body text, the title in the
+    metadata; empty if there is neither."""
     first = [line for line in lines if line.page == lines[0].page and sum(map(str.isalpha, line.text)) >= 3]
     largest = max((line.style.size for line in first), default=0.0)
     if largest >= 1.15 * body.size:
@@ -200,7 +201,7 @@ def _follows_list(heading: _Heading) -> bool:
 def _lines_with_headings(
     lines: Sequence[PdfLine], body: TextStyle, title: str
 ) -> Iterator[tuple[PdfLine, _Heading | None]]:
-    """Yield each line with the heading that it forms, if any. The lines of a multi-line heading are joined."""
+    """Yield each line, with its heading if it is one. Lines of a multi-line heading are joined."""
     pending: tuple[PdfLine, _Heading] | None = None
     for line in lines:
         heading = None if line.text in title else _heading(line, body)
@@ -228,8 +229,8 @@ def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, l
 
 
 def _paragraphs(lines: Sequence[PdfLine | str], keep_lines: bool = False) -> str:
-    """Join lines into paragraphs. Strings are subheadings and are placed on separate lines. `keep_lines` is for
-    reference lists, whose entries begin on new lines."""
+    """Join lines into paragraphs. Strings are subheadings, which become separate lines. `keep_lines` keeps line breaks,
+    for reference lists, whose entries begin on new lines."""
     lengths = sorted(len(line.text) for line in lines if isinstance(line, PdfLine))
     full = lengths[len(lengths) * 3 // 4] if lengths else 0
     pieces: list[str] = []
@@ -259,7 +260,7 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     for line, heading in marked:
         if line.text in title and line.style.size > body.size:
             continue
-        # The titles and journals of entries are set like headings.
+        # In a reference list, titles and journals can look like headings.
         in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading))
         if heading and not in_entry and _is_main(heading, numbered, main):
             sections.append((heading.title, []))

@@ -1,5 +1,4 @@
-"""Reader of the title and sections of an untrusted PDF, which is parsed in a sandboxed child process with resource
-limits."""
+"""Read the title and sections of an untrusted PDF, which is parsed in a sandboxed child process."""
 
 from typing import NamedTuple
 
@@ -43,7 +42,7 @@ class PdfText(NamedTuple):
     hidden: tuple[HiddenText, ...]
     pages: int = 1
     unlooked_pages: int = 0
-    """Number of pages not rendered because time ran out. Their covered text counts as shown."""
+    """Number of pages not rendered because time ran out. Their covered text is included in `text`."""
 
 
 class _Lines(Frozen):
@@ -68,7 +67,7 @@ async def _parse(pdf: bytes, source: str, limits: PdfLimits) -> _Lines:
             hint = "Open it in a browser; it may be an error page."
             raise Unreadable(f"{source} is an HTML page, not a PDF.", hint, "html")
         hint = "Export it as PDF."
-        raise Unreadable(f"{source} is not a PDF: the mark %PDF- is missing at its start.", hint, "not_a_pdf")
+        raise Unreadable(f"{source} is not a PDF: it does not begin with %PDF-.", hint, "not_a_pdf")
     options = {"pages": limits.pages, "cpu_seconds": limits.cpu_seconds}
     return await parse_document("workers.sandbox.pdf_parser:read_pdf", pdf, source, limits, _ANSWER, **options)
 
@@ -81,7 +80,7 @@ async def extract_pdf(pdf: bytes, limits: PdfLimits | None = None, source: str =
     if not layout.sections:
         pages = f"{parsed.pages} page{'s' * (parsed.pages != 1)}"
         raise Unreadable(
-            f"{source} has {pages} but no text; it probably holds scanned images.",
+            f"{source} has {pages} but no text; it probably consists of scanned images.",
             "Run text recognition (OCR) on it first.",
             "no_text",
         )

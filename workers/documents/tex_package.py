@@ -1,5 +1,5 @@
-"""Packing of a TeX document on disk for the process that parses it: its main file and the files that it names, if they
-are inside its folder."""
+"""Pack a TeX document on disk for the process that parses it: its main file and the files that it includes, as far as
+they are inside its folder."""
 
 import io
 import re
@@ -25,7 +25,7 @@ _MOST_BYTES = 50_000_000
 
 
 def is_tex_archive(data: bytes) -> bool:
-    """Return whether a ZIP archive holds a TeX file, judging by the file names in it."""
+    """Return whether a ZIP archive contains a file with the name of a TeX file."""
     try:
         names = zipfile.ZipFile(io.BytesIO(data)).namelist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
@@ -38,12 +38,12 @@ class FolderDocument(NamedTuple):
 
     main: Path
     pieces: frozenset[str]
-    """Names of other files in the folder that belong to it: files it includes, its pictures, and generated files."""
+    """Names of other files in the folder that belong to it: included files, pictures, and generated files."""
 
 
 def folder_documents(folder: Path, names: Sequence[str]) -> list[FolderDocument]:
     """Return the TeX documents in a folder, each with the files that belong to it. A file that cannot be read counts as
-    a document: trying to read it later gives the reason."""
+    a document, so that the error is reported when the document is read."""
     mains = [folder / name for name in names if name.lower().endswith(TEX_SUFFIXES) and _is_document(folder / name)]
     return [FolderDocument(main, _pieces(main, names)) for main in mains]
 
@@ -76,8 +76,9 @@ def _pieces(main: Path, names: Sequence[str]) -> frozenset[str]:
 
 
 def pack_document(main: Path, most_bytes: int) -> bytes:
-    """Return a TeX file with the files that it includes, directly or indirectly: the file alone if it includes none,
-    otherwise a ZIP archive whose comment names it. Files outside its folder are left out. Raises InputError."""
+    """Return the content of a TeX file that includes no others, or a ZIP archive of it and all files that it includes,
+    directly or indirectly, with its name as the archive's comment. Files outside its folder are left out. Raises
+    InputError."""
     files = _document_files(main, most_bytes)
     if len(files) == 1:
         return files[main.name]
@@ -116,13 +117,13 @@ def _content(file: Path) -> bytes:
 
 
 def _list_of(main: Path, folder: Path) -> list[str]:
-    """Return the name of the reference list that BibTeX generated for the document, if the file exists."""
+    """Return the name of the `.bbl` file that BibTeX generated for the document; empty if there is none."""
     name = f"{main.stem}.bbl"
     return [name] if _is_inside(folder / name, folder) else []
 
 
 def _included(source: bytes, name: str, folder: Path) -> Iterator[str]:
-    """Yield the names, relative to the folder, of the existing files that a file names."""
+    """Yield the names, relative to the folder, of existing files that a file includes."""
     for match in _NAMED.finditer(source):
         braced, bare, first, second = (
             part.decode("utf-8", "replace").strip() if part else "" for part in match.groups()
@@ -143,7 +144,7 @@ def _find(wanted: str, beside: Path, folder: Path) -> str | None:
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
-    """Return whether a path is a file in the folder, even after following links."""
+    """Return whether a path, after following links, is a file in the folder."""
     try:
         return path.is_file() and path.resolve().is_relative_to(folder)
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""Packaged embedding model, computed with torch alone.
+"""Encoder for the packaged embedding model that needs only torch.
 
 Importing sentence-transformers takes four times as long as importing torch, because it loads compilers, quantisers,
-scikit-learn and pandas, which a small BERT does not need. This module performs its operations in the same order, so the
-vectors are identical to the bit; `tests/contract/test_embedding.py` compares them."""
+scikit-learn and pandas, which a small BERT does not need. This module performs the same operations in the same order,
+so the vectors are identical to the last bit; `tests/contract/test_embedding.py` compares them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from torch.nn import functional
 
 
 class BertTokenizer:
-    """Tokenizer with those parts of the transformers interface that `SentenceModel` uses."""
+    """Tokenizer with the part of the transformers interface that `SentenceModel` uses."""
 
     model_input_names = ("input_ids", "token_type_ids", "attention_mask")
 
@@ -103,7 +103,7 @@ class BertEncoder:
 
 
 def _mean(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Return the mean over non-padding tokens, summed in float32 whatever the token type."""
+    """Return the mean over non-padding tokens, summed in float32 whatever the dtype of the tokens."""
     counted = mask.unsqueeze(-1).to(tokens.dtype)
     total = (tokens * counted).sum(dim=1, dtype=torch.float32)
     return (total / torch.clamp(counted.sum(dim=1, dtype=torch.float32), min=1e-9)).to(tokens.dtype)

@@ -25,7 +25,7 @@ _HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 _WIDTH_STEP = 32
 """Step in tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
-"""Maximum tokens of one forward pass, on CPU and GPU; see `workers.embedding.sentence_model`."""
+"""Maximum tokens of one forward pass, on CPU and GPU; `workers.embedding.sentence_model` explains them."""
 _POOLING: Mapping[str, str] = MappingProxyType({"cls": "cls", "mean": "mean", "lasttoken": "last_token"})
 
 
@@ -35,8 +35,8 @@ class WeighedText(NamedTuple):
 
 
 class BgeM3Model(PaddedModel):
-    """Model bge-m3 as a `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: call it from
-    one thread."""
+    """Model bge-m3 as a `workers.batching.micro_batcher.BatchModel`. It is loaded at first use, and must be called from
+    one thread only."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self._settings = settings
@@ -45,7 +45,7 @@ class BgeM3Model(PaddedModel):
         self._tokenizer: Any = None
         self._device = "cpu"
         self._unweighed: NDArray[np.int32] = np.empty(0, np.int32)
-        """Tokens that carry no information about the text: start, end and unknown tokens."""
+        """Special tokens, which get no lexical weight."""
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
 
     def stated_dimensions(self) -> int | None:
@@ -81,7 +81,7 @@ class BgeM3Model(PaddedModel):
         ]
 
     def _lexical(self, tokens: NDArray[np.int32], weights: NDArray[np.float32]) -> LexicalWeights:
-        """Return the weight of each distinct token; for a token that occurs several times, its largest weight."""
+        """Return the weight of each distinct token, the largest if the token occurs several times."""
         counts = (weights > 0) & ~np.isin(tokens, self._unweighed)
         distinct, places = np.unique(tokens[counts], return_inverse=True)
         largest = np.zeros(len(distinct), np.float32)
@@ -100,7 +100,7 @@ class BgeM3Model(PaddedModel):
         def make() -> Any:
             return library.BGEM3FlagModel(
                 str(folder),
-                devices=[device],  # one: several are served by processes that it starts
+                devices=[device],  # for several devices it would start processes
                 use_fp16=dtype is torch.float16,
                 use_bf16=dtype is torch.bfloat16,
                 pooling_method=_POOLING[self._profile.pooling or "cls"],
@@ -108,10 +108,10 @@ class BgeM3Model(PaddedModel):
 
         flag = load_model(settings.model, _SETTING, make)
         tokenizer, model = flag.tokenizer, flag.model
-        flag.model = None  # else it would move the model to the processor when it is thrown away
+        flag.model = None  # otherwise its destructor would move the model to the CPU
         special = (tokenizer.cls_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id)
         self._unweighed = np.array([item for item in special if item is not None], np.int32)
-        readable = model.config.max_position_embeddings - 2  # its positions begin after the padding's
+        readable = model.config.max_position_embeddings - 2  # position numbers begin after that of the padding
         limits = (self._profile.max_tokens, tokenizer.model_max_length, readable)
         tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
         self._passes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), tokens)
@@ -120,13 +120,13 @@ class BgeM3Model(PaddedModel):
 
 
 def folder_with_heads(name: str) -> Path:
-    """Return the model's folder. Raises ConfigurationError if a head is missing, because FlagEmbedding would
-    silently use a randomly initialised head."""
+    """Return the model's folder. Raises ConfigurationError if a head is missing, because FlagEmbedding would silently
+    initialise it randomly."""
     folder = model_folder(name, _SETTING)
     missing = [head for head in _HEADS if not (folder / head).is_file()]
     if missing:
         raise ConfigurationError(
-            f"{name!r} is not bge-m3 or a model fine-tuned from it: no {' and no '.join(missing)} is in {folder}.",
-            "Name such a model, or set ASSAYER_EMBEDDER__LIBRARY=sentence-transformers for vectors alone.",
+            f"{name!r} is not bge-m3 or a model fine-tuned from it: {folder} has no {' and no '.join(missing)}.",
+            "Choose such a model, or set ASSAYER_EMBEDDER__LIBRARY=sentence-transformers for vectors only.",
         )
     return folder

@@ -1,5 +1,5 @@
-"""Adapters in AdapterHub's format, as used by SPECTER2: a bottleneck after each layer. See Pfeiffer et al.,
-AdapterFusion, EACL 2021. They are loaded here because AdapterHub's own library requires an old version of transformers.
+"""Load adapters in AdapterHub's format, as used by SPECTER2: a bottleneck after each layer (Pfeiffer et al.,
+AdapterFusion, EACL 2021). AdapterHub's own library is not used, because it requires an old version of transformers.
 Imports torch."""
 
 import json
@@ -32,8 +32,7 @@ _KIND: Mapping[str, object] = {
     "leave_out": [],
     "scaling": 1.0,
 }
-"""Configuration values that the computation assumes; any other value would require a different computation. A missing
-value counts as the one listed here."""
+"""Configuration values that this implementation supports. A missing value counts as the one listed here."""
 
 _WEIGHT = re.compile(r"(?:.+\.)?layer\.(\d+)\.output\.adapters\..+\.adapter_((?:down\.0|up)\.(?:weight|bias))")
 
@@ -41,7 +40,7 @@ Weights = dict[str, torch.Tensor]
 
 
 class BottleneckAdapter(torch.nn.Module):  # type: ignore[misc]  # mypy does not read the types of torch
-    """Bottleneck adapter that replaces a layer's last normalisation; its input is the sum to be normalised."""
+    """Bottleneck adapter that replaces a layer's last normalisation, including the normalisation itself."""
 
     def __init__(self, norm: torch.nn.Module, down: torch.nn.Module, activation: torch.nn.Module, up: torch.nn.Module):
         super().__init__()
@@ -53,19 +52,19 @@ class BottleneckAdapter(torch.nn.Module):  # type: ignore[misc]  # mypy does not
 
 
 def apply_adapter(model: Any, adapter: str) -> None:
-    """Insert an adapter into a BERT model. `adapter` is a folder or a name on the hub. Raises ConfigurationError for an
-    adapter of another kind or for another model, OSError if it does not exist."""
+    """Insert an adapter into a BERT model. `adapter` is a folder or a name on the hub. Raises ConfigurationError if the
+    adapter is of an unsupported kind or was made for another model, and OSError if it does not exist."""
     saved = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
     config = saved.get("config")
     if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _KIND.items()):
         raise _unreadable(adapter, "it is not a plain bottleneck after each layer")
     if config.get("non_linearity") not in ACT2FN:
-        raise _unreadable(adapter, f"its activation {config.get('non_linearity')!r} is not known")
+        raise _unreadable(adapter, f"its activation {config.get('non_linearity')!r} is not supported")
     weights = torch.load(str(cached_file(adapter, "pytorch_adapter.bin")), map_location="cpu", weights_only=True)
     found = _by_layer(adapter, weights)
     layers = list(model.encoder.layer)
     if saved.get("hidden_size") != model.config.hidden_size or sorted(found) != list(range(len(layers))):
-        raise _unreadable(adapter, f"it was made for a model other than one of {len(layers)} layers")
+        raise _unreadable(adapter, f"it does not fit this model of {len(layers)} layers")
     for number, layer in enumerate(layers):
         norm = layer.output.LayerNorm
         down, up = _linear(found[number], "down.0"), _linear(found[number], "up")
@@ -78,7 +77,7 @@ def _by_layer(adapter: str, weights: Weights) -> dict[int, Weights]:
     for name, tensor in weights.items():
         match = _WEIGHT.fullmatch(name)
         if match is None:
-            raise _unreadable(adapter, f"it has weights of another kind, {name}")
+            raise _unreadable(adapter, f"it has unexpected weights, {name}")
         found[int(match[1])][match[2]] = tensor
     if any(len(some) < 4 for some in found.values()):
         raise _unreadable(adapter, "weights are missing")

@@ -23,10 +23,10 @@ Kind = Literal["query", "passage"]
 
 
 class LocalEmbedder(ABC, Generic[Row]):
-    """Implements `assayer.ports.Embedder`. Concurrent callers share forward passes, which run in one thread. Requests
-    for which someone is waiting go first.
+    """Base class of embedders; implements `assayer.ports.Embedder`. Concurrent callers share forward passes, which run
+    in one thread. Urgent requests go first.
 
-    The model is loaded at first use. Raises ConfigurationError when it is missing."""
+    The model is loaded at first use. Raises ConfigurationError if it is missing."""
 
     def __init__(self, settings: EmbedderSettings, queries: Any, passages: Any) -> None:
         """Create an embedder with a model for queries and one for passages; both can be the same model."""
@@ -49,8 +49,8 @@ class LocalEmbedder(ABC, Generic[Row]):
 
     @property
     def dimensions(self) -> int:
-        """Return the dimensions of the vectors. If the model's folder does not state them, load the model and block
-        until it is loaded."""
+        """Return the dimensions of the vectors. If the model's folder does not state them, block until the model is
+        loaded."""
         if self._dimensions is None:
             stated = self._model.stated_dimensions()
             self._dimensions = stated or self._thread.submit(self._model.dimensions).result()
@@ -61,7 +61,7 @@ class LocalEmbedder(ABC, Generic[Row]):
         """Return unit vectors, one row per text."""
 
     async def _rows(self, texts: Sequence[str], kind: Kind) -> list[Row]:
-        """Return one result per text; results of the latest queries are cached."""
+        """Return one result per text; results of recent queries are cached."""
         if kind == "passage":
             return await self._computed(texts, kind)
         return await self._memo.rows(texts, lambda missing: self._computed(missing, kind))
@@ -71,11 +71,11 @@ class LocalEmbedder(ABC, Generic[Row]):
         return await batcher.compute([EmbeddingInput(text, kind) for text in texts], urgent=is_urgent())
 
     def share_processors(self, alone: Callable[[], bool]) -> None:
-        """Register `alone`, which returns whether no other work is running in this process. Does nothing for a model
-        that needs all processors even if other work is running."""
+        """Pass a function that returns whether no other work is running in this process, so that the model can use
+        fewer threads beside other work. The default implementation ignores it."""
 
     def preload(self) -> None:
-        """Start loading the model without waiting, if it can be loaded beside other work. Any error is raised when the
+        """Start loading the model in the background, if it can be loaded beside other work. Errors are raised when the
         model is first used."""
 
     def close(self) -> None:
@@ -97,8 +97,8 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
         return np.stack(await self._rows(texts, kind)) if texts else np.empty((0, self.dimensions), np.float32)
 
     def share_processors(self, alone: Callable[[], bool]) -> None:
-        """Make later passes use one thread unless `alone()` is true. Without this call, passes use all threads that
-        `threads` allows."""
+        """Make later passes use one thread unless `alone()` is true. By default, passes use all threads that the
+        setting `threads` allows."""
         for model in self._models:
             model.alone = alone
 
@@ -108,7 +108,7 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
 
 class BgeM3Embedder(LocalEmbedder[WeighedText]):
     """Embedder that uses bge-m3; also implements `assayer.ports.LexicalEmbedder`. Raises ConfigurationError also if
-    FlagEmbedding is missing. FlagEmbedding's imports are too heavy to run beside other work."""
+    FlagEmbedding is missing. It is not preloaded, because FlagEmbedding's imports slow down other work."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
         model = BgeM3Model(settings)

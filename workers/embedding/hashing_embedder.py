@@ -1,4 +1,4 @@
-"""Embedder that hashes words into a bag of words: deterministic and fast, with no dependencies, model or torch."""
+"""Embedder that hashes words into a bag of words: deterministic and fast, without a model or torch."""
 
 import hashlib
 import re
@@ -15,8 +15,8 @@ WORD = re.compile(r"[^\W_]{3,}")
 
 
 class HashingEmbedder:
-    """Implements `assayer.ports.Embedder`; the more words of at least three letters two texts share, the more similar
-    they are."""
+    """Embedder for which texts are more similar the more words of at least three letters they share; implements
+    `assayer.ports.Embedder`."""
 
     def __init__(self, dimensions: int = 256) -> None:
         self._dimensions = dimensions

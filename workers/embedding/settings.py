@@ -1,5 +1,4 @@
-"""Settings that choose the embedding model and how it runs, kept in a separate module so that reading them loads no
-numerical library."""
+"""Settings of the embedding model, in a separate module, so that reading them does not load a numerical library."""
 
 from typing import Literal, Self
 
@@ -22,8 +21,8 @@ class EmbedderSettings(Frozen):
     model: str = PACKAGED
     """Model to use: the packaged model, the name of any sentence-transformers model, or a folder that contains one."""
     library: EmbeddingLibrary = "sentence-transformers"
-    """Library that loads the model. FlagEmbedding is for bge-m3 or a model fine-tuned from it: it also returns lexical
-    weights, which are stored in a corpus built with it. The vectors equal those of sentence-transformers."""
+    """Library that loads the model. FlagEmbedding is for bge-m3 and models fine-tuned from it: it also returns lexical
+    weights, which a corpus built with it stores. Its vectors equal those of sentence-transformers."""
     query_prefix: str | None = None
     """Text prepended to queries, for models trained with such a prefix."""
     passage_prefix: str | None = None
@@ -34,8 +33,8 @@ class EmbedderSettings(Frozen):
     precision: Precision = "auto"
     """Precision of the model. Vectors computed with different precisions can be searched together in one corpus."""
     threads: int | None = Field(default=None, ge=1)
-    """Processors that one forward pass uses. None: all of them, or OMP_NUM_THREADS if set; but only one while several
-    ideas are evaluated at the same time."""
+    """CPU threads of one forward pass. None means OMP_NUM_THREADS or, if that is not set, all cores, but one thread
+    while several ideas are evaluated at the same time."""
     memo: int = Field(default=4096, ge=0)
     """Number of query vectors to cache; the least recently used are evicted first."""
 
@@ -55,8 +54,8 @@ class EmbedderSettings(Frozen):
 
     @property
     def name(self) -> str:
-        """Return the name of the model with every setting that differs from its profile and changes vectors. Precision
-        is excluded, because its effect on vectors is too small to change rankings."""
+        """Return the name of the model, followed by the settings that change its vectors and differ from its profile.
+        The precision is not included, because its effect on vectors is too small to change rankings."""
         labels = ("pooling", "query", "passage", "tokens")
         values = zip(labels, self._overrides, profile_of(self.model), strict=True)
         return self.model + "".join(

@@ -1,4 +1,4 @@
-"""Guarded downloads from addresses found in data: public hosts only, limits on everything, typed failures.
+"""Downloads from addresses found in data: from public hosts only, with limits on size and time, and typed failures.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

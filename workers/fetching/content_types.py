@@ -12,8 +12,7 @@ SNIFFED_BYTES = 1_024
 """Number of leading bytes used to determine the type."""
 
 _UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/force-download")
-"""Declared types that say nothing about the content, because servers use them for any file to be saved; the first bytes
-decide instead."""
+"""Declared types that servers use for any file; the first bytes determine the type instead."""
 _TYPES: dict[ContentKind, tuple[str, ...]] = {
     "pdf": ("application/pdf", "application/x-pdf", *_UNTOLD),
     "html": ("text/html", "application/xhtml+xml"),
@@ -37,14 +36,14 @@ def check_declared_type(content_type: str, wanted: Collection[ContentKind], wher
 
 
 def check_first_bytes(start: bytes, content_type: str, wanted: Collection[ContentKind], where: str) -> ContentKind:
-    """Return the type detected from the first bytes. Raises DownloadRefused if it is not wanted, whatever type the
-    server declared."""
+    """Return the type of the body, detected from its first bytes and, where these are ambiguous, the declared type.
+    Raises DownloadRefused if the type is unknown or not wanted."""
     kind = _sniff(start, content_type)
     if kind is None:
-        raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its first bytes are of no known kind.")
+        raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its first bytes match no known type.")
     if kind not in wanted:
         raise DownloadRefused(
-            f"{where} is {_NAMES[kind]}, not {_in_words(wanted)}.", "It may be an error or login page."
+            f"{where} is {_NAMES[kind]}, not {_in_words(wanted)}.", "It may be an error page or a sign-in page."
         )
     return kind
 

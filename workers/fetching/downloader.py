@@ -30,10 +30,10 @@ from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolv
 
 DOWNLOADS = Counter(
     "assayer_downloads_total",
-    "Downloads by how they ended: delivered, absent (any other status), or the name of the failure.",
+    "Downloads by outcome: delivered, absent (a status other than 200), or the name of the error.",
     ["outcome"],
 )
-DOWNLOADED_BYTES = Counter("assayer_download_bytes_total", "Bytes of delivered bodies, unpacked.")
+DOWNLOADED_BYTES = Counter("assayer_download_bytes_total", "Bytes of delivered bodies after decompression.")
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _BATCH = 1_048_576
@@ -46,7 +46,7 @@ class Download(NamedTuple):
     """URL after redirects."""
     kind: ContentKind
     charset: str
-    """Charset of a text, as declared by the server; empty if none was declared."""
+    """Charset declared by the server; empty if it declared none."""
     size: int
     sha256: str
     """SHA-256 of the body as stored, after decompression."""
@@ -128,7 +128,7 @@ class Downloader(GuardedClient):
         request = _DownloadRequest(("text", "html"), _ROBOTS_LIMITS, write, robots=False)
         answer = await self._download(str(url), request)
         if isinstance(answer, int) and not 400 <= answer < 500:
-            raise DownloadFailed(f"{loggable_url(url)} answered {answer}.")
+            raise DownloadFailed(f"{loggable_url(url)} returned status {answer}.")
         return None if isinstance(answer, int) else body.decode("utf-8", "replace")
 
     async def _download(self, text: str, request: _DownloadRequest) -> Download | int:
@@ -157,7 +157,7 @@ class Downloader(GuardedClient):
                         answer = await self._request(url, request)
                 except TimeoutError:
                     raise DownloadRefused(
-                        f"{loggable_url(url)} takes more than {request.limits.seconds:g} s."
+                        f"The download of {loggable_url(url)} takes more than {request.limits.seconds:g} s."
                     ) from None
                 left -= self._clock.monotonic() - started
             if not isinstance(answer, URL):
@@ -181,7 +181,7 @@ class Downloader(GuardedClient):
             raise DownloadFailed(f"{where} could not be fetched: {network_error_text(error)}.") from error
 
     async def _open_response(self, url: URL, limits: DownloadLimits) -> ClientResponse:
-        """Send the request and read the response up to the end of its headers."""
+        """Send the request and read the headers of the response."""
         try:
             async with asyncio.timeout(limits.answer_seconds):
                 return await self._session.get(url, allow_redirects=False, ssl=self._tls)
@@ -190,29 +190,31 @@ class Downloader(GuardedClient):
 
 
 def _write_all(file: FileIO, data: bytes) -> None:
-    """Write all the data. An unbuffered file may accept only part of it per write."""
+    """Write all data, in several calls if needed: an unbuffered file may accept only part of the data at once."""
     rest = memoryview(data)
     try:
         while rest:
             rest = rest[file.write(rest) :]
     except OSError as error:
-        raise FullTextError(f"A download cannot be written: {error.strerror}.", "Is the disk full?") from error
+        raise FullTextError(
+            f"A download cannot be written to disk: {error.strerror}.", "Check that the disk is not full."
+        ) from error
 
 
 def _require_delivered(answer: Download | int, url: str) -> Download:
     if isinstance(answer, int):
-        raise DownloadFailed(f"{loggable_url(url)} answered {answer}.")
+        raise DownloadFailed(f"{loggable_url(url)} returned status {answer}.")
     return answer
 
 
 def _redirect_target(response: ClientResponse, url: URL) -> URL:
     location = response.headers.get("Location", "")
     if not location:
-        raise DownloadFailed(f"{loggable_url(url)} redirects without saying where to.")
+        raise DownloadFailed(f"{loggable_url(url)} redirects without a target address.")
     try:
         return url.join(URL(location))
     except ValueError:
-        raise AddressRefused(f"{loggable_url(url)} redirects to an address that is no URL.") from None
+        raise AddressRefused(f"{loggable_url(url)} redirects to an invalid URL.") from None
 
 
 def network_error_text(error: ClientError | OSError) -> str:
@@ -224,5 +226,5 @@ def network_error_text(error: ClientError | OSError) -> str:
     if isinstance(error, ServerDisconnectedError):
         return "the server closed the connection"
     if isinstance(error, ClientPayloadError):
-        return "the body broke off or cannot be unpacked"
+        return "the body was cut off or cannot be decompressed"
     return (error.strerror if isinstance(error, OSError) else "") or type(error).__name__

@@ -1,5 +1,5 @@
-"""POST requests to addresses chosen by users, such as webhooks. Addresses are checked as they are for downloads, and no
-response body is read."""
+"""Send POST requests to addresses chosen by users, such as webhooks. Addresses are checked as for downloads, and
+response bodies are not read."""
 
 import asyncio
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class GuardedPoster(GuardedClient):
         except TimeoutError:
             raise DownloadFailed(f"{where} did not answer within {seconds:g} s.") from None
         except AddressRefused as error:
-            raise AddressRefused(f"{where} is an address that may not be visited.") from error
+            raise AddressRefused(f"Connections to {where} are not allowed.") from error
         except (ClientError, OSError) as error:
             raise DownloadFailed(f"{where} could not be reached: {network_error_text(error)}.") from error
         response.close()

@@ -1,4 +1,4 @@
-"""Receiver of a response body in pieces. It stops as soon as the body is too large, too slow or of the wrong type."""
+"""Receive a response body in pieces, and stop as soon as it is too large, too slow or of the wrong type."""
 
 import asyncio
 import hashlib
@@ -14,8 +14,8 @@ from workers.fetching.settings import DownloadLimits
 
 
 class ThroughputMonitor:
-    """Detector of bodies that arrive too slowly, measured in consecutive windows; a fast window does not offset a later
-    slow one."""
+    """Detects bodies that arrive too slowly. The rate is measured in consecutive windows, so that an early fast window
+    does not make up for a later slow one."""
 
     def __init__(self, started: float, slowest: float, patience: float) -> None:
         self._least = slowest * patience
@@ -62,7 +62,7 @@ async def receive_body(
     while piece := await _next_piece(response, where, limits):
         size += len(piece)
         if size > limits.bytes:
-            raise DownloadRefused(f"{where} has, or unpacks to, more than {limits.bytes / 1e6:g} MB.")
+            raise DownloadRefused(f"{where} has more than {limits.bytes / 1e6:g} MB after decompression.")
         if throughput.is_too_slow(clock.monotonic(), len(piece)):
             raise _too_slow(where, limits)
         digest.update(piece)
@@ -83,10 +83,10 @@ def _check_headers(
 ) -> None:
     length = response.content_length
     if length is not None and length > limits.bytes:
-        raise DownloadRefused(f"{where} has {length / 1e6:,.1f} MB; {limits.bytes / 1e6:g} MB are taken.")
-    packing = response.headers.get("Content-Encoding", "").strip().lower()
-    if packing not in _CONTENT_ENCODINGS:
-        raise DownloadRefused(f"{where} is packed as {packing[:40]!r}, which was not asked for.")
+        raise DownloadRefused(f"{where} has {length / 1e6:,.1f} MB; the limit is {limits.bytes / 1e6:g} MB.")
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in _CONTENT_ENCODINGS:
+        raise DownloadRefused(f"{where} has the content encoding {encoding[:40]!r}, which is not supported.")
     check_declared_type(_declared_type(response), wanted, where)
 
 
@@ -105,6 +105,4 @@ async def _next_piece(response: ClientResponse, where: str, limits: DownloadLimi
 
 
 def _too_slow(where: str, limits: DownloadLimits) -> DownloadRefused:
-    return DownloadRefused(
-        f"{where} came at less than {limits.slowest:,.0f} bytes a second over {limits.patience:g} s."
-    )
+    return DownloadRefused(f"{where} sent less than {limits.slowest:,.0f} bytes per second over {limits.patience:g} s.")

@@ -1,7 +1,7 @@
-"""Resumable downloads of large files, and small responses, from services that the operator named; retried patiently.
+"""Download large files, resuming after interruptions, and read small responses, from services that the operator named.
 
-A page or a PDF is a small download whose address comes from data (`downloads`). Data set files are gigabytes in size: a
-download can break off and is resumed, and a busy service states when to retry."""
+`workers.fetching.downloader` serves small downloads, such as pages and PDFs, whose addresses come from data. Files here
+can be gigabytes in size; requests are retried with backoff, or when a busy service says that they can be."""
 
 import asyncio
 import datetime as dt
@@ -35,7 +35,7 @@ _EXPIRED = frozenset({400, 401, 403, 404, 410})
 
 
 class _TransientFailure(Exception):
-    """Failure that can pass. The request can be retried, but not before `retry_after` seconds."""
+    """Failure after which the request can be retried, but not before `retry_after` seconds (None: at any time)."""
 
     def __init__(self, problem: str, retry_after: float | None = None) -> None:
         super().__init__(problem, retry_after)
@@ -44,11 +44,11 @@ class _TransientFailure(Exception):
 
 
 class _PartReceived(Exception):
-    """Interruption of a download after part of a file was received, from which the download can resume."""
+    """Interruption of a download after part of the file was received; the download can resume from there."""
 
 
 class ResumableDownloader(GuardedClient):
-    """Downloader that resumes after an interruption; open within its `with` block. Raises AddressRefused,
+    """Downloader that resumes after interruptions. Use as an async context manager. Raises AddressRefused,
     SourceUnavailable and SourceRefused."""
 
     def __init__(
@@ -75,14 +75,17 @@ class ResumableDownloader(GuardedClient):
         return await self._with_retries(url, partial(self._read, url, key))
 
     async def save(self, url: str, path: Path, size: int | None = None) -> Literal["whole", "refused"]:
-        """Save a large file, resuming from a partial file at `path` if the server still has the same version. Raises
-        SourceRefused if the size differs from the announced `size`; returns `refused` if the address has expired."""
+        """Save a large file, resuming from a partial file at `path` if the server still has the same version. Return
+        `refused` if the address has expired. Raises SourceRefused if the file does not have the expected `size` in
+        bytes."""
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
         try:
             async with asyncio.timeout(self._settings.file_seconds):
                 saved = await self._download_resuming(url, path)
         except TimeoutError:
-            raise SourceUnavailable(f"{loggable_url(url)} takes more than {self._settings.file_seconds:g} s.") from None
+            raise SourceUnavailable(
+                f"The download of {loggable_url(url)} takes more than {self._settings.file_seconds:g} s."
+            ) from None
         if saved == "whole" and size is not None:
             await asyncio.to_thread(_check_size, url, path, size)
         return saved
@@ -105,7 +108,7 @@ class ResumableDownloader(GuardedClient):
         except _TransientFailure as failure:
             raise SourceUnavailable(
                 f"{loggable_url(url)} {failure.problem}, {self._settings.attempts} times in a row.",
-                "Run it again later: it goes on where it stopped.",
+                "Run the command again later; the download continues where it stopped.",
             ) from None
 
     def _wait(self, state: RetryCallState) -> float:
@@ -153,10 +156,10 @@ class ResumableDownloader(GuardedClient):
                     return "refused"
                 _check_status(response, url, self._clock.now())
                 follows = response.status == HTTPStatus.PARTIAL_CONTENT and _continues_part(response, there, tag)
-                if not follows:  # before the new tag is there, which would vouch for it
+                if not follows:  # delete the old part before the new tag is stored, which would appear to belong to it
                     await asyncio.to_thread(path.unlink, missing_ok=True)
                 if response.status == HTTPStatus.PARTIAL_CONTENT and not follows:
-                    raise _TransientFailure("has changed meanwhile")
+                    raise _TransientFailure("changed during the download")
                 tag = response.headers.get("ETag", tag if follows else "")
                 await asyncio.to_thread(tag_file.write_text, tag, "utf-8")
                 with path.open("ab" if follows else "wb") as file:
@@ -169,8 +172,10 @@ class ResumableDownloader(GuardedClient):
                             )
         except (ClientError, OSError) as error:
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-                raise InputError(f"The disk of {path} is full.", "Make room and run it again: it goes on.") from None
-            raise (_PartReceived() if grown else _TransientFailure(f"breaks off: {_error_text(error)}")) from None
+                raise InputError(
+                    f"The disk of {path} is full.", "Free some space and run the command again; it continues."
+                ) from None
+            raise (_PartReceived() if grown else _TransientFailure(f"was cut off: {_error_text(error)}")) from None
         await asyncio.to_thread(tag_file.unlink)
         return "whole"
 
@@ -200,28 +205,28 @@ class ResumableDownloader(GuardedClient):
         """Return the checked URL, which must use HTTPS unless its host is in a network that the operator allows."""
         url = self._policy.check_url(text)
         if url.scheme != "https" and not self._policy.is_allowed_network(url.raw_host or ""):
-            raise AddressRefused(f"{loggable_url(url)} is not encrypted.", "Give an address that begins with https://.")
+            raise AddressRefused(f"{loggable_url(url)} is not encrypted.", "Use an address that begins with https://.")
         return url
 
 
 def _check_status(response: ClientResponse, url: str, now: dt.datetime) -> None:
     if response.status in _TRANSIENT_STATUSES:
-        raise _TransientFailure(f"answered {response.status}", retry_after(response.headers, now))
+        raise _TransientFailure(f"returned status {response.status}", retry_after(response.headers, now))
     if response.status not in {HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT}:
         hint = "Check the key." if response.status in {401, 403} else ""
-        raise SourceRefused(f"{loggable_url(url)} answered {response.status}.", hint)
+        raise SourceRefused(f"{loggable_url(url)} returned status {response.status}.", hint)
 
 
 def _check_size(url: str, path: Path, size: int) -> None:
     there = path.stat().st_size
     if there != size:
         path.unlink()
-        raise SourceRefused(f"{loggable_url(url)} has {there:,} bytes; {size:,} were announced.")
+        raise SourceRefused(f"{loggable_url(url)} has {there:,} bytes instead of the expected {size:,}.")
 
 
 def _partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
-    """Return the number of bytes saved by an interrupted attempt, and their ETag. Bytes without an ETag cannot be
-    used."""
+    """Return the number of bytes saved by an interrupted attempt, and their ETag; 0 and an empty string if there are
+    none or their ETag is missing or weak."""
     if not path.exists() or not tag_file.exists():
         return 0, ""
     tag = tag_file.read_text("utf-8")
@@ -229,8 +234,7 @@ def _partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
 
 
 def _is_strong_etag(tag: str) -> bool:
-    """Return whether the ETag is strong. A weak ETag does not guarantee that the bytes of a partial file are the
-    same."""
+    """Return whether the ETag is strong, that is, guarantees that the bytes of the file are the same."""
     return bool(tag) and not tag.startswith("W/")
 
 
@@ -240,15 +244,15 @@ def _continues_part(response: ClientResponse, there: int, tag: str) -> bool:
 
 
 async def _already_complete(response: ClientResponse, there: int, path: Path, tag_file: Path) -> Literal["whole"]:
-    """Handle a 416 response to a range request: if the total size equals the bytes on disk, the file was already
-    complete."""
+    """Handle a 416 response to a range request: return if the file on disk is complete, otherwise delete it and raise
+    _TransientFailure."""
     total = response.headers.get("Content-Range", "").rpartition("/")[2]
     if total == str(there):
         await asyncio.to_thread(tag_file.unlink)
         return "whole"
     await asyncio.to_thread(path.unlink)
-    raise _TransientFailure("has changed meanwhile")
+    raise _TransientFailure("changed during the download")
 
 
 def _error_text(error: ClientError | OSError) -> str:
-    return "no answer in time" if isinstance(error, TimeoutError) else network_error_text(error)
+    return "no response in time" if isinstance(error, TimeoutError) else network_error_text(error)

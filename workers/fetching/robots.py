@@ -1,5 +1,4 @@
-"""Limits on the load on other hosts: concurrent requests per host, and the paths that robots.txt (RFC 9309)
-disallows."""
+"""Limit concurrent requests per host, and respect robots.txt (RFC 9309)."""
 
 import asyncio
 from collections import OrderedDict
@@ -43,8 +42,8 @@ class HostSlots:
 
 
 ReadRobots = Callable[[URL], Awaitable[str | None]]
-"""Function that returns the text of a robots.txt, or None if there is none (4xx). Raises FullTextError if that cannot
-be determined."""
+"""Function that returns the text of a robots.txt, or None if there is none (status 4xx). Raises FullTextError if the
+file cannot be read."""
 
 _MOST_HOSTS = 2_000
 
@@ -74,9 +73,9 @@ class Robots:
             if known is None or known.until <= self._clock.monotonic():
                 known = await self._read_rules(origin)
         if known.rules is None:
-            raise DownloadRefused(f"{loggable_url(url)} is not read: the robots.txt of its host cannot be had.")
+            raise DownloadRefused(f"{loggable_url(url)} is not read: the robots.txt of its host cannot be read.")
         if not known.rules.can_fetch(str(url), self._agent):
-            raise DownloadRefused(f"{loggable_url(url)} is closed to robots by its host's robots.txt.")
+            raise DownloadRefused(f"{loggable_url(url)} is not read: the robots.txt of its host disallows it.")
 
     async def _read_rules(self, origin: URL) -> _Rules:
         try:
@@ -85,7 +84,7 @@ class Robots:
             rules = None
         else:
             rules = Protego.parse(text or "")
-        # Unknown rules are asked for again soon: the host may only have been slow.
+        # Rules that could not be read are requested again soon, because the host may only have been slow.
         seconds = self._seconds if rules is not None else min(self._seconds, 600.0)
         known = _Rules(rules, self._clock.monotonic() + seconds)
         self._known[origin] = known

@@ -1,4 +1,4 @@
-"""Settings that limit what a download from an address found in data can reach, and how much it can use."""
+"""Settings of downloads: the addresses that they can reach, and limits on their size and time."""
 
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated
@@ -42,10 +42,10 @@ class FetchingSettings(Frozen):
 
 
 class DownloadLimits(Frozen):
-    """Limits of one download. Time spent waiting for a slot at a busy host does not count."""
+    """Limits of one download. Time spent waiting for a connection slot does not count."""
 
     bytes: int = Field(default=50_000_000, gt=0)
-    """Maximum bytes of the body, and also of its decompressed content."""
+    """Maximum bytes of the body, before and after decompression."""
     seconds: float = Field(default=120.0, gt=0)
     """Maximum seconds from the first connection to the last byte, redirects included."""
     answer_seconds: float = Field(default=30.0, gt=0)
@@ -65,7 +65,7 @@ class TransferSettings(Frozen):
     answer_seconds: float = Field(default=120.0, gt=0)
     """Maximum seconds until the headers arrive, and, for a small response, until it is complete."""
     patience: float = Field(default=60.0, gt=0)
-    """Seconds without receiving any byte of a file after which the connection counts as broken."""
+    """Seconds without any byte received after which the connection counts as broken."""
     file_seconds: float = Field(default=6 * 3_600.0, gt=0)
     """Maximum seconds for one file, over all its connections."""
     attempts: int = Field(default=8, ge=1)

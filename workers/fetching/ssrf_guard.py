@@ -1,9 +1,9 @@
-"""Guard against server-side request forgery: which URLs and addresses can be visited, checked when names are resolved.
+"""Guard against server-side request forgery: check URLs, and the addresses to which their names resolve.
 
-Allowed are public addresses and the networks that the operator allows. The lists are those of the IANA special-purpose
-address registries (RFC 6890 and its successors), written out because `ipaddress.is_global` differs between patch
-releases of Python and calls multicast and 64:ff9b::/96 global. A connection is made only to the address that was
-checked."""
+Connections are allowed to public addresses and to the networks that the operator allows, and are made only to the
+address that was checked. The networks listed here are those of the IANA special-purpose address registries (RFC 6890
+and its successors); `ipaddress.is_global` differs between patch releases of Python, and counts multicast and
+64:ff9b::/96 as global."""
 
 import asyncio
 import re
@@ -52,7 +52,7 @@ def loggable_url(url: URL | str) -> str:
     try:
         bare = URL(url).with_user(None).with_query(None).with_fragment(None)
     except (ValueError, TypeError):
-        return "an address that is no URL"
+        return "an invalid URL"
     text = str(bare)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
@@ -69,37 +69,39 @@ class AddressPolicy:
         return cls(settings.networks, settings.ports)
 
     def check_url(self, text: str) -> URL:
-        """Return the URL if it is well formed and its host, if given as a literal address, is allowed. Raises
-        AddressRefused otherwise."""
+        """Parse and return the URL. Raises AddressRefused if it is malformed, or if its host is an IP address to which
+        connections are not allowed."""
         if len(text) > _LONGEST:
             raise AddressRefused(f"{loggable_url(text)} is longer than {_LONGEST:,} characters.")
         try:
             url = URL(text.strip())
         except ValueError as error:
-            raise AddressRefused(f"An address is no URL: {error}.") from None
+            raise AddressRefused(f"An address is not a valid URL: {error}.") from None
         if url.scheme not in _SCHEMES:
-            scheme = f"{url.scheme}:" if url.scheme else "no scheme"
-            raise AddressRefused(f"{loggable_url(url)} is not visited: it has {scheme}.", "Only http: and https: are.")
+            scheme = f"the scheme {url.scheme}:" if url.scheme else "no scheme"
+            raise AddressRefused(
+                f"{loggable_url(url)} cannot be fetched: it has {scheme}.", "Only http: and https: are allowed."
+            )
         if url.user is not None or url.password is not None:
-            raise AddressRefused(f"{loggable_url(url)} is not visited: it carries a user name or password.")
+            raise AddressRefused(f"{loggable_url(url)} contains a user name or password, which is not allowed.")
         host, port = url.raw_host, url.port
         if not host or not port:
-            raise AddressRefused(f"{loggable_url(url)} names no host or no port.")
+            raise AddressRefused(f"{loggable_url(url)} has no host or no valid port.")
         literal = _literal(host)
         if literal is not None:
             self.check_address(literal, port, loggable_url(url))
         elif not _NAME.fullmatch(host) or _NUMERIC_END.fullmatch(host):
-            raise AddressRefused(f"{loggable_url(url)} names its host in a form that is not visited.")
+            raise AddressRefused(f"The host of {loggable_url(url)} is not a valid name or address.")
         return url
 
     def is_allowed_network(self, host: str) -> bool:
-        """Return whether a host, if given as a literal address, is in an explicitly allowed network."""
+        """Return whether the host is an IP address in a network that the operator allows."""
         literal = _literal(host)
         return literal is not None and any(literal in item for item in self._allow if item.version == literal.version)
 
     def check_address(self, address: Address, port: int, where: str) -> None:
-        """Raise AddressRefused unless connections to the address are allowed. `where` describes the source of the
-        address in the error."""
+        """Raise AddressRefused unless connections to the address are allowed. `where` is the subject of the error
+        message, such as the URL."""
         meant = _embedded_ipv4(address)
         if any(
             item.version == network.version and item in network for item in (address, meant) for network in self._allow
@@ -108,12 +110,12 @@ class AddressPolicy:
         if not _is_public(meant):
             raise AddressRefused(
                 f"{where} leads to {address}, which is not a public address.",
-                "If it may be visited, name its network in ASSAYER_FETCHING__ALLOW.",
+                "To allow it, add its network to ASSAYER_FETCHING__ALLOW.",
             )
         if port not in self._ports:
             raise AddressRefused(
-                f"{where} leads to port {port}, which is not visited.",
-                "If it may be, name it in ASSAYER_FETCHING__PORTS.",
+                f"{where} leads to port {port}, which is not allowed.",
+                "To allow it, add it to ASSAYER_FETCHING__PORTS.",
             )
 
 
@@ -149,10 +151,9 @@ class HostResolver(Protocol):
 
 
 class SystemHostResolver:
-    """System resolver of this machine: hosts file and DNS, in the configured order.
+    """Resolver that uses this machine's configuration, such as hosts file and DNS.
 
-    A slow name server can delay other lookups, but no other work of the process, because lookups have threads of their
-    own."""
+    Lookups run in threads of their own, so that a slow name server delays only other lookups."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_LOOKUPS, thread_name_prefix="resolver")
@@ -177,8 +178,7 @@ class _CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Resolve a host name. If any of its addresses is disallowed, the name is refused, whatever its other addresses
-        are."""
+        """Resolve a host name. Raises AddressRefused if any of its addresses is not allowed."""
         addresses = await self._resolver.resolve(host)
         if not addresses:
             raise OSError(f"{host} has no address")
@@ -201,8 +201,8 @@ class _CheckedResolver(AbstractResolver):
 
 
 def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConnector:
-    """Return a connector that resolves names anew for each connection and checks the address again when it opens the
-    socket."""
+    """Return a connector that resolves names for each connection, without a cache, and checks the address again when it
+    opens the socket."""
 
     def open_socket(info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
         family, kind, protocol, _, place = info
@@ -245,7 +245,7 @@ class GuardedClient:
             connector=guarded_connector(self._policy, self._resolver),
             cookie_jar=DummyCookieJar(),
             headers=self._headers,
-            # Without aiohttp's own timeouts: each phase has a deadline of its own, and its error names the phase.
+            # aiohttp's timeouts are off: callers set a timeout for each phase, and their errors name the phase.
             timeout=ClientTimeout(total=None, sock_connect=None),
             auto_decompress=self._auto_decompress,
         )

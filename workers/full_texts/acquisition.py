@@ -1,5 +1,4 @@
-"""Acquisition of one paper's text: PDF locations are tried, best first, until one yields a PDF that can be fetched and
-read and that is the paper."""
+"""Acquire the text of one paper: try PDF locations, best first, until one has a readable PDF of this paper."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -24,7 +23,7 @@ from workers.full_texts.settings import FullTextSettings
 from workers.literature_apis.capabilities import LocatesPdfs
 from workers.outbound.source_requests import RequestContext
 
-NO_DATED_COPY = "no free copy is known to be of before the cutoff"
+NO_DATED_COPY = "no free copy is known to date from before the cutoff"
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _BEGINNING = 6_000
 """Number of characters at the start of a document in which its title is expected."""
@@ -46,7 +45,7 @@ class AcquisitionResult(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Return why no paper was obtained: the failure that came closest to success."""
+        """Return why no paper was obtained: the reason for stopping, or the failure that got furthest."""
         if self.given_up:
             return self.given_up
         errors = [attempt.error for attempt in self.attempts if attempt.error is not None]
@@ -64,8 +63,8 @@ def _progress(error: AssayerError) -> int:
 
 
 class Documents(Protocol):
-    """Interface of `workers.full_texts.document_store.DocumentStore`, in this process or another. Decisions about which
-    copies to use are left to the caller."""
+    """Fetches and reads documents, as `workers.full_texts.document_store.DocumentStore` does. Callers decide which
+    copies to use."""
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
         """Fetch the PDF into the archive. Raises FullTextError or StorageError."""
@@ -85,7 +84,7 @@ class FullTextAcquisition:
         self, paper: Paper, locators: Iterable[LocatesPdfs], context: RequestContext, window: Window = OPEN
     ) -> AcquisitionResult:
         """Acquire the text of a paper. Locators are queried only if no known location works, because their rate limits
-        are tight."""
+        are low."""
         hosts = self._settings.hosts
         tried = known_pdf_locations(paper, hosts, window)[: self._settings.copies]
         undated = bool(known_pdf_locations(paper, hosts)) and not tried
@@ -134,19 +133,18 @@ async def _locate(locator: LocatesPdfs, paper: Paper, context: RequestContext) -
 
 
 def check_same_paper(paper: Paper, text: ParsedPaper, url: str) -> None:
-    """Raise Unreadable if the PDF is a different document, such as a supplement, a poster or the target of a wrong
-    link."""
+    """Raise Unreadable if the PDF is another document than the paper, such as a supplement or a poster."""
     if not is_same_paper(paper, text):
         raise Unreadable(
-            f"{url} is another document: {text.title or 'untitled'!r:.120} instead of {paper.title!r:.120}.",
+            f"{url} is a different document: {text.title or 'untitled'!r:.120} instead of {paper.title!r:.120}.",
             "",
             "other_document",
         )
 
 
 def is_same_paper(paper: Paper, text: ParsedPaper) -> bool:
-    """Return whether the words of the paper's title occur near the start of the document. Short titles are not
-    conclusive."""
+    """Return whether the document's title resembles the paper's, or most words of the paper's title occur near the
+    start of the document. Titles of fewer than three long words always match."""
     if text.title and fuzz.token_sort_ratio(paper.title.casefold(), text.title.casefold()) >= 80:
         return True
     words = set(_WORD.findall(paper.title.casefold()))

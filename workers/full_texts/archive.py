@@ -1,4 +1,5 @@
-"""Archive of full texts: documents by digest, their parsed forms, and the result of downloading each address."""
+"""Archive of full texts: documents by digest, their parsed forms, and the result of the last download from each
+address."""
 
 import gzip
 import hashlib
@@ -26,12 +27,12 @@ _REFUSALS: dict[str, type[FullTextError]] = {
 }
 _PAPER, _TEI, _FAILED = ".json.gz", ".tei.xml.gz", ".failed.json"
 _TRANSIENT_CAUSES: tuple[UnreadableCause, ...] = ("broken_parser", "time")
-"""Causes that can lie outside the document, so that parsing is retried soon."""
+"""Causes that may not be the document's fault, so that parsing is retried soon."""
 Record = TypeVar("Record", bound=Frozen)
 
 
 class _Visit(Frozen):
-    """Result of one download from an address."""
+    """Result of the last download from an address."""
 
     url: str
     at: AwareDatetime
@@ -50,12 +51,12 @@ class _ParseFailure(Frozen):
 
 
 class FullTextArchive:
-    """Archive that consists only of files, each written atomically and named by a hash, so that any number of processes
-    can share it.
+    """Archive in plain files, each written atomically and named by a hash, so that any number of processes can share
+    it.
 
-    `documents/…/SHA256.pdf`; `readings/…/SHA256/` with TEI and sections for each parser and version, or the reason for
-    failure; `visits/…/HASH.json` for addresses. A damaged file counts as missing, and a damaged document is removed
-    when it is found, so that it is downloaded again on the next visit to its address."""
+    `documents/…/SHA256.pdf` are documents. `readings/…/SHA256/` has, for each parser and version, the TEI and sections
+    or the reason for failure. `visits/…/HASH.json` are results of downloads by address. A damaged file counts as
+    missing. A damaged document is deleted when it is read, so that it is downloaded again."""
 
     def __init__(self, storage: FileStorage, settings: FullTextSettings, clock: Clock) -> None:
         self._storage = storage
@@ -63,8 +64,8 @@ class FullTextArchive:
         self._clock = clock
 
     async def document_at(self, url: str) -> str | None:
-        """Return the digest of the document last downloaded from the address, or None when it should be downloaded
-        again. Raises the last failure if that is still valid."""
+        """Return the digest of the document last downloaded from the address; None if the address should be downloaded.
+        Raises the last download's failure again until it is time to retry."""
         visit = _loaded(_Visit, await self._storage.read(_visit_name(url)))
         if visit is None or visit.url != url:
             return None
@@ -94,8 +95,8 @@ class FullTextArchive:
         data = await self._storage.read(_document_name(sha256))
         if data is None or hashlib.sha256(data).hexdigest() == sha256:
             return data
-        _LOG.warning("the document %s is damaged in the store; it is removed, to be fetched anew", sha256)
-        with suppress(FullTextError):  # a store that may only be read
+        _LOG.warning("the document %s in the store is damaged; deleting it, so that it is fetched again", sha256)
+        with suppress(FullTextError):  # the store may be read-only
             await self._storage.delete(_document_name(sha256))
         return None
 
@@ -111,8 +112,7 @@ class FullTextArchive:
         return _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
 
     async def newest_tei(self, sha256: str) -> bytes | None:
-        """Return the stored TEI of the document from any GROBID server: the last by name if there are several, None if
-        there is none."""
+        """Return the document's stored TEI of the GROBID version whose name sorts last; None if there is none."""
         names = [name for name in await self._storage.names(_reading_folder(sha256)) if name.endswith(_TEI)]
         return await self.tei(sha256, max(names).removesuffix(_TEI)) if names else None
 
@@ -124,8 +124,7 @@ class FullTextArchive:
         await self._storage.write(f"{_reading_folder(sha256)}/{name}{_TEI}", gzip.compress(tei, 6))
 
     async def failure(self, sha256: str, name: str) -> Unreadable | None:
-        """Return why that parser could not read the document; None if no failure is recorded or the failure has
-        expired."""
+        """Return why the parser could not read the document; None if no failure is recorded or it is time to retry."""
         failure = _loaded(_ParseFailure, await self._storage.read(f"{_reading_folder(sha256)}/{name}{_FAILED}"))
         if failure is None:
             return None
@@ -160,7 +159,7 @@ def _reading_folder(sha256: str) -> str:
 
 
 def _loaded(kind: type[Record], data: bytes | None) -> Record | None:
-    """Return the record, or None if it is missing, damaged, or written by an incompatible version."""
+    """Parse a record; return None if it is missing, damaged, or written by an incompatible version."""
     if data is None:
         return None
     try:

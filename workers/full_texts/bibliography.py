@@ -1,4 +1,4 @@
-"""References of an idea's PDF, extracted by GROBID."""
+"""Extract the references from an idea's PDF with GROBID."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,15 +14,15 @@ from workers.full_texts.tei_reader import TeiReader
 
 @dataclass(frozen=True)
 class GrobidBibliography:
-    """Implements `workers.documents.idea_reader.Bibliography`."""
+    """Extracts references with GROBID; implements `workers.documents.idea_reader.Bibliography`."""
 
     grobid: GrobidPool
     teis: TeiReader
     seconds: float
 
     async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
-        """Return the references; empty if GROBID cannot read the PDF or is unreachable, in which case the references
-        are read from the text."""
+        """Return the references; empty if GROBID cannot read the PDF or is unreachable. Callers then parse them from
+        the text."""
         try:
             tei = await self.grobid.parse(pdf, source, self.seconds)
             return (await self.teis.read(tei, f"The TEI of {source}")).references
@@ -32,7 +32,7 @@ class GrobidBibliography:
 
 @asynccontextmanager
 async def open_bibliography(settings: GrobidSettings) -> AsyncIterator[GrobidBibliography | None]:
-    """Open the GROBID bibliography; yield None if no server is configured."""
+    """Open a pool of GROBID servers and yield a bibliography that uses it; yield None if no server is configured."""
     if not settings.urls:
         yield None
         return

@@ -1,4 +1,4 @@
-"""Places where a paper's text cites each work in its reference list, according to GROBID's TEI."""
+"""Find, in GROBID's TEI, the places where a paper's text cites each work in its reference list."""
 
 import re
 from typing import NamedTuple
@@ -11,8 +11,7 @@ from workers.full_texts.parsed_paper import ParsedPaper
 
 _TEI = "{http://www.tei-c.org/ns/1.0}"
 _OPEN, _CLOSE = "\ue000", "\ue001"
-"""Private-use characters that mark citations. They have no meaning in text, and are removed from the input before marks
-are inserted."""
+"""Private-use characters that mark citations. They are removed from the input before marks are inserted."""
 _MARK = re.compile(f"{_OPEN}(\\d{{1,5}}){_CLOSE}")
 
 
@@ -36,7 +35,7 @@ class CitingPaper(NamedTuple):
 
 
 def read_citing_paper(tei: bytes, source: str = "The TEI") -> CitingPaper:
-    """Parse TEI as `parse_tei` does, and also the citations in its text. Raises Unreadable."""
+    """Parse TEI as `parse_tei` does, and find the citations in its text. Raises Unreadable."""
     root = read_tei(tei.replace(_OPEN.encode(), b"").replace(_CLOSE.encode(), b""), source)
     works = works_by_entry(root)
     _mark(root, {name: number for number, name in enumerate(works)})

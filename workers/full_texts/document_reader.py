@@ -1,4 +1,4 @@
-"""Reader that reads each stored document once: with GROBID if available, otherwise in a child process."""
+"""Read stored documents with GROBID if it is available, otherwise in a child process, and store the result."""
 
 import asyncio
 import logging
@@ -36,10 +36,11 @@ class CachingDocumentReader:
         self._clock = clock
 
     async def read(self, sha256: str, source: str, seconds: float) -> ParsedPaper:
-        """Return the stored reading, or a new one. `source` names the document in errors. Raises FullTextError.
+        """Return the stored parsed paper, or parse the document now. `source` names the document in errors. Raises
+        FullTextError.
 
-        If GROBID cannot read the document or is unreachable, the embedded parser reads it; the paper states which
-        parser read it."""
+        If GROBID cannot read the document or is unreachable, the embedded parser reads it. The result names its
+        parser."""
         stored = await self._archive.parsed_names(sha256)
         if self._grobid is not None:
             paper = await self._by_grobid(self._grobid, sha256, source, seconds, stored)
@@ -50,7 +51,7 @@ class CachingDocumentReader:
     async def _by_grobid(
         self, grobid: GrobidPool, sha256: str, source: str, seconds: float, stored: list[str]
     ) -> ParsedPaper | None:
-        """Read the document with GROBID. Returns None if GROBID cannot read it, whether temporarily or permanently."""
+        """Return the document as read by GROBID; None if GROBID cannot read it, temporarily or permanently."""
         version = await grobid.version()
         if version is None:
             return await self._latest(sha256, stored)
@@ -75,7 +76,8 @@ class CachingDocumentReader:
         return paper
 
     async def _tei(self, grobid: GrobidPool, sha256: str, name: str, source: str, seconds: float) -> bytes:
-        """Return the TEI. It is stored separately from its parsed form, so that an improved parser needs no server."""
+        """Return the document's TEI, stored or new. TEI is stored besides its parsed form, so that an improved TEI
+        parser does not need GROBID again."""
         tei = await self._archive.tei(sha256, name)
         if tei is None:
             pdf = await self._document(sha256, source)
@@ -87,17 +89,17 @@ class CachingDocumentReader:
         return tei
 
     async def _with_shown_text_only(self, paper: ParsedPaper, sha256: str, source: str) -> ParsedPaper:
-        """Remove hidden text from GROBID's reading; return the reading unchanged if the embedded parser cannot
-        read the document."""
+        """Remove hidden text from the paper as read by GROBID; return it unchanged if the embedded parser cannot read
+        the document."""
         try:
             pages = await self._embedded.pages(await self._document(sha256, source), source)
         except Unreadable as error:
-            _LOG.warning("hidden text is not looked for in GROBID's reading: %s", error)
+            _LOG.warning("hidden text cannot be removed from GROBID's output: %s", error)
             return paper
         return await asyncio.to_thread(with_shown_text_only, paper, pages)
 
     async def _latest(self, sha256: str, stored: list[str]) -> ParsedPaper | None:
-        """Return the latest stored GROBID reading, of any GROBID version; None if there is none."""
+        """Return the stored paper of the GROBID version whose name sorts last; None if there is none."""
         names = [name for name in stored if name.startswith("grobid-")]
         return await self._archive.paper(sha256, names[-1]) if names else None
 
@@ -125,7 +127,7 @@ class CachingDocumentReader:
     async def _document(self, sha256: str, source: str) -> bytes:
         pdf = await self._archive.document(sha256)
         if pdf is None:
-            raise StoredCopyLost(f"{source} is missing from the document store, or damaged there.", "Fetch it again.")
+            raise StoredCopyLost(f"{source} is missing or damaged in the document store.", "Fetch it again.")
         return pdf
 
 

@@ -1,4 +1,4 @@
-"""Store of archived PDFs and their parsed forms; one process can serve the store to many."""
+"""Fetch PDFs into the archive and read them."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,7 +22,7 @@ from workers.outbound.store import InMemorySharedState, SharedState
 
 @dataclass(frozen=True)
 class DocumentStore:
-    """Implements `workers.full_texts.acquisition.Documents`."""
+    """Combines a fetcher and a reader over one archive; implements `workers.full_texts.acquisition.Documents`."""
 
     fetcher: ArchivingPdfFetcher
     reader: CachingDocumentReader
@@ -44,8 +44,9 @@ async def open_document_store(
     state: SharedState | None = None,
     claims: Claims | None = None,
 ) -> AsyncIterator[DocumentStore]:
-    """Open a document store at `store`, an fsspec URL. Only with `state` is the request rate for repositories shared
-    with other processes, and only with `claims` are the addresses being downloaded. Raises ConfigurationError."""
+    """Open a document store at `store`, an fsspec URL. Without `state`, rate limits of repositories apply to this
+    process only; without `claims`, several processes can download the same address at once. Raises
+    ConfigurationError."""
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(GrobidPool(grobid)) if grobid.urls else None
         archive = FullTextArchive(FileStorage(store), settings, clock)

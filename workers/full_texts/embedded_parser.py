@@ -1,5 +1,4 @@
-"""Parser for PDFs without GROBID: sandboxed child processes; headings are detected by their type, references by their
-form."""
+"""Parse PDFs without GROBID, in sandboxed child processes."""
 
 import asyncio
 import logging
@@ -21,7 +20,7 @@ _LAYOUT = "5"
 
 
 class EmbeddedParser:
-    """Parser that runs a limited number of child processes at a time, first come, first served."""
+    """Parses PDFs in a limited number of concurrent child processes, first come, first served."""
 
     def __init__(self, limits: PdfLimits, at_once: int) -> None:
         self._limits = limits
@@ -34,13 +33,13 @@ class EmbeddedParser:
             parsed = await extract_pdf(pdf, self._limits, source)
         if parsed.unlooked_pages:
             _LOG.warning(
-                "%s: %d of %d pages were not rendered, for want of time: text that is covered or cut off there counts",
+                "%s: %d of %d pages were not rendered in time: text that is covered or cut off there is not removed",
                 source, parsed.unlooked_pages, parsed.pages,
             )  # fmt: skip
         return await asyncio.to_thread(_paper, parsed, self.version)
 
     async def pages(self, pdf: bytes, source: str) -> PdfText:
-        """Return the shown and hidden text of the pages, as extracted. Raises Unreadable."""
+        """Return the visible and the hidden text of the pages. Raises Unreadable."""
         async with self._slots:
             return await pdf_text(pdf, self._limits, source)
 
@@ -59,5 +58,5 @@ def _paper(parsed: ParsedPdf, version: str) -> ParsedPaper:
 
 
 def _without_references(sections: Iterable[Section]) -> Iterable[Section]:
-    """Remove the reference list from the sections, unless no reference could be parsed from it."""
+    """Yield the sections that are not the reference list."""
     return (section for section in sections if part_of(section.title) != "references")

@@ -1,4 +1,4 @@
-"""Client of one GROBID server's REST API. Returns the outcome of each request without retrying."""
+"""Client of one GROBID server's REST API. It reports the outcome of each request and does not retry."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ class GrobidTei(NamedTuple):
 
 
 class GrobidEmpty(NamedTuple):
-    """Response with status 204: GROBID read the document and found nothing in it."""
+    """Response with status 204: GROBID found no text in the document."""
 
 
 class GrobidBusy(NamedTuple):
@@ -70,18 +70,18 @@ OUTCOME_LABELS: dict[type[GrobidOutcome], str] = {
 
 
 class GrobidTransport(Protocol):
-    """Way of sending documents to GROBID."""
+    """Transport that sends documents to GROBID."""
 
     async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
-        """Send the document without a deadline of its own; a cancelled request leaves no resources behind."""
+        """Send the document and return the outcome, without a timeout. Cancellation aborts the request."""
         ...
 
 
 async def send_document(
     transport: GrobidTransport, session: ClientSession, url: str, pdf: bytes, settings: GrobidSettings
 ) -> GrobidOutcome:
-    """Send a document and return the outcome. While the server does not respond, check periodically that it is alive,
-    and give up if it is not."""
+    """Send a document and return the outcome. Until the server responds, check periodically that it is alive, and give
+    up if it is not."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + settings.document_seconds
     request = asyncio.create_task(transport.post(url, pdf))
@@ -92,9 +92,9 @@ async def send_document(
             if done:
                 return request.result()
             if loop.time() >= deadline:
-                return GrobidBroken(f"no answer within {settings.document_seconds:g} s")
+                return GrobidBroken(f"no response within {settings.document_seconds:g} s")
             if not await is_alive(session, url, settings.alive_seconds):
-                return GrobidBroken("it stopped answering")
+                return GrobidBroken("it stopped responding")
     finally:
         if not request.done():
             request.cancel()
@@ -110,7 +110,7 @@ async def is_alive(session: ClientSession, url: str, seconds: float) -> bool:
 
 
 async def server_version(session: ClientSession, url: str, seconds: float) -> str | None:
-    """Return the server's version, or None if it reports none. Older servers return the bare version, newer ones
+    """Return the server's version; None if it does not report one. Older servers return the bare version, newer ones
     JSON."""
     try:
         async with session.get(f"{url}/api/version", timeout=ClientTimeout(total=seconds)) as response:
@@ -127,7 +127,7 @@ async def server_version(session: ClientSession, url: str, seconds: float) -> st
 
 
 class AiohttpGrobidTransport:
-    """Implements GrobidTransport without threads, on reused connections."""
+    """Transport that uses aiohttp, without threads and with reused connections."""
 
     def __init__(self, session: ClientSession) -> None:
         self._session = session
@@ -155,20 +155,20 @@ def most_bytes(status: int) -> int:
 
 
 def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
-    """Return the outcome of a response, of whose body at most `most_bytes` were read."""
+    """Return the outcome indicated by a response. `body` is its beginning, at most `most_bytes(status)` bytes."""
     if status == 200:
-        return GrobidTei(body) if len(body) <= MAX_TEI_BYTES else GrobidRefused("too_large", "its TEI is too long")
+        return GrobidTei(body) if len(body) <= MAX_TEI_BYTES else GrobidRefused("too_large", "its TEI is too large")
     if status == 204:
         return GrobidEmpty()
     if status in (429, 503):
         return GrobidBusy()
-    said = " ".join(body.decode("utf-8", "replace").split())
-    code = next((code for code in _CODE.findall(said) if code in _FAULTS_OF_DOCUMENTS), None)
+    message = " ".join(body.decode("utf-8", "replace").split())
+    code = next((code for code in _CODE.findall(message) if code in _FAULTS_OF_DOCUMENTS), None)
     if code is not None:
-        return GrobidRefused(_FAULTS_OF_DOCUMENTS[code], said)
+        return GrobidRefused(_FAULTS_OF_DOCUMENTS[code], message)
     if status in (400, 409, 413, 415):
-        return GrobidRefused("refused", f"{status} {said}")
-    return GrobidBroken(f"{status} {said}")
+        return GrobidRefused("refused", f"{status} {message}")
+    return GrobidBroken(f"{status} {message}")
 
 
 async def _read(response: ClientResponse, most: int) -> bytes:

@@ -1,8 +1,8 @@
-"""Transport that sends one document with GROBID's own Python client (grobid-client-python).
+"""Transport that sends documents with GROBID's own Python client (grobid-client-python).
 
-That client only makes the request; its handling of errors and of 503 is not used. By default it treats a server's
-silence as a result for the document, retries without limit, opens a connection per document, and, for each cancelled
-request, blocks a thread until the server responds. This module avoids all of that."""
+That client only makes the request; its handling of errors and of 503 is overridden. By default it treats a missing
+response as the document's result, retries without limit, opens a connection per document, and blocks a thread after a
+cancellation until the server responds. This module avoids all of that."""
 
 import asyncio
 import logging
@@ -32,13 +32,14 @@ _SHOWN = 2_000
 
 
 class OfficialGrobidTransport:
-    """Implements `workers.full_texts.grobid_client.GrobidTransport`, using one thread per document in progress."""
+    """Transport that uses one thread per document in progress; implements
+    `workers.full_texts.grobid_client.GrobidTransport`."""
 
     def __init__(self, settings: GrobidSettings) -> None:
         self._clients = {url: _Client(url, settings) for url in settings.urls}
 
     async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
-        """Send the document. Cancelling the request closes its connection and ends its thread."""
+        """Send the document and return the outcome. Cancellation closes the connection and ends the thread."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[GrobidOutcome] = loop.create_future()
         request = _Request()
@@ -49,10 +50,10 @@ class OfficialGrobidTransport:
 
         def work() -> None:
             outcome = self._clients[url].outcome(pdf, request)
-            with suppress(RuntimeError):  # the loop has ended
+            with suppress(RuntimeError):  # the loop may have been closed
                 loop.call_soon_threadsafe(settle, outcome)
 
-        # A daemon: what a thread waits for does not hold up the end of the process.
+        # A daemon thread, so that a waiting request does not keep the process from ending.
         threading.Thread(target=work, daemon=True, name="grobid-client-python").start()
         try:
             return await answer
@@ -74,8 +75,8 @@ class _Request:
                 _cut(connection)
 
     def end(self) -> None:
-        """Abort the request by closing its connection, unless it is already answered or the connection now
-        belongs to another request."""
+        """Abort the request by closing its connection, unless it is already answered or the connection now belongs to
+        another request."""
         with _OWNERS:
             self._ended = True
             if self._connection is not None and self._connection.owner is self:
@@ -88,15 +89,15 @@ class _Request:
 
 
 def _cut(connection: "_Connection") -> None:
-    """Shut the connection down, which wakes any thread reading from it."""
+    """Shut down the connection, which wakes a thread that reads from it."""
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(SHUT_RDWR)
 
 
 class _ServerLost(Exception):
-    """Loss of the connection to the server. Not an OSError, because the client treats an OSError as a file that cannot
-    be opened."""
+    """Failed connection to the server. It is not an OSError, because the client interprets an OSError as a file that
+    cannot be opened."""
 
 
 _OWNERS = threading.Lock()
@@ -113,7 +114,7 @@ class _Connection(HTTPConnection):
         _current.request.takes(self)
 
     def putrequest(self, *args: Any, **kwargs: Any) -> None:
-        """Start the request, on a new connection if the server is about to close the old one."""
+        """Start the request, on a new connection if the server may be about to close the old one."""
         if self.idle_since is not None and time.monotonic() - self.idle_since > _KEEP_SECONDS:
             self.close()
         if self.sock is not None:
@@ -151,7 +152,7 @@ class _Client(GrobidClient):
     def outcome(self, pdf: bytes, request: _Request) -> GrobidOutcome:
         _current.request = request
         try:
-            body: Any  # what `call_api` read, whatever the client calls it
+            body: Any  # bytes from `call_api`, although the client declares text
             _, status, body = self.process_pdf(
                 "processFulltextDocument",
                 pdf,
@@ -159,14 +160,14 @@ class _Client(GrobidClient):
                 consolidate_citations=False,
                 include_raw_citations=True,
             )
-        except Exception as error:  # noqa: BLE001 - a thread's; whatever the client raises, the document goes elsewhere
+        except Exception as error:  # noqa: BLE001 - reported to the pool, which sends the document to another server
             return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
         finally:
             request.is_answered()
         return grobid_outcome(status, body if isinstance(body, bytes) else str(body).encode())
 
     def _configure_logging(self) -> None:
-        """Use this module's logger. The client's own method would remove handlers set by other code, and print."""
+        """Use this module's logger; the client's own method would remove other code's handlers and print to stdout."""
         self.logger = _LOG
 
     def call_api(
@@ -179,8 +180,8 @@ class _Client(GrobidClient):
         files: dict[str, Any] | None = None,
         timeout: int | None = None,
     ) -> tuple[Any, int]:
-        """Send a request with a bounded response, without redirects, on a reused connection. The form is the client's,
-        except that options it leaves to the server's defaults are stated explicitly."""
+        """Send a request on a reused connection, without redirects, and limit the size of the response. The form is
+        that of the client, with all options stated explicitly."""
         fields: list[RequestField | tuple[str, str]] = [*{**FORM_OPTIONS, **(data or {})}.items()]
         for name, (filename, handle, kind, more) in (files or {}).items():
             part = RequestField(name, handle.read(), filename=filename, headers=dict(more))
@@ -205,7 +206,7 @@ class _Client(GrobidClient):
         return SimpleNamespace(text=bytes(body[:most])), response.status
 
     def _handle_server_busy_retry(self, file_path: str, retry_func: Callable[..., Any], *_: Any, **__: Any) -> Any:
-        """Return 503 without retrying, because the pool decides which server gets the document next."""
+        """Return status 503 without retrying: the pool decides which server gets the document next."""
         return file_path, 503, b""
 
     def _handle_unexpected_error(self, file_path: str, error: Exception) -> tuple[str, int, str]:

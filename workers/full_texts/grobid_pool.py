@@ -1,5 +1,5 @@
-"""Pool of GROBID servers: the least loaded server gets the next document, and no document is lost when a server
-fails."""
+"""Pool of GROBID servers: the least loaded server gets the next document, and a document whose server fails is sent to
+another."""
 
 import asyncio
 import logging
@@ -40,8 +40,8 @@ class _Server:
 
 
 class GrobidLoadBalancer:
-    """Load balancer that chooses the server for the next document. A server's slots are free, busy with a document, or
-    resting after a 503. All times are from one monotonic clock."""
+    """Chooses the server for the next document. Each slot of a server is free, busy with a document, or resting after a
+    503. All times are from one monotonic clock."""
 
     def __init__(self, urls: Sequence[str], slots: int, rest: float, longest_rest: float) -> None:
         self._servers = {url: _Server(url) for url in urls}
@@ -58,8 +58,8 @@ class GrobidLoadBalancer:
         return tuple(server.url for server in self._servers.values() if server.up)
 
     def acquire(self, now: float, avoid: Collection[str] = ()) -> str | None:
-        """Return the least loaded server with a free slot, choosing a server in `avoid` only if no other has a free
-        slot; None if no slot is free."""
+        """Take a slot of the least loaded server and return its URL; None if no slot is free. A server in `avoid` is
+        chosen only if no other server has a free slot."""
         free = [server for server in self._servers.values() if server.up and self._load(server, now) < self._slots]
         if not free:
             return None
@@ -69,12 +69,12 @@ class GrobidLoadBalancer:
         return best.url
 
     def next_change(self, now: float) -> float | None:
-        """Return when the first resting slot of an available server can be used again; None if none is resting."""
+        """Return the time at which the first resting slot can be used again; None if no slot is resting."""
         ends = (end for server in self._servers.values() if server.up for end in server.resting_until)
         return min((end for end in ends if end > now), default=None)
 
     def release(self, url: str) -> None:
-        """Free the slot of a document that was withdrawn before the server had read it."""
+        """Free the slot of a document for which the server returned no response."""
         self._servers[url].busy -= 1
 
     def mark_answered(self, url: str) -> None:
@@ -82,7 +82,7 @@ class GrobidLoadBalancer:
         self._servers[url].refusals = 0
 
     def mark_busy(self, url: str, now: float) -> None:
-        """Record a 503, which means that another client also uses the server. One slot rests, twice as long after each
+        """Record a 503, which occurs when other clients use the server too. The slot rests, twice as long after each
         consecutive 503."""
         server = self._servers[url]
         server.busy -= 1
@@ -90,8 +90,8 @@ class GrobidLoadBalancer:
         server.refusals += 1
 
     def mark_down(self, url: str) -> bool:
-        """Take the server out of the pool until `mark_up`, and return whether it was in the pool. Its slots are
-        released separately."""
+        """Take the server out of the pool until `mark_up`, and return whether it was in the pool. Busy slots stay busy
+        until they are released."""
         server = self._servers[url]
         was_up, server.up = server.up, False
         return was_up
@@ -111,12 +111,12 @@ _LOG = logging.getLogger(__name__)
 
 
 class GrobidPool:
-    """Pool of GROBID servers, open in one event loop within its `async with` block. It runs one task per server that is
-    down, and is the `SlotSource` of its own gate."""
+    """Pool of GROBID servers, which is the `SlotSource` of its own gate and runs one task per server that is down. Use
+    as an async context manager, in one event loop."""
 
     def __init__(self, settings: GrobidSettings) -> None:
         if not settings.urls:
-            raise ConfigurationError("No GROBID server is set.", "Set ASSAYER_GROBID__URLS.")
+            raise ConfigurationError("No GROBID server is configured.", "Set ASSAYER_GROBID__URLS.")
         self._settings = settings
         self._balancer = GrobidLoadBalancer(
             settings.urls, settings.slots, settings.busy_seconds, settings.busy_seconds_max
@@ -125,7 +125,7 @@ class GrobidPool:
         self._transport: GrobidTransport | None = None
         self._arrivals = count()
         self._out_since: float | None = None
-        """Time since when no server has been available; None while one is."""
+        """Time at which the last available server went down; None while a server is available."""
         self._gate = PriorityGate(self)
         self._recoveries: set[asyncio.Task[None]] = set()
         self._version: str | None = None
@@ -158,11 +158,13 @@ class GrobidPool:
         return self._session
 
     def acquire(self, avoid: Collection[str]) -> str | None:
-        """Acquire a slot and return its server; None if no slot is free. Called by the gate. Raises ParserUnavailable
-        once all servers have been down for too long."""
+        """Take a slot and return its server; None if no slot is free. Called by the gate. Raises ParserUnavailable if
+        all servers have been down for `outage_seconds`."""
         now = asyncio.get_running_loop().time()
         if self._out_since is not None and now - self._out_since >= self._settings.outage_seconds:
-            raise ParserUnavailable("No GROBID server is in reach.", "Check that they run and ASSAYER_GROBID__URLS.")
+            raise ParserUnavailable(
+                "No GROBID server can be reached.", "Check that the servers in ASSAYER_GROBID__URLS are running."
+            )
         return self._balancer.acquire(now, avoid)
 
     def release(self, slot: str) -> None:
@@ -175,19 +177,19 @@ class GrobidPool:
         return min((moment - now for moment in moments), default=None)
 
     async def parse(self, pdf: bytes, source: str, seconds: float) -> bytes:
-        """Return the document's TEI within `seconds`. Raises Unreadable when the document is at fault,
-        ParserUnavailable when no server had a free slot in time or all are unreachable."""
+        """Return the document's TEI. Raises Unreadable if GROBID cannot read the document, and ParserUnavailable if no
+        server is reachable or reads it within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 return _tei(await self._parse_on_some_server(pdf, source), source)
         except TimeoutError:
             raise ParserUnavailable(
-                f"GROBID did not read {source} within {seconds:.0f} s.", "Add servers, or raise their slots."
+                f"GROBID did not read {source} within {seconds:.0f} s.", "Add servers, or increase their slots."
             ) from None
 
     async def _parse_on_some_server(self, pdf: bytes, source: str) -> GrobidTei | GrobidEmpty | GrobidRefused:
-        """Send a document until a server returns a result for it. Slots are assigned to documents in order of arrival;
-        a document that is sent again keeps its place."""
+        """Send a document until a server returns a result for it. Slots go to documents in order of arrival; a document
+        that is sent again keeps its place."""
         arrival = next(self._arrivals)
         broke: list[str] = []
         avoid: list[str] = []
@@ -211,17 +213,17 @@ class GrobidPool:
                 )
                 if self._version is not None:
                     break
-                self._remove_server(url, "it does not tell its version")
+                self._remove_server(url, "it does not report its version")
             return self._version
 
     async def alive(self) -> dict[str, bool]:
-        """Return whether each server is alive, checking now."""
+        """Check whether each server is alive, and return the results by URL."""
         urls = self._settings.urls
         answers = (grobid_client.is_alive(self._open_session, url, self._settings.alive_seconds) for url in urls)
         return dict(zip(urls, await asyncio.gather(*answers), strict=True))
 
     async def _send(self, url: str, pdf: bytes) -> GrobidOutcome:
-        """Send the document and report the outcome to the load balancer, whatever it is."""
+        """Send the document, and report the outcome to the load balancer."""
         session = self._open_session
         transport = self._transport or AiohttpGrobidTransport(session)
         try:
@@ -241,11 +243,11 @@ class GrobidPool:
         return outcome
 
     def _remove_server(self, url: str, why: str) -> None:
-        """Take a server out of the pool until it responds as alive."""
+        """Take a server out of the pool until a liveness check succeeds."""
         if not self._balancer.mark_down(url):
             return
         GROBID_UP.labels(url).set(0)
-        _LOG.warning("GROBID server %s leaves the pool: %s", url, why)
+        _LOG.warning("GROBID server %s is removed from the pool: %s", url, why)
         if not self._balancer.any_up:
             self._out_since = asyncio.get_running_loop().time()
         task = asyncio.create_task(self._recover(url))
@@ -271,7 +273,7 @@ def _transport(settings: GrobidSettings, session: ClientSession) -> GrobidTransp
     if settings.client == "aiohttp":
         return AiohttpGrobidTransport(session)
     handled = logging.NullHandler()
-    logging.root.addHandler(handled)  # without a handler, the client would set up logging when it is imported
+    logging.root.addHandler(handled)  # without a root handler, importing the client would configure logging
     try:
         from workers.full_texts.grobid_official_client import OfficialGrobidTransport
     finally:
@@ -283,10 +285,10 @@ def _tei(outcome: GrobidTei | GrobidEmpty | GrobidRefused, source: str) -> bytes
     if isinstance(outcome, GrobidTei):
         return outcome.body
     if isinstance(outcome, GrobidEmpty):
-        raise Unreadable(f"GROBID found nothing in {source}.", "It may be a scan.", "no_text")
+        raise Unreadable(f"GROBID found no text in {source}.", "It may be a scan.", "no_text")
     raise Unreadable(f"GROBID refused {source}: {outcome.detail}.", "", outcome.cause)
 
 
 def _too_many_failures(source: str, times: int, last: GrobidBroken) -> Unreadable:
-    message = f"{times} GROBID servers broke down over {source}; the last: {last.detail}."
+    message = f"GROBID servers failed {times} times on {source}. Last failure: {last.detail}."
     return Unreadable(message, "Read it without GROBID.", "broken_parser")

@@ -1,5 +1,5 @@
-"""Parser that converts GROBID's TEI to sections and references. The TEI is untrusted: DTDs, entities and network access
-are disabled."""
+"""Convert GROBID's TEI to sections and references. The TEI is untrusted: DTDs, entities and network access are
+disabled."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,21 +19,21 @@ _ROMAN = re.compile(r"[IVX]+")
 _ROMAN_PAIR = re.compile(r"[IVX]{2,}|[VX]")
 _LETTER = re.compile(r"[A-Z]")
 _SUBJECT_OPENS: tuple[PaperPart | None, ...] = (None, "abstract", "introduction")
-"""Parts after which a title that only names its subject opens a section; elsewhere, the text under that title belongs
-to the preceding part."""
+"""Parts after which a heading that names no standard part opens a section; after other parts, it is a subheading."""
 
 
 class HeadedText(NamedTuple):
     """Text under one heading; both may be empty."""
 
     number: str
-    """Number of the heading, if it is given separately from the title."""
+    """Number of the heading, if it is separate from the title."""
     title: str
     text: str
 
 
 def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
-    """Return the main sections, with inner headings on separate lines; sections without text are left out."""
+    """Return the main sections, with subheadings as separate lines of their text, without sections that have no
+    text."""
     headed = [_headed(piece) for piece in pieces]
     opens = _openings(headed)
     sections: list[tuple[str, list[str]]] = []
@@ -49,7 +49,7 @@ def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
 
 
 def _headed(piece: HeadedText) -> HeadedText:
-    """Move the number at the start of the title to `number`, unless the number is already separate."""
+    """Return the heading with the number at the start of its title moved to `number`, unless that is already set."""
     title = " ".join(piece.title.split())
     number = piece.number.strip().strip(".):") or number_of(title)
     return HeadedText(number, without_number(title), piece.text)
@@ -94,7 +94,7 @@ def _opens(title: str, part: PaperPart | None, current: PaperPart | None) -> boo
         return current in _SUBJECT_OPENS
     if part != current:
         return True
-    # Names of methods (participants, procedure, data …) are also those of their subsections.
+    # Headings such as participants, procedure or data are usually subsections of the methods.
     return part != "methods" and opens_part(title) is not None
 
 
@@ -111,7 +111,8 @@ _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 
 
 def parse_tei(tei: bytes, source: str = "The TEI") -> ParsedPaper:
-    """Parse TEI. Raises Unreadable if it is not TEI, declares entities or has no text. `source` names it in errors."""
+    """Parse TEI. `source` names it in errors. Raises Unreadable if the data is not TEI, is too large, declares entities
+    or has no text."""
     return paper_of_tei(read_tei(tei, source), source)
 
 
@@ -133,9 +134,9 @@ def read_tei(tei: bytes, source: str) -> etree._Element:
     """Return the root element. Raises Unreadable if the data is not TEI, is too large or declares entities."""
     if len(tei) > MAX_TEI_BYTES:
         raise Unreadable(f"{source} has more than {MAX_TEI_BYTES / 1e6:g} MB.", "", "too_large")
-    # Read as UTF-8 whatever it declares, so that no other encoding can hide a declaration from this look.
+    # Always parsed as UTF-8, so that no other encoding can hide a declaration from this check.
     if _TYPED.search(tei):
-        raise Unreadable(f"{source} declares a document type or entities, which GROBID never does.", "", "markup")
+        raise Unreadable(f"{source} declares a document type or entities, so it is not from GROBID.", "", "markup")
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False,
         remove_comments=True, remove_pis=True,
@@ -145,7 +146,7 @@ def read_tei(tei: bytes, source: str) -> etree._Element:
     except etree.XMLSyntaxError as error:
         raise Unreadable(f"{source} is not well-formed XML: {error.msg}.", "", "markup") from None
     if etree.QName(root).localname != "TEI":
-        raise Unreadable(f"{source} is XML but no TEI: its root is {root.tag!s:.60}.", "", "markup")
+        raise Unreadable(f"{source} is XML but not TEI: its root element is {root.tag!s:.60}.", "", "markup")
     return root
 
 
@@ -192,7 +193,7 @@ def _back(root: etree._Element) -> Iterator[HeadedText]:
 
 
 def _pieces(parent: etree._Element) -> Iterator[HeadedText]:
-    """Yield the divisions of a part of the text; GROBID does not nest the divisions of a body."""
+    """Yield the text of an element, if it has text of its own, and of its divisions."""
     loose = _blocks(parent)
     if loose or any(_name(child) == "head" for child in parent):
         yield _piece(parent, loose)
@@ -220,7 +221,7 @@ def _entries(root: etree._Element) -> list[etree._Element]:
 
 
 def works_by_entry(root: etree._Element) -> dict[str, CitedWork]:
-    """Return cited works by the ids that the text uses for them, such as `b12`."""
+    """Return cited works by the ids with which the text refers to them, such as `b12`."""
     return {name: _work(entry) for entry in _entries(root) if (name := entry.get(_XML_ID))}
 
 

@@ -1,4 +1,4 @@
-"""Export of a paper's full text, as read by GROBID, in common formats: TEI, JSON and Markdown."""
+"""Export a paper's full text, as read by GROBID, as TEI, JSON or Markdown."""
 
 import hashlib
 from dataclasses import dataclass
@@ -13,27 +13,29 @@ from workers.full_texts.tei_reader import TeiFormat, TeiReader
 @dataclass(frozen=True)
 class PaperExport:
     archive: FullTextArchive
-    """Archive from which GROBID's TEI is taken and in which new TEI is stored."""
+    """Archive that is searched for TEI, and in which new TEI is stored."""
     grobid: GrobidPool | None
     teis: TeiReader
     seconds: float
     """Maximum seconds for one document."""
 
     async def tei(self, pdf: bytes, source: str) -> bytes:
-        """Return the stored TEI from any GROBID version, or have a server process the document now. Raises
-        ConfigurationError if no server is configured, Unreadable, ParserUnavailable."""
+        """Return the document's stored TEI from any GROBID version, or send it to a server now. Raises
+        ConfigurationError if no server is configured, Unreadable, or ParserUnavailable."""
         sha256 = hashlib.sha256(pdf).hexdigest()
         stored = await self.archive.newest_tei(sha256)
         if stored is not None:
             return stored
         if self.grobid is None:
             raise ConfigurationError(
-                f"{source} has not been read by GROBID, and no server is set.",
-                "Set ASSAYER_GROBID__URLS (docs/run/services.md), or give a TEI file.",
+                f"{source} has not been read by GROBID, and no GROBID server is configured.",
+                "Set ASSAYER_GROBID__URLS (docs/run/services.md), or pass a TEI file.",
             )
         version = await self.grobid.version()
         if version is None:
-            raise ParserUnavailable("No GROBID server is in reach.", "Check that they run and ASSAYER_GROBID__URLS.")
+            raise ParserUnavailable(
+                "No GROBID server can be reached.", "Check that the servers in ASSAYER_GROBID__URLS are running."
+            )
         tei = await self.grobid.parse(pdf, source, self.seconds)
         await self.archive.add_tei(sha256, grobid_reading_name(version), tei)
         return tei

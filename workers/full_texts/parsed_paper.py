@@ -1,4 +1,4 @@
-"""Parser output for one document, independent of the paper to which the document belongs."""
+"""Parsed form of one document, without the id of the paper to which it belongs."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ class ParsedPaper(Frozen):
     """Sections of the paper; the abstract comes first if there is one."""
     references: tuple[CitedWork, ...] = ()
     flags: tuple[TextFlag, ...] = ()
-    """Flagged text that is invisible to a reader, excluded from the other fields."""
+    """Flagged text that readers cannot see; it is not part of the other fields."""
 
     def full_text(self, paper: PaperId) -> FullText:
         return FullText(

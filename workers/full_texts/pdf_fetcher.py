@@ -1,4 +1,4 @@
-"""Fetcher of PDFs into the archive, at the rate that each repository allows; failures are recorded.
+"""Fetch PDFs into the archive, within each repository's rate limit, and record failures there.
 
 Processes share the archive and, through the database, the claims on addresses and the rate limits."""
 
@@ -55,9 +55,9 @@ class ArchivingPdfFetcher:
         self._settings = settings
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
-        """Fetch the PDF into the archive. Raises this download's failure, or the previous failure while that is still
-        valid. Other FullTextErrors come from the archive. Raises StorageError when the store of claims and rate limits
-        is unreachable."""
+        """Fetch the PDF into the archive, unless it is there. Raises the download's failure, or the previous one until
+        it is time to retry; other FullTextErrors if the archive fails; StorageError if the store of claims and rate
+        limits is unreachable."""
         try:
             pdf = await self._get(location)
         except FullTextError as error:
@@ -72,7 +72,7 @@ class ArchivingPdfFetcher:
         if known is not None:
             return ArchivedPdf(known, cached=True)
         async with self._claimed(url):
-            known = await self._archive.document_at(url)  # by the process that had the claim before
+            known = await self._archive.document_at(url)  # another process may have fetched it meanwhile
             if known is not None:
                 return ArchivedPdf(known, cached=True)
             async with self._arxiv.turn() if location.source == "arxiv_files" else nullcontext():
@@ -80,11 +80,12 @@ class ArchivingPdfFetcher:
 
     @asynccontextmanager
     async def _claimed(self, url: str) -> AsyncIterator[None]:
-        """Claim the address, waiting while another process downloads from it. If a process dies, its claim expires."""
+        """Hold a claim on the address, after waiting while another process downloads from it. The claim of a process
+        that dies expires."""
         key, claimant = f"pdf {hashlib.sha256(url.encode('utf-8', 'surrogatepass')).hexdigest()}", secrets.token_hex(8)
         claim = partial(self._claims.claim, key, claimant, self._settings.work_seconds)
         try:
-            while not await claim():  # noqa: ASYNC110 - no event tells of another process
+            while not await claim():  # noqa: ASYNC110 - other processes send no event
                 await asyncio.sleep(self._settings.claim_look_seconds)
             yield
         finally:

@@ -1,8 +1,7 @@
 """Addresses of free copies of a paper, from its identifiers and from source records, best first.
 
 With a cutoff, only copies known to date from before the cutoff are used: the preprint version that existed by then, and
-copies that no later version replaces. Sources that locate free copies are queried through a locator that journals their
-failures."""
+copies at publishers, which do not change. `JournalledPdfLocator` queries sources that locate further copies."""
 
 import datetime as dt
 import re
@@ -27,13 +26,13 @@ _FIRST_YEAR = 91
 
 class PdfLocation(NamedTuple):
     source: str
-    """Source of the copy: `arxiv_files`, `acl_files`, `pmc_files`, `openreview_files`, `open_access_files`."""
+    """Source of the copy: `arxiv_files`, `acl_files`, `pmc_files`, `openreview_files` or `open_access_files`."""
     url: str
 
 
 def known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
-    """Return the distinct PDF addresses of a paper. Repositories that always serve the PDF come first, URLs that are
-    probably landing pages last."""
+    """Return the distinct PDF addresses of a paper: repositories, which always serve the PDF, come first, and probable
+    landing pages last."""
     known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
     if window.before is None:
         return _distinct((*_of_identifiers(known, hosts), *_of_urls(paper.pdf_urls)))
@@ -44,7 +43,7 @@ def known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN
 def additional_pdf_locations(
     urls: Iterable[str], tried: Iterable[PdfLocation], hosts: HostSettings, window: Window = OPEN
 ) -> tuple[PdfLocation, ...]:
-    """Return the locations that a locator of free copies adds to the locations already tried."""
+    """Return the locations of the URLs that have not been tried yet."""
     urls = tuple(url for url in urls if _is_web(url))
     known = [identifiers_in(url) for url in urls]
     before = {_key(candidate.url) for candidate in tried}
@@ -57,18 +56,18 @@ def additional_pdf_locations(
 
 
 def _as_of(day: dt.date, known: Identifiers, paper: Paper | None = None) -> Identifiers:
-    """Return identifiers without repositories that cannot tell what they had on `day`; an arXiv id gets its version on
-    that day.
+    """Return the identifiers of copies as they were on `day`: without OpenReview, whose copies change, and with the
+    arXiv id's version on that day (without the id if that is unknown).
 
-    Copies at a publisher, the ACL Anthology or PubMed Central are the paper as it was published."""
+    Copies at a publisher, the ACL Anthology or PubMed Central are the paper as published."""
     versions = paper.versions if paper is not None and paper.identifiers.arxiv == known.arxiv else None
     version = version_by(day, known.arxiv, versions) if known.arxiv else None
     return known.model_copy(update={"openreview": "", "arxiv": f"{known.arxiv}v{version}" if version else ""})
 
 
 def version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> int | None:
-    """Return the newest preprint version known to have existed on `day`; None if none is known. Sources date only the
-    first and the newest version; without dates, the month in the id dates the first."""
+    """Return the newest preprint version known to have existed on `day`; None if there is none. Sources state only the
+    dates of the first and the newest version; without them, the month in the id dates the first."""
     if versions is not None and versions.newest_day <= day:
         return versions.newest
     first = versions.first if versions is not None else _month_of_id(arxiv)
@@ -76,8 +75,7 @@ def version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> i
 
 
 def _month_of_id(arxiv: str) -> dt.date | None:
-    """Return the last day of the month in which arXiv assigned the id, according to its prefix; None for other kinds of
-    id."""
+    """Return the last day of the month in an arXiv id; None if the id contains none."""
     match = _ID_MONTH.search(arxiv)
     if match is None or not 1 <= int(match["month"]) <= 12:
         return None
@@ -111,8 +109,8 @@ def _of_identifiers(known: Iterable[Identifiers], hosts: HostSettings) -> Iterat
 
 
 def _of_urls(urls: Iterable[str]) -> Iterator[PdfLocation]:
-    """Yield the locations of URLs that are not repository addresses. Repository addresses are covered by identifiers,
-    which lead to the PDF instead of its page."""
+    """Yield the locations of URLs, except those of repositories, which `_of_identifiers` covers: identifiers lead to
+    the PDF instead of its page."""
     rest = [url for url in urls if _is_web(url) and identifiers_in(url).model_copy(update={"doi": ""}) == Identifiers()]
     yield from (PdfLocation("open_access_files", url) for url in sorted(rest, key=_looks_like_page))
 
@@ -134,8 +132,7 @@ def _looks_like_page(url: str) -> int:
 
 
 def _key(url: str) -> str:
-    """Return a key that is equal for all addresses of one document: the address without scheme, `www.`, fragment and
-    trailing slash."""
+    """Return the URL without scheme, `www.`, fragment and trailing slash, for comparing addresses of documents."""
     parts = urlsplit(url.strip())
     host = parts.netloc.casefold().removeprefix("www.")
     return urlunsplit(("", host, parts.path.rstrip("/"), parts.query, ""))
@@ -150,7 +147,8 @@ def _distinct(found: Iterable[PdfLocation]) -> tuple[PdfLocation, ...]:
 
 @dataclass(frozen=True)
 class JournalledPdfLocator:
-    """Implements LocatesPdfs."""
+    """Wraps a source that locates PDFs, and records its results and failures in a run's journal. Implements
+    LocatesPdfs."""
 
     source: LocatesPdfs
     run: Run

@@ -1,4 +1,4 @@
-"""Full texts for evaluations: each paper is acquired once for all callers, and every wait is limited.
+"""Provide full texts to evaluations: each paper is acquired once for all callers, and every wait is limited.
 
 Evaluations take turns in using acquisition slots, so that an evaluation with many papers does not delay the others."""
 
@@ -24,12 +24,12 @@ _LOG = logging.getLogger(__name__)
 _TOO_LATE = "not fetched and read in time"
 
 AcquisitionKey = tuple[tuple[PdfLocation, ...], str, dt.date | None]
-"""Inputs that determine a paper's text: its known locations, the DOI used by locators, and the cutoff, which decides
-which of the locators' results can be used."""
+"""Inputs that determine a paper's text: its known locations, the DOI that locators look up, and the cutoff, which
+excludes later copies."""
 
 
 class LocalFullTexts(NamedTuple):
-    """Full texts that need no fetching, such as the corpus's own; they are tried first."""
+    """Full texts that need not be fetched, such as those in the corpus; they are tried first."""
 
     name: str
     """Name of the source, as used in the journal."""
@@ -37,11 +37,11 @@ class LocalFullTexts(NamedTuple):
 
 
 class FullTextService:
-    """Service of which each process has one. It owns every acquisition between entering and leaving `async with`.
+    """Acquires full texts for all evaluations of a process. Use as an async context manager.
 
-    An acquisition that has started continues after its last caller has left, within `work_seconds` and the number of
-    slots, because other callers may follow and a fetched copy stays in the archive. An acquisition still waiting for a
-    slot is cancelled when its last caller leaves."""
+    An acquisition that has started continues after its last caller has left, for at most `work_seconds`, because other
+    callers may follow and the fetched copy stays in the archive. An acquisition still waiting for a slot is cancelled
+    when its last caller leaves."""
 
     def __init__(self, acquisition: FullTextAcquisition, settings: FullTextSettings) -> None:
         self._acquisition = acquisition
@@ -65,8 +65,8 @@ class FullTextService:
     async def acquire(
         self, paper: Paper, run: Run, locators: Sequence[LocatesPdfs], seconds: float, window: Window = OPEN
     ) -> tuple[AcquisitionResult, bool]:
-        """Return the result acquired within the time limit, and whether another caller had already requested the
-        acquisition."""
+        """Acquire a paper's text within `seconds`. Return the result, and whether another caller had already started
+        the acquisition."""
         hosts = self._settings.hosts
         key = (known_pdf_locations(paper, hosts, window), paper.identifiers.doi, window.before)
         if not key[0] and not (locators and paper.identifiers.doi):
@@ -101,7 +101,7 @@ class FullTextService:
 
 
 class _RunFullTexts:
-    """Implements assayer.ports.FullTexts for one run."""
+    """Full texts for one run; implements `assayer.ports.FullTexts`."""
 
     def __init__(
         self,
@@ -139,7 +139,8 @@ class _RunFullTexts:
         return texts
 
     async def _acquired(self, paper: Paper, window: Window) -> FullText | Absent:
-        """Acquire a paper's text. Any acquired copy is known to lie within the window, so no other copy is tried."""
+        """Acquire a paper's text, and record the attempts in the journal. Only copies known to date from the window are
+        tried, so the text counts as within it."""
         seconds = self._seconds_left()
         acquired, shared = await self._service.acquire(paper, self._run, self._locators, seconds, window)
         for attempt in acquired.attempts:

@@ -15,9 +15,9 @@ from workers.fetching.settings import comma_separated
 
 def _address(url: str) -> str:
     if not url.startswith(("http://", "https://")):
-        raise ValueError(f"{url!r} is not an http or https address")
+        raise ValueError(f"{url!r} does not begin with http:// or https://")
     if urlsplit(url).username is not None:
-        raise ValueError("an address with a user name would show it in logs")
+        raise ValueError("the address contains a user name, which would be visible in logs")
     return url.rstrip("/")
 
 
@@ -25,7 +25,7 @@ Address = Annotated[str, AfterValidator(_address)]
 
 
 class HostSettings(Frozen):
-    """Repositories that serve a PDF for an identifier."""
+    """Addresses of repositories that serve PDFs by identifier, and of publishers."""
 
     arxiv: Address = "https://export.arxiv.org/pdf"
     """arXiv's mirror for programs."""
@@ -56,8 +56,8 @@ class HostSettings(Frozen):
         "biomedcentral.com",
         "elifesciences.org",
     )
-    """Hosts, including subdomains, on which a paper never changes after publication. An evaluation with a cutoff reads
-    copies only from these hosts, and from those of the repositories above that distinguish versions."""
+    """Hosts, including subdomains, where papers do not change after publication. An evaluation with a cutoff reads only
+    copies from these hosts and from the repositories above, except OpenReview."""
 
 
 class GrobidSettings(Frozen):
@@ -65,8 +65,8 @@ class GrobidSettings(Frozen):
     """URLs of the servers, without `/api`; separated by commas in an environment variable. If empty, PDFs are read
     in this process's own child processes."""
     client: Literal["aiohttp", "grobid-client-python"] = "aiohttp"
-    """Client that sends requests: aiohttp, or GROBID's own client (`assayer[grobid]`), with the same request form and
-    the same outcomes. GROBID's client needs a thread per document in progress and more processor time."""
+    """Client that sends requests: aiohttp, or GROBID's own client (`assayer[grobid]`), with the same requests and
+    results. GROBID's client needs a thread per document in progress and more CPU time."""
     slots: int = Field(default=4, ge=1)
     """Maximum documents that each server processes at the same time; set it to the server's own `concurrency`."""
     document_seconds: float = Field(default=120.0, gt=0)
@@ -76,7 +76,7 @@ class GrobidSettings(Frozen):
     alive_seconds: float = Field(default=5.0, gt=0)
     """Seconds to wait for the response to a liveness check."""
     attempts: int = Field(default=3, ge=1)
-    """Maximum number of server failures on one document before the document is abandoned."""
+    """Number of server failures on one document after which GROBID is not tried again for it."""
     busy_seconds: float = Field(default=0.05, gt=0)
     """Seconds that a slot rests after a server's first 503; doubled after each consecutive 503."""
     busy_seconds_max: float = Field(default=5.0, gt=0)
@@ -101,17 +101,17 @@ class FullTextSettings(Frozen):
     at_once: int = Field(default=32, ge=1)
     """Maximum papers fetched and read at the same time, across all evaluations of this process."""
     copies: int = Field(default=4, ge=1)
-    """Maximum addresses tried for one paper, and additionally for each locator of free copies."""
+    """Maximum addresses tried for one paper, plus as many from each locator of free copies."""
     paper_seconds: float = Field(default=120.0, gt=0)
     """Maximum seconds that an evaluation waits for one paper."""
     run_seconds: float = Field(default=600.0, gt=0)
     """Maximum seconds that an evaluation waits for all papers together."""
     work_seconds: float = Field(default=300.0, gt=0)
-    """Maximum seconds of work on one paper, whether or not a caller still waits for it."""
+    """Maximum seconds of work on one paper, even if no caller waits for it any longer."""
     claim_look_seconds: float = Field(default=0.5, gt=0)
-    """Seconds between two checks for whether another process has finished with an address."""
+    """Seconds between two checks of whether another process has finished downloading from an address."""
     retry_failed: dt.timedelta = dt.timedelta(hours=6)
-    """Time before a server that failed is queried again."""
+    """Time after which a failed download or parse is retried."""
     retry_refused: dt.timedelta = dt.timedelta(days=7)
     """Time before retrying an address that returned no PDF or exceeded a limit, or a document that no parser could
     read."""

@@ -1,8 +1,8 @@
-"""Removal of text from GROBID's reading of a PDF that the rendered pages do not show: GROBID reads hidden text like any
-other.
+"""Remove text from GROBID's output that the rendered pages of the PDF do not show, because GROBID also reads hidden
+text.
 
-The two readings are compared letter by letter, without spaces, hyphens and marks, because they break lines differently.
-"""
+GROBID's text is compared with the text of the rendered pages letter by letter, without spaces, hyphens and punctuation,
+because the two break lines differently."""
 
 import logging
 import unicodedata
@@ -17,16 +17,16 @@ from workers.full_texts.parsed_paper import ParsedPaper
 _LOG = logging.getLogger(__name__)
 
 _WINDOW = 12
-"""Number of consecutive letters used to find a position in the other reading."""
+"""Number of consecutive letters that are looked up in the text of the pages."""
 _STEP = 4
 _LEAST = 30
-"""Minimum number of consecutive letters that no page shows for text to be removed; shorter runs are formulas and
-symbols that the two readings represent differently."""
+"""Minimum number of consecutive letters not shown on any page for text to be removed; shorter runs are usually formulas
+and symbols that GROBID represents differently."""
 _LEAST_HIDDEN = 6
 """Minimum number of consecutive letters known to be hidden for text to be removed."""
 _SHOWN = 0.5
-"""Minimum share of GROBID's letters that the pages must show for the readings to be comparable."""
-_NOWHERE = "in GROBID's reading, on no page"
+"""Minimum share of GROBID's letters that the pages must show for the two texts to be comparable."""
+_NOWHERE = "read by GROBID, but not shown on any page"
 
 
 class _Stretch(NamedTuple):
@@ -46,7 +46,7 @@ class _Pages:
         self._hidden = "\n".join("".join(letter for _, letter in _letters(item.text)) for item in pages.hidden)
 
     def share(self, text: str) -> tuple[int, int]:
-        """Return the number of shown letters and of all letters in the text."""
+        """Return the number of letters in the text that the pages show, and the number of all its letters."""
         places = list(_letters(text))
         return sum(self._covered(places)), len(places)
 
@@ -67,8 +67,8 @@ class _Pages:
             at = end
 
     def _trimmed(self, letters: str, at: int, end: int) -> tuple[int, int]:
-        """Return the range without those letters at its ends that are shown on the pages but lie between the positions
-        where windows begin."""
+        """Return the range without letters at its ends that the pages do show, which were missed because only every
+        `_STEP`-th window is indexed."""
         for _ in range(_STEP - 1):
             if at >= _WINDOW and letters[at - _WINDOW + 1 : at + 1] in self._text:
                 at += 1
@@ -86,37 +86,37 @@ class _Pages:
 
 
 def _letters(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (position, letter)."""
-    for place, sign in enumerate(text):
-        plain = sign.casefold() if sign.isascii() else unicodedata.normalize("NFKC", sign).casefold()
+    """Yield the letters and digits of the text after normalisation, with their positions in it."""
+    for place, character in enumerate(text):
+        plain = character.casefold() if character.isascii() else unicodedata.normalize("NFKC", character).casefold()
         for letter in plain:
             if letter.isalnum():
                 yield place, letter
 
 
 def with_shown_text_only(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
-    """Remove text that the pages do not show. Removed text is flagged, and so is text that the pages hide, whether
-    or not GROBID read it."""
+    """Return the paper without text that the pages do not show. Removed text is flagged, and so is all hidden text of
+    the pages, even if GROBID did not read it."""
     if pages.unlooked_pages:
         _LOG.warning(
-            "%s: %d of %d pages were not rendered, for want of time: covered text that GROBID read there counts",
+            "%s: %d of %d pages were not rendered in time: covered text that GROBID read there is not removed",
             paper.title or "a document", pages.unlooked_pages, pages.pages,
         )  # fmt: skip
     seen = _Pages(pages)
     shares = [seen.share(section.text) for section in paper.sections]
     comparable = sum(shown for shown, _ in shares) >= _SHOWN * sum(letters for _, letters in shares)
     if not comparable:
-        _LOG.warning("GROBID's reading of a document has little in common with its pages: not compared")
+        _LOG.warning("GROBID's text of a document differs too much from its pages to be compared with them")
     cut = _Cut(seen, comparable)
     sections = [section.model_copy(update={"text": cut.shown(section.text)}) for section in paper.sections]
     references = tuple(work for work in paper.references if not cut.hides(work))
-    told = [(f"page {item.page}, {item.why}", item.text) for item in pages.hidden]
+    reported = [(f"page {item.page}, {item.why}", item.text) for item in pages.hidden]
     return paper.model_copy(
         update={
             "title": cut.shown(paper.title),
             "sections": tuple(section for section in sections if _has_letters(section.text)),
             "references": references,
-            "flags": (*paper.flags, *hidden_flags([*told, *((_NOWHERE, text) for text in cut.untold)])),
+            "flags": (*paper.flags, *hidden_flags([*reported, *((_NOWHERE, text) for text in cut.unreported)])),
         }
     )
 
@@ -126,12 +126,12 @@ def _has_letters(text: str) -> bool:
 
 
 class _Cut:
-    """Remover of text that no page shows; it also keeps the removed text that has not been reported yet."""
+    """Removes text that no page shows, and collects removed text that is not yet reported as hidden."""
 
     def __init__(self, pages: _Pages, comparable: bool) -> None:
         self._pages = pages
         self._comparable = comparable
-        self.untold: list[str] = []
+        self.unreported: list[str] = []
 
     def shown(self, text: str) -> str:
         pieces: list[str] = []
@@ -140,12 +140,12 @@ class _Cut:
             pieces.append(text[done : stretch.start])
             done = stretch.end
             if not stretch.hidden:
-                self.untold.append(text[stretch.start : stretch.end])
+                self.unreported.append(text[stretch.start : stretch.end])
         return "".join((*pieces, text[done:])).strip() if pieces else text
 
     def hides(self, work: CitedWork) -> bool:
-        """Return whether a cited work is hidden text. Only text known to be hidden counts, because references
-        are rewritten more than other text."""
+        """Return whether a cited work is hidden text. Only text known to be hidden counts, because GROBID changes
+        references more than other text."""
         return any(stretch.hidden for text in (work.title, work.raw) for stretch in self._pages.unshown(text))
 
     def _cut(self, text: str) -> Iterator[_Stretch]:

@@ -1,5 +1,4 @@
-"""Reader and converter for GROBID's TEI, run in a separate process because the TEI of an untrusted paper can contain
-anything."""
+"""Read and convert GROBID's TEI in a separate process, because the TEI of an untrusted paper can contain anything."""
 
 import asyncio
 from importlib.util import find_spec
@@ -19,20 +18,20 @@ TeiFormat = Literal["tei", "json", "markdown"]
 
 _ITS_NAME = "The TEI"
 _WORDS = {
-    "too_much_text": "holds too much text",
+    "too_much_text": "contains too much text",
     "time": "takes too long to read",
-    "computing_time": "takes too much computing to read",
-    "memory": "needs more memory than it may",
+    "computing_time": "needs too much CPU time to read",
+    "memory": "needs more memory than allowed",
     "nested": "is nested too deeply",
 }
 Answer = TypeVar("Answer")
 
 
 class TeiReader:
-    """Reader that runs a limited number of child processes at a time, first come, first served."""
+    """Reads TEI in a limited number of concurrent child processes, first come, first served."""
 
     def __init__(self, limits: PdfLimits, at_once: int) -> None:
-        """Create a reader. The resource limits for PDFs also apply to TEI documents."""
+        """Create a reader. The resource limits for PDFs also apply to TEI."""
         self._limits = limits
         self._slots = asyncio.Semaphore(at_once)
 
@@ -53,7 +52,7 @@ class TeiReader:
             try:
                 return await parse_in_sandbox(parser, tei, self._limits, answer, **options)
             except Refused as refused:
-                words = _WORDS.get(refused.cause, "breaks what reads it, or needs too much memory")
+                words = _WORDS.get(refused.cause, "crashes its parser, or needs too much memory")
                 message = source + refused.message.removeprefix(_ITS_NAME) if refused.message else f"{source} {words}."
                 cause = refused.cause if refused.cause in get_args(UnreadableCause) else "markup"
                 raise Unreadable(message, refused.hint, cast(UnreadableCause, cause)) from None

@@ -1,4 +1,4 @@
-"""Literature of an evaluation: the local corpus first, supplemented from remote sources, merged and accounted for.
+"""Literature of an evaluation: results from the local corpus, supplemented from remote sources and merged with them.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

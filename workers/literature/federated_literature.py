@@ -1,4 +1,4 @@
-"""Local-first literature search: the corpus answers, and remote sources supplement it where its results are not enough.
+"""Search the local corpus first, and supplement its results from remote sources where they are not enough.
 
 Implements `assayer.ports.Literature` for one evaluation. Results from remote sources are filtered by the cutoff again
 (with a cutoff, undated papers are excluded), merged with the corpus's results, and scored in the same way."""
@@ -88,8 +88,8 @@ class FederatedLiterature:
         if not self._remote:
             return answers
         local = {own[key]: hits for key, hits in answers.items()}
-        given = (self._linker.paper(item) for item in papers)
-        seeds = {paper.id: paper for paper in given if paper and self._is_identifiable(paper.id)}
+        linked = (self._linker.paper(item) for item in papers)
+        seeds = {paper.id: paper for paper in linked if paper and self._is_identifiable(paper.id)}
         lacking = [seed for seed in seeds if self._lacking(_cosines(local.get(seed, ())), window)]
         found = await self._remote.recommend([self._linker.identifiers(item) for item in lacking], limit)
         for item, records in zip(lacking, found, strict=True):
@@ -108,8 +108,8 @@ class FederatedLiterature:
         return await self._topped_up(papers, own, answers, limit, window, partial(self._remote.references, limit=limit))
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return the citing papers of each paper. Remote sources are queried only if the corpus knows none; those in
-        the corpus are only part of all citing papers."""
+        """Return the papers that cite each paper. Remote sources are queried only if the corpus has none, although the
+        corpus holds only part of all citing papers."""
         own = self._local_ids(papers)
         answers = await self._corpus.citing(list(own), limit, window)
         self._journal_use("citations", len(own), sum(map(len, answers.values())))
@@ -164,7 +164,7 @@ class FederatedLiterature:
             for paper in papers:
                 papers_by_identifiers.setdefault(with_identifiers_of_url(paper).identifiers, []).append(paper.id)
             unidentified = papers_by_identifiers.pop(Identifiers(), [])
-            reason = "it has no identifier to ask by"
+            reason = "it has no identifier that a source could look up"
             self._run.journal.record_dropped("check of a cited paper for retraction", reason, len(unidentified))
             for identifiers, notice in await self._remote.retractions(list(papers_by_identifiers)):
                 for item in papers_by_identifiers.get(identifiers, ()):
@@ -172,7 +172,7 @@ class FederatedLiterature:
         return {item: gravest_retraction(notices) for item, notices in found.items()}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
-        """Measure how well the corpus covers the idea; remote sources are not counted."""
+        """Measure how well the corpus alone, without remote sources, covers the idea."""
         fit = await self._corpus.fit(text, window)
         self._level = fit.level
         return fit
@@ -181,10 +181,11 @@ class FederatedLiterature:
         self._run.journal.record_use(self._corpus.source, operation, requests, results)
 
     def _lacking(self, similarities: Sequence[float], window: Window) -> Window | None:
-        """Return the part of the window for which remote sources should supplement the corpus's results for a query,
-        given their cosines. None if the corpus covers the idea's field and has enough papers near the query; if such a
-        corpus ends long before the cutoff, the part after its newest paper. docs/adr/0008 explains the choice of
-        numbers."""
+        """Return the part of the window for which remote sources should supplement the corpus's results for a query.
+
+        `similarities` are the cosines of these results. Return the whole window unless the corpus covers the idea's
+        field and has enough papers near the query. For such a corpus, return the time after its newest paper if that is
+        old, otherwise None. docs/adr/0008 explains the thresholds."""
         near = sum(similarity >= self._settings.near for similarity in similarities)
         newest = self._corpus.newest(window)
         if self._level != "good" or near < self._settings.near_enough or newest is None:
@@ -196,8 +197,8 @@ class FederatedLiterature:
     def _remote_queries(
         self, queries: Sequence[str], limit: int, window: Window, similarities: Sequence[Sequence[float]]
     ) -> list[tuple[int, RemoteQuery]]:
-        """Return the queries for remote sources with their positions; queries with the fewest good results come
-        first."""
+        """Return the queries for remote sources, with their positions in `queries`; those with the least similar
+        results come first."""
         windows = [self._lacking(similarity, window) for similarity in similarities]
         asked = [
             (number, RemoteQuery(query, limit, window))
@@ -233,8 +234,8 @@ class FederatedLiterature:
         return {local: item for local, item in found if local is not None}
 
     def _linked_within(self, records: Sequence[Paper], window: Window) -> list[Paper]:
-        """Return the distinct papers of the records inside the window. Each record is judged by the date of its own
-        source."""
+        """Return the distinct papers of the records within the window. Each record counts with the date that its own
+        source states."""
         papers = self._linker.link(papers_within(records, window))
         return list({paper.id: paper for paper in papers}.values())
 
@@ -248,7 +249,7 @@ class FederatedLiterature:
         without: PaperId | None = None,
     ) -> list[Hit]:
         """Merge hits from the corpus and from remote sources, nearest first."""
-        self._linker.link([hit.paper for hit in local])  # first: the corpus's ids win
+        self._linker.link([hit.paper for hit in local])  # linked first, so that the corpus's ids are used
         found = self._linked_within(records, window)
         papers = self._linker.link([hit.paper for hit in local])
         hits = [hit.model_copy(update={"paper": paper}) for hit, paper in zip(local, papers, strict=True)]
@@ -292,8 +293,7 @@ class FederatedLiterature:
         return sorted(passages, key=lambda item: (-item.similarity, item.paper.id, item.text))[:limit]
 
     def _journal_near(self, found: Iterable[Hit | Passage]) -> None:
-        """Record near papers found in remote sources, except papers after the cutoff, which say nothing about the field
-        at that time."""
+        """Record near papers from remote sources in the journal, except papers published after the cutoff."""
         judged_by = Window.until(self._run.cutoff)
         self._run.journal.near_remote_papers.update(
             (item.paper.id, item.paper.source)

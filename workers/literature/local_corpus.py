@@ -1,8 +1,7 @@
-"""Interface to the local corpus that federated literature needs beyond the Literature port, and the similarities
-computed with it.
+"""Interface of the local corpus, which can also embed texts, and similarities computed with it.
 
-Papers from remote sources are compared with queries in the same way as papers in the corpus; vectors are kept for the
-duration of the evaluation."""
+Papers from remote sources are compared with queries in the same way as papers in the corpus. Their vectors are kept for
+the duration of the evaluation."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -15,19 +14,18 @@ from assayer.ports import Literature, Vectors
 
 
 class LocalCorpus(Literature, Protocol):
-    """Literature that also provides its embeddings, so that papers from remote sources can be compared in the same
-    way."""
+    """Literature that can also embed texts, so that papers from remote sources can be compared with its own."""
 
     def newest(self, window: Window) -> dt.date | None:
         """Return the date of the newest paper in the window, or None if none is dated."""
         ...
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of queries, with which papers and passages are compared: one unit vector per text."""
+        """Return one unit vector per query, for comparison with papers and passages."""
         ...
 
     async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
-        """Return the vectors of texts (abstracts or passages), each with its paper's title."""
+        """Return one unit vector per pair of a paper's title and a text (its abstract or a passage)."""
         ...
 
 

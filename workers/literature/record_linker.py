@@ -1,4 +1,4 @@
-"""Linking of records from several sources to papers. All records of one paper share an id, which never changes once
+"""Link records from several sources to papers. All records of one paper share an id, which never changes once
 assigned."""
 
 from collections.abc import Iterable, Sequence
@@ -17,8 +17,8 @@ _BY_TITLE = "title, year and first author"
 
 
 class RecordLinker:
-    """Assignment of ids to papers. Ids are never withdrawn: two papers later found to be the same stay separate in this
-    evaluation."""
+    """Assigns ids to papers within one evaluation. Ids are never withdrawn: two papers that later turn out to be the
+    same stay separate."""
 
     def __init__(self) -> None:
         self._records: dict[PaperId, list[Paper]] = {}
@@ -28,7 +28,7 @@ class RecordLinker:
         self._ids_by_record: dict[Paper, PaperId] = {}
 
     def link(self, records: Sequence[Paper]) -> list[Paper]:
-        """Return the paper of each record, in order. Several records can belong to the same paper."""
+        """Return the paper of each record, in order, merged from all records linked to it so far."""
         new = {record: with_identifiers_of_url(record) for record in records if record not in self._ids_by_record}
         for some in group_by_paper(new.values()):
             self._store(self._matching_id(some) or self._unused_id(some[0].id), some)
@@ -37,7 +37,8 @@ class RecordLinker:
         return [self._papers[self._ids_by_record[record]] for record in records]
 
     def id_for(self, identifiers: Identifiers) -> PaperId | None:
-        """Return the id of a paper known only by its identifiers, or None if it has no identifiers."""
+        """Return the id of the paper with these identifiers, assigning one if needed; None if there are no
+        identifiers."""
         known = identifiers_by_scheme(identifiers)
         for identifier in known.items():
             if identifier in self._ids_by_identifier:
@@ -52,7 +53,7 @@ class RecordLinker:
         return self._papers.get(paper_id)
 
     def identifiers(self, paper_id: PaperId) -> Identifiers:
-        """Return all known identifiers of a paper, even if the paper was only mentioned."""
+        """Return all known identifiers of a paper, even if there is no record of it."""
         known = self._identifiers.get(paper_id, {})
         mentioned = Identifiers(**{scheme: known[scheme] for scheme in Identifiers.model_fields if scheme in known})
         paper = self._papers.get(paper_id)
@@ -75,7 +76,7 @@ class RecordLinker:
         return next((item for item in found if identifiers_agree(self._identifiers[item], together)), None)
 
     def _unused_id(self, paper_id: PaperId) -> PaperId:
-        """Return an unused id. A source can use the same id for records that contradict each other."""
+        """Return the id, or a variant if it is in use: a source can give one id to records of different papers."""
         return paper_id if paper_id not in self._identifiers else self._unused_id(PaperId(f"{paper_id}'"))
 
     def _store(self, paper_id: PaperId, records: Iterable[Paper]) -> None:

@@ -1,10 +1,8 @@
-"""Merging of records of one paper from several sources into one record. Pure, and independent of the order of the
-records.
+"""Merge the records of one paper from several sources into one record, independently of their order.
 
-Two records are the same paper if they share an identifier, or otherwise if title, year and first author agree
-(`assayer.literature.paper_identity.same_key`); but never if they contradict each other in an identifier, or are two
-papers of the corpus. Links are transitive: a record that shares an identifier with each of two others joins all three.
-"""
+Two records are of the same paper if they share an identifier, or if title, year and first author agree
+(`assayer.literature.paper_identity.same_key`), but never if an identifier differs between them or both are in the
+corpus. Links are transitive: a record that shares an identifier with each of two others joins all three."""
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,8 +24,8 @@ contents."""
 _SCHEMES = tuple(Identifiers.model_fields)
 _CUT_OFF = ("…", "...")
 _ABOUT_AS_LONG = 0.8
-"""Share of the longest abstract's length from which an abstract counts as equally long; among equally long abstracts,
-the preferred source's is taken."""
+"""Share of the longest abstract's length from which an abstract counts as equally long; of these, the abstract from the
+preferred source is used."""
 
 
 def with_identifiers_of_url(paper: Paper) -> Paper:
@@ -37,15 +35,15 @@ def with_identifiers_of_url(paper: Paper) -> Paper:
 
 
 def record_identifiers(paper: Paper) -> dict[str, str]:
-    """Return identifiers by scheme. Ids in the corpus are added, because nothing else may distinguish its papers; ids
-    in other sources are already among the identifiers."""
+    """Return the identifiers by scheme, including the id of a corpus paper, which may have no other identifier; ids in
+    other sources are already among the identifiers."""
     return identifiers_by_scheme(paper.identifiers) | (
         {paper.source: paper.id} if paper.source == SOURCE_ORDER[0] else {}
     )
 
 
 def identifiers_agree(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
-    """Return whether no identifier has contradicting values in the two sets."""
+    """Return whether all identifiers that both sets contain have the same values."""
     return all(some[scheme] == others[scheme] for scheme in some.keys() & others.keys())
 
 
@@ -56,7 +54,7 @@ def group_by_paper(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
         joined = _joined_groups(groups)
         if len(joined) == len(groups):
             return joined
-        groups = joined  # a merged record has names and a year that its parts had not
+        groups = joined  # merged records can match further groups by their combined authors and year
 
 
 def merged_record(records: Sequence[Paper], named_by: Paper | None = None) -> Paper:
@@ -88,7 +86,7 @@ def _rank(paper: Paper) -> tuple[int, str, str, str]:
 
 
 def _joined_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]:
-    """Join groups along every link that is free of contradictions, shared identifiers first."""
+    """Join linked groups whose identifiers agree; shared identifiers take precedence over other links."""
     parts = list(range(len(groups)))
     known = [
         {scheme: value for record in group for scheme, value in record_identifiers(record).items()} for group in groups
@@ -112,8 +110,8 @@ def _joined_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...
 
 
 def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str]]) -> list[list[int]]:
-    """Return the positions of groups that share an identifier, followed by those of groups that share title, year and
-    first author."""
+    """Return lists of positions of groups that share an identifier, then of groups that share title, year and first
+    author."""
     by_name: dict[tuple[int, str, str], list[int]] = {}
     for place, own in enumerate(known):
         for scheme, value in own.items():
@@ -130,8 +128,8 @@ def _first_with(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
 
 
 def _abstract(papers: Sequence[Paper]) -> Paper | None:
-    """Return the record whose abstract to use: among untruncated abstracts about as long as the longest, that of the
-    best source."""
+    """Return the record whose abstract to use: the best source's among the untruncated abstracts that are about as long
+    as the longest."""
     having = [paper for paper in papers if paper.abstract.strip()]
     whole = [paper for paper in having if not paper.abstract.rstrip().endswith(_CUT_OFF)] or having
     longest = max((len(paper.abstract) for paper in whole), default=0)
@@ -139,7 +137,7 @@ def _abstract(papers: Sequence[Paper]) -> Paper | None:
 
 
 def _publication_date(papers: Sequence[Paper]) -> Paper | None:
-    """Return the record with the earliest publication date, that is, when the paper could first be read. See
+    """Return the record with the earliest publication date, the date from which the paper could be read. See
     docs/adr/0007."""
     dated = [paper for paper in papers if paper.publication_date is not None]
     return min(dated, key=lambda paper: paper.publication_date or dt.date.max, default=None)
@@ -165,8 +163,7 @@ _CHOICES: Mapping[str, Callable[[Sequence[Paper]], Paper | None]] = {
     "citation_count": _citation_count,
     "retraction": _retraction,
 }
-"""Functions that choose, for each field, the record from which to take it; they receive the records best source first.
-"""
+"""Functions that choose, for each field, the record from which to take it; they get the records best source first."""
 
 
 def _origin(paper: Paper, field: str) -> str:

@@ -1,7 +1,6 @@
-"""Sources for finding an idea's own references: the corpus, and each remote source within the limits for one idea.
+"""Find the references that an idea cites: in the corpus, and in each remote source within the limits for one idea.
 
-Implements `assayer.ports.ReferenceSource`. No cutoff applies: a reference can be newer than the cutoff and still exist.
-"""
+Implements `assayer.ports.ReferenceSource`. No cutoff applies, because an idea can cite papers newer than the cutoff."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -24,19 +23,19 @@ from workers.outbound.source_requests import RequestContext
 _FEW = 5
 """Maximum records from a remote source that are checked for one reference."""
 _MORE = 50
-"""Maximum corpus records checked for one reference. It is larger because the corpus's search is not a title search, and
-papers that merely use the words of a short title often rank first."""
+"""Maximum corpus records that are checked for one reference; more than from a remote source, because the corpus search
+is not a title search and often ranks papers higher that merely use the words of a short title."""
 _LONGEST = 300
 """Maximum characters of a reference used as a search query."""
 _AT_ONCE = 2
 _SEARCHED = ("crossref", "openalex", "semantic_scholar")
-"""Order in which sources are searched for the text of a reference. Crossref is first because it is designed for
-reference list entries; Semantic Scholar is last because its rate limit is low. arXiv is absent because its search is
-not a title search."""
+"""Sources that are searched for the text of a reference, in order. Crossref is first because its search is designed for
+reference list entries; Semantic Scholar is last because its rate limit is low. arXiv is not searched, because its
+search is not a title search."""
 
 
 class CorpusReferenceSource:
-    """Source of references that searches the corpus by words only."""
+    """Reference source that searches the corpus for the text of a reference; it does not resolve identifiers."""
 
     searches = True
 
@@ -57,7 +56,7 @@ class CorpusReferenceSource:
         return [with_identifiers_of_url(hit.paper) for hit in hits]
 
     def knows_retractions(self, paper: Identifiers) -> bool:
-        """Return False, because the corpus's records themselves state retractions."""
+        """Return False: the corpus states retractions in its records."""
         return False
 
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
@@ -65,14 +64,15 @@ class CorpusReferenceSource:
 
 
 class RemoteReferenceSource:
-    """Source of references backed by a remote API. The API's fetcher journals requests; this class journals results."""
+    """Reference source that queries a remote API. The API's fetcher records requests in the journal; this class records
+    results."""
 
     def __init__(self, source: LiteratureSource, settings: LiteratureSettings, run: Run) -> None:
         self._source = source
         self._run = run
         self._left = settings.own_references
         self._slots = asyncio.Semaphore(_AT_ONCE)
-        # An owner of its own: the evaluation's searches do not wait behind sixty references.
+        # A separate owner, so that the evaluation's searches do not wait behind its references.
         self._context = RequestContext(f"{run.id}/references", settings.patience_seconds)
         self.name = source.name
         self.searches = source.name in _SEARCHED and isinstance(source, SearchesPapers)
@@ -104,7 +104,7 @@ class RemoteReferenceSource:
         if not isinstance(self._source, SearchesPapers):
             return []
         if self._left <= 0:
-            raise SourceBusy(f"{self.name} has been asked for as many references as one idea may ask for.")
+            raise SourceBusy(f"The limit of reference searches for one idea in {self.name} is reached.")
         self._left -= 1
         async with self._slots:
             records = await self._source.search(reference[:_LONGEST], _FEW, OPEN, self._context)

@@ -1,8 +1,8 @@
-"""Remote sources as seen by one evaluation: queried concurrently, within its budget, and never causing it to fail.
+"""Query remote sources concurrently for one evaluation, within its budget.
 
-A source that is down, busy or returns nonsense loses only its own results: the failure is journalled, and nothing is
-raised. Each source has a budget of queries and waiting time per evaluation, so that one idea cannot use up the limits
-shared by all."""
+If a source is down, busy or returns malformed responses, only its own results are missing: the failure is recorded in
+the journal and not raised. Each evaluation has a budget of queries and waiting time per source, so that one idea cannot
+use up the limits shared by all."""
 
 import asyncio
 from collections import Counter
@@ -31,13 +31,13 @@ from workers.literature_apis.capabilities import (
 from workers.outbound.source_requests import RequestContext, out_of_time
 
 _LAST_ANSWER_SECONDS = 60.0
-"""Maximum seconds, beyond its patience, that an evaluation waits for responses that have begun to arrive, however many
-pages they have."""
+"""Maximum seconds that an evaluation waits for a source's last response after its time budget is used up, over all
+pages."""
 
 
 class SourceBudget:
-    """Remaining budget of one evaluation for one source: queries of each kind, and seconds during which at least one
-    query was in flight."""
+    """Remaining budget of one evaluation for one source: queries of each kind, and seconds with at least one query in
+    flight."""
 
     def __init__(self, queries: int, seconds: float, clock: Clock) -> None:
         self._queries = queries
@@ -86,7 +86,7 @@ class RemoteQuery(NamedTuple):
 
 
 class RemoteLiterature:
-    """Remote sources, used within the budget of one evaluation."""
+    """Queries all remote sources within the budget of one evaluation."""
 
     def __init__(self, sources: Sequence[LiteratureSource], settings: LiteratureSettings, run: Run) -> None:
         self._sources = sources
@@ -104,7 +104,7 @@ class RemoteLiterature:
         return any(isinstance(source, ReportsRetractions) for source in self._sources)
 
     async def search(self, queries: Sequence[RemoteQuery]) -> list[list[Paper]]:
-        """Return the papers that all sources found for each query, source by source. Put the most important queries
+        """Return the papers found for each query in all sources, grouped by source. Put the most important queries
         first, because a source's budget may not cover all of them."""
         sources = [
             item for item in self._sources if isinstance(item, SearchesPapers) and item.name in self._settings.searched
@@ -137,7 +137,7 @@ class RemoteLiterature:
         )
 
     async def resolve(self, papers: Sequence[Identifiers]) -> list[Paper]:
-        """Return the records that the sources know, each from the first source that knows it, in no particular
+        """Return the records of the papers that are found, each from the first source that has it, in no particular
         order."""
         found: list[Paper] = []
         rest = list(papers)
@@ -150,9 +150,9 @@ class RemoteLiterature:
         return found
 
     async def retractions(self, papers: Sequence[Identifiers]) -> list[tuple[Identifiers, Retraction]]:
-        """Return every notice from any source; a paper can have several. Sources are queried once, in one batch, with a
-        separate time limit, so that slow queries cannot cause a retraction to be missed. The journal records for how
-        many papers a source could not be queried."""
+        """Return all retraction notices from all sources; a paper can have several. Each source is queried once, with a
+        time limit of its own, so that earlier slow queries do not prevent this check. If a source fails, the journal
+        records how many papers it did not check."""
 
         async def notices_of(
             source: ReportsRetractions, context: RequestContext
@@ -177,7 +177,7 @@ class RemoteLiterature:
 
     def _take(self, source: LiteratureSource, operation: Operation, wanted: int, at_most: int | None = None) -> int:
         granted = self._budgets[source.name].take(operation, wanted if at_most is None else min(wanted, at_most))
-        reason = "beyond what one evaluation may ask of one source"
+        reason = "it exceeded the limit of one evaluation for one source"
         self._run.journal.record_dropped("question to a remote source", reason, wanted - granted)
         return granted
 
@@ -188,7 +188,7 @@ class RemoteLiterature:
         items: Sequence[Item],
         call: Callable[[Port, Item], _RemoteCall[Found]],
     ) -> list[list[Found]]:
-        """Query the sources in order, each for the items without results so far, within its budget."""
+        """Query the sources one after the other, each for the items that still have no results, within its budget."""
         found: list[list[Found]] = [[] for _ in items]
         for source in sources:
             rest = [number for number, answer in enumerate(found) if not answer]

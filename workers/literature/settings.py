@@ -1,4 +1,4 @@
-"""Settings for how far an evaluation searches beyond the local corpus."""
+"""Settings that determine when and how much an evaluation searches beyond the local corpus."""
 
 from pydantic import Field
 
@@ -6,19 +6,20 @@ from assayer.models import Frozen
 
 
 class LiteratureSettings(Frozen):
-    """Thresholds for sufficient results, and per-evaluation limits on remote sources, which all evaluations share."""
+    """Thresholds for sufficient corpus results, and limits per evaluation on queries to remote sources."""
 
     near: float = Field(default=0.4, ge=-1, le=1)
     """Minimum cosine between a query and a paper for the paper to count as near."""
     near_enough: int = Field(default=5, ge=1)
     """Number of near corpus hits at which a query counts as answered."""
     fresh_days: int = Field(default=60, ge=0)
-    """Maximum days between the newest corpus paper and the cutoff (or today). If exceeded, remote sources are
+    """Maximum days between the newest corpus paper and the cutoff (or today); if there are more, remote sources are
     queried for papers published since."""
     questions: int = Field(default=12, ge=0)
     """Maximum queries of one kind to one source per evaluation. Most need one request, some need two."""
     questions_at_once: int = Field(default=4, ge=1)
-    """Maximum queries of one kind to one source per search, so that the first dimension does not use up the limit."""
+    """Maximum queries of one kind to one source per search, so that the first dimension's search does not use up the
+    limit."""
     own_references: int = Field(default=60, ge=0)
     """Maximum number of an idea's own references searched for in one source, one query each; identifiers are resolved
     in one batch."""

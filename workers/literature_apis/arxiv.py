@@ -1,8 +1,7 @@
-"""arXiv (`https://export.arxiv.org`): its query API, which returns an Atom feed, and the conversion of feed entries to
-papers.
+"""arXiv (`https://export.arxiv.org`): query its API, which returns Atom feeds, and convert feed entries to papers.
 
-One request every three seconds over one connection is allowed, so ids are requested 200 at a time. Errors arrive as
-feeds with one entry, and pages are occasionally empty although there are results."""
+arXiv allows one request every three seconds over one connection, so ids are requested 200 at a time. It reports errors
+as feeds with one entry, and occasionally returns an empty page although there are results."""
 
 import datetime as dt
 import re
@@ -76,10 +75,8 @@ class ArxivPage(NamedTuple):
 
 @dataclass(frozen=True)
 class Arxiv:
-    """Implements SearchesPapers, ResolvesIdentifiers, ReportsRetractions and LocatesPdfs.
-
-    Papers are dated by their first version.
-    """
+    """Client of arXiv: implements SearchesPapers, ResolvesIdentifiers, ReportsRetractions and LocatesPdfs. Papers are
+    dated by their first version."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
@@ -135,7 +132,7 @@ class Arxiv:
 
 
 def _arxiv_id_of(paper: Identifiers) -> str:
-    """Return the paper's arXiv id; empty if it has none. A single malformed id makes the request for a whole list
+    """Return the paper's arXiv id; empty if it has no valid one, because one malformed id makes a whole request
     fail."""
     name = arxiv_id(with_arxiv(paper).arxiv)
     return name if name.isascii() else ""
@@ -152,12 +149,12 @@ _QUOTED_CHARACTERS = 200
 
 
 def read_page(body: bytes, start: int) -> ArxivPage:
-    """Parse the page that begins with result number `start`. Raises SourceMalformed, even if the page is only
-    unexpectedly empty, and SourceRefused with arXiv's message if the feed is an error message."""
+    """Parse the page that begins with result number `start`. Raises SourceMalformed, also if the page is unexpectedly
+    empty, and SourceRefused with arXiv's message if the feed reports an error."""
     root = _parse_xml(body)
     if root.tag != f"{_ATOM}feed":
         raise malformed_response(
-            SOURCE, f"The answer of {SOURCE} is not an Atom feed.", "Check that its base URL is the API's."
+            SOURCE, f"The response of {SOURCE} is not an Atom feed.", "Check that its base URL is that of the API."
         )
     entries = [_Entry(node) for node in root.iterchildren(f"{_ATOM}entry")]
     _raise_error(entries)
@@ -167,22 +164,22 @@ def read_page(body: bytes, start: int) -> ArxivPage:
     if not entries and total > start:
         raise malformed_response(
             SOURCE,
-            f"{SOURCE} announced {total:,} results and sent none of those from {start:,} on.",
-            "It does so now and then; later it answers.",
+            f"{SOURCE} reported {total:,} results, but sent none of those from {start:,} on.",
+            "This happens occasionally; try again later.",
         )
     return ArxivPage(tuple(paper for paper in papers if paper), total)
 
 
 MAX_XML_BYTES = 16 * 2**20
-_BASE_URL_HINT = "Check that its base URL is the API's; if it is, the API has changed."
+_BASE_URL_HINT = "Check that its base URL is that of the API; if it is, the API has changed."
 
 
 def _parse_xml(body: bytes) -> etree._Element:
-    """Return the root element, parsed without DTD, entities and network access. Raises SourceMalformed, even for a
-    well-formed document if it has a DTD."""
+    """Parse XML without DTD, entities or network access, and return the root element. Raises SourceMalformed, also for
+    a well-formed document with a DTD."""
     if len(body) > MAX_XML_BYTES:
         raise malformed_response(
-            SOURCE, f"The answer of {SOURCE} has {len(body):,} bytes.", f"At most {MAX_XML_BYTES:,} are read."
+            SOURCE, f"The response of {SOURCE} has {len(body):,} bytes.", f"The maximum is {MAX_XML_BYTES:,} bytes."
         )
     parser = etree.XMLParser(
         resolve_entities=False,
@@ -197,13 +194,13 @@ def _parse_xml(body: bytes) -> etree._Element:
     try:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        # The parser's words quote the document.
+        # The parser's message quotes the document.
         raise malformed_response(
-            SOURCE, f"The answer of {SOURCE} is not XML: {one_line(str(error))[:_QUOTED_CHARACTERS]}.", _BASE_URL_HINT
+            SOURCE, f"The response of {SOURCE} is not XML: {one_line(str(error))[:_QUOTED_CHARACTERS]}.", _BASE_URL_HINT
         ) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise malformed_response(
-            SOURCE, f"The answer of {SOURCE} declares a document type, which no feed does.", _BASE_URL_HINT
+            SOURCE, f"The response of {SOURCE} has a document type declaration, so it is not a feed.", _BASE_URL_HINT
         )
     return root
 
@@ -230,7 +227,7 @@ class _Entry:
 def _raise_error(entries: list[_Entry]) -> None:
     if len(entries) == 1 and _ERRORS in entries[0].text(f"{_ATOM}id"):
         words = one_line(entries[0].text(f"{_ATOM}summary"))[:_QUOTED_CHARACTERS]
-        raise SourceRefused(f"{SOURCE} refused the request: {words}", "This query cannot be used; others can.")
+        raise SourceRefused(f"{SOURCE} refused the request: {words}", "Change the query; other queries still work.")
 
 
 def _paper(entry: _Entry) -> Paper | None:
@@ -243,7 +240,7 @@ def _paper(entry: _Entry) -> Paper | None:
     return Paper(
         id=make_paper_id("arxiv", name),
         title=title,
-        # Its lines are wrapped.
+        # Lines in the feed are wrapped.
         abstract=one_line(entry.text(f"{_ATOM}summary")),
         authors=tuple(author for author in authors if author),
         publication_date=parse_date(entry.text(f"{_ATOM}published")),
@@ -258,8 +255,8 @@ def _paper(entry: _Entry) -> Paper | None:
 
 
 def _versions(entry: _Entry, address: str) -> PreprintVersions | None:
-    """Return a preprint's version data: the id ends in the number of the newest version, which is dated by
-    `updated`."""
+    """Return the versions of a preprint: the id ends in the number of the newest version, and `updated` is its date.
+    None if the entry lacks one of these."""
     first, newest_day = (parse_date(entry.text(f"{_ATOM}{name}")) for name in ("published", "updated"))
     match = _VERSION.search(address)
     if match is None or first is None or newest_day is None:

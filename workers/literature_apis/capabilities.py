@@ -1,9 +1,9 @@
-"""Capabilities of remote literature sources. Each API has some of them; `RemoteLiterature` queries the sources that
-have the capability needed.
+"""Interfaces of remote literature sources, one per capability. Each API has some of them; `RemoteLiterature` queries
+the sources that have the capability it needs.
 
-Papers are returned with `id` as `<prefix>:<the source's own id>` (`s2:…`, `arxiv:…`, `openalex:…`, `doi:…`), `source`
-as the source's name, `identifiers` as far as the record has them, texts cleaned (`assayer.text.sanitise.clean_text`),
-and only URLs from the record. Dates known only to the month or year are set to its last day. All methods raise
+Papers have `id` as `<prefix>:<the source's own id>` (`s2:…`, `arxiv:…`, `openalex:…`, `doi:…`), `source` as the
+source's name, `identifiers` as far as the record states them, texts cleaned by `assayer.text.sanitise.clean_text`, and
+only URLs from the record. A date known only to the month or year is set to its last day. All methods raise
 SourceError."""
 
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ class ListsCitingPapers(LiteratureSource, Protocol):
 @runtime_checkable
 class ResolvesIdentifiers(LiteratureSource, Protocol):
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
-        """Return the record of each paper in order, None for an unknown paper, using as few requests as the API
+        """Return the record of each paper, in order; None for an unknown paper. Uses as few requests as the API
         allows."""
         ...
 

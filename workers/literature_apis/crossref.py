@@ -1,9 +1,8 @@
-"""Crossref (`https://api.crossref.org`): records by DOI, word search, and the retraction notices about records.
+"""Crossref (`https://api.crossref.org`): records by DOI, word search, and retraction notices.
 
 Sending an e-mail address (`mailto`) selects the polite pool: 3 list requests per second, 10 requests per second for
-single records by DOI, three at a time; responses state these limits in X-Rate-Limit-Limit, X-Rate-Limit-Interval and
-X-Concurrency-Limit. Retraction Watch's notices come with the records (`updated-by`, whose `source` states who issued
-the notice).
+single records by DOI, three at a time. Responses state these limits in X-Rate-Limit-Limit, X-Rate-Limit-Interval and
+X-Concurrency-Limit. Records include Retraction Watch's notices (`updated-by`, with the issuer in `source`).
 
 Crossref knows the DOIs of its own members. DataCite DOIs are left to other sources: arXiv's to arXiv (the DOI contains
 the id), the rest to OpenAlex (Zenodo, institutional repositories)."""
@@ -131,7 +130,7 @@ class CrossrefWork(ApiObject):
 
 @dataclass(frozen=True)
 class Crossref:
-    """Implements SearchesPapers, ResolvesIdentifiers and ReportsRetractions."""
+    """Client of Crossref: implements SearchesPapers, ResolvesIdentifiers and ReportsRetractions."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
@@ -167,8 +166,8 @@ class Crossref:
     async def _works(
         self, dois: Iterable[str], operation: Operation, context: RequestContext
     ) -> dict[str, CrossrefWork]:
-        """Return the works that Crossref knows, using as few requests as it allows. Records and notices share the same
-        requests."""
+        """Return the works that Crossref knows, by DOI, using as few requests as it allows. Records include the
+        retraction notices."""
         asked = sorted({item for item in dois if item and not item.startswith(ARXIV_PREFIX)})
         found, single = dict[str, CrossrefWork](), [item for item in asked if not allowed_in_filter(item)]
         for batch in url_batches([item for item in asked if allowed_in_filter(item)], _BATCH, _LONGEST_FILTER):
@@ -209,7 +208,7 @@ _KINDS: dict[str, _Kind] = {
     "expression_of_concern": "concern",
     "partial_retraction": "concern",
 }
-"""Update types that mean a work no longer stands; they do not include corrections, errata and new versions."""
+"""Update types that put a work's results in doubt; corrections, errata and new versions do not."""
 
 
 class _Page(ApiObject):
@@ -235,8 +234,8 @@ def _identifiers(work: CrossrefWork) -> Identifiers:
 
 
 def retraction_of(work: CrossrefWork) -> Retraction | None:
-    """Return the gravest notice, preferring the more informative and then the earlier one; None if there is none.
-    Notices reversed by a later reinstatement do not count."""
+    """Return the gravest notice about the work; of equally grave ones, the more informative, then the earlier. None if
+    there is none. Notices that a later reinstatement reversed are ignored."""
     own = doi_of(work)
     notices = [*work.updated_by, *(update for update in work.update_to if doi(update.doi) == own)]
     reinstated = max((notice.day for notice in notices if notice.kind == "reinstatement"), default=dt.date.min)

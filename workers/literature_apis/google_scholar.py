@@ -50,7 +50,7 @@ class _Answer(ApiObject):
 
 @dataclass(frozen=True)
 class GoogleScholar:
-    """Implements SearchesPapers."""
+    """Client of a Google Scholar search API: implements SearchesPapers."""
 
     remote: SourceFetcher
     name: ClassVar[str] = "google_scholar"
@@ -95,7 +95,7 @@ def _paper(entry: _Organic) -> Paper | None:
 
 
 def _authors_and_venue(line: str) -> tuple[tuple[str, ...], str]:
-    """Return authors and venue, leaving out truncated names because they identify no author or venue."""
+    """Return authors and venue, without names that are truncated."""
     parts = _DASH.split(line)
     names = (name.strip() for name in parts[0].split(","))
     venue = _YEAR_BEHIND.sub("", parts[1]).strip() if len(parts) > 2 else ""

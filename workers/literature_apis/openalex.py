@@ -1,9 +1,8 @@
-"""OpenAlex (`https://api.openalex.org`): works by words, by identifiers, and by the works that they cite.
+"""OpenAlex (`https://api.openalex.org`): find works by words, by identifiers, or by the works that they cite.
 
-OpenAlex limits a daily credit budget per key instead of the number of requests: looking up one work is free, a list
-costs 1 credit, a search 10; a free key has 10,000 credits, no key 1,000; at most 100 requests per second are allowed.
-Therefore a single work is looked up and several are listed (at most 100 values per filter, 100 works per page, about 4
-KB per URL)."""
+OpenAlex limits credits per day and key: looking up one work is free, a list costs 1 credit, a search 10; a free key has
+10,000 credits a day, no key 1,000. At most 100 requests per second are allowed. A single work is therefore looked up,
+and several are listed (at most 100 values per filter, 100 works per page, about 4 KB per URL)."""
 
 import datetime as dt
 import re
@@ -53,7 +52,7 @@ _PAGE = 100
 _DEEPEST = 10_000
 _LONGEST_FILTER = 3000
 _FEW = 3
-"""Minimum number of works matching every word; if there are fewer, a paid search for any of the words is made."""
+"""Minimum number of works that contain every word; if there are fewer, a second search for any of the words follows."""
 
 
 class _WorkKey(NamedTuple):
@@ -148,8 +147,8 @@ class OpenAlexWorkList(ApiObject):
 
 @dataclass(frozen=True)
 class OpenAlex:
-    """Implements SearchesPapers, ListsReferences, ListsCitingPapers, ResolvesIdentifiers, ReportsRetractions and
-    LocatesPdfs."""
+    """Client of OpenAlex: implements SearchesPapers, ListsReferences, ListsCitingPapers, ResolvesIdentifiers,
+    ReportsRetractions and LocatesPdfs."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
@@ -177,7 +176,7 @@ class OpenAlex:
         return [record for item in cited if item in found and (record := paper_of(found[item]))]
 
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """Return the newest first."""
+        """Return the citing papers, newest first."""
         key = _work_key(paper)
         if key and key.kind != "openalex":
             work = await self._fetch_work(key, "id", "citations", context)
@@ -245,7 +244,7 @@ class OpenAlex:
     async def _list_works(
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext
     ) -> list[OpenAlexWork]:
-        """Return the first works of a list, read page by page. `select` and page size parameters are added."""
+        """Return the first works of a list, read page by page. Adds the parameters for fields and paging."""
         works, wanted = list[OpenAlexWork](), min(limit, _DEEPEST)
         for number in range(1, -(-wanted // _PAGE) + 1):
             paging = (("select", FIELDS), ("per_page", str(min(wanted, _PAGE))), ("page", str(number)))

@@ -1,4 +1,4 @@
-"""Encoding of queries and DOIs for requests, so that nothing in them acts as an operator or changes the target."""
+"""Encode queries and DOIs for requests, so that nothing in them acts as an operator or changes the target."""
 
 import re
 import unicodedata
@@ -11,10 +11,10 @@ _LONGEST = 1500
 
 
 def plain_query(text: str, longest: int = _LONGEST) -> str:
-    """Return only the words, as many as fit into `longest` characters of a URL; empty if there are none.
+    """Return only the words of the text, as many as fit into `longest` characters of a URL; empty if there are none.
 
-    Quotes, brackets, wildcards and leading signs are removed; words that act as operators in capitals are converted to
-    lower case."""
+    Quotes, brackets, wildcards and leading signs are removed; words such as AND, which act as operators in capitals,
+    are converted to lower case."""
     words, length = list[str](), 0
     for word in _WORD.findall(unicodedata.normalize("NFC", text)):
         length += len(quote(word)) + 1
@@ -31,7 +31,8 @@ _FILTER_SAFE_DOI = re.compile(r"10\.[a-z0-9._/()-]+", re.ASCII)
 
 
 def allowed_in_filter(doi: str) -> bool:
-    """Return whether the DOI can be used in a filter list, in which commas, bars, colons and signs have a meaning."""
+    """Return whether the DOI can be used in a filter list, where commas, bars, colons and signs have special
+    meanings."""
     return _FILTER_SAFE_DOI.fullmatch(doi) is not None
 
 

@@ -1,7 +1,7 @@
-"""Fields of API records: lenient types for reading them, and their conversion to fields of papers.
+"""Lenient types for the fields of API records, and functions that convert them to fields of papers.
 
-Malformed parts of a record are left out, but the enclosing structure must be valid. Texts are cleaned of JATS and HTML,
-links are checked, and partial dates are completed."""
+Malformed parts of a record are left out, but the enclosing structure must be valid. JATS and HTML markup is removed
+from texts, links are checked, and partial dates are completed."""
 
 import calendar
 import datetime as dt
@@ -31,8 +31,7 @@ _MAX_COUNT = 10**9
 
 
 class ApiObject(BaseModel):
-    """Object of an API with the fields that are read. Other fields are ignored, because sources add fields without
-    notice."""
+    """Base class of API objects. Undeclared fields are ignored, because sources add fields without notice."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -79,7 +78,7 @@ def one_line(text: str) -> str:
 
 
 def title_line(text: str) -> str:
-    """Return a title on a single line, without the markup that sources leave in titles."""
+    """Return a title on a single line, without markup."""
     return one_line(strip_markup(text))
 
 

@@ -1,8 +1,8 @@
 """Semantic Scholar (`https://api.semanticscholar.org`): Academic Graph API v1 and Recommendations API v1.
 
 A key allows one request per second over all endpoints, so each request covers as much as possible: 100 papers per
-search page, 500 per batch, 1,000 references. Semantic Scholar treats dates without a day as the 1st of January, this
-program as the last day of the year, so results are filtered again."""
+search page, 500 per batch, 1,000 references. Results are filtered by date again, because Semantic Scholar counts a
+paper with only a year from the 1st of January, this program from the last day of the year."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,8 +53,8 @@ _MOST_CITING_PAGES = 3
 _MOST_SNIPPETS, _MOST_RECOMMENDED = 1_000, 500
 _BATCH = 500
 _ALWAYS_KNOWN = "649def34f8be52c8b66281af98ae884c09aef38b"
-"""Id of the paper about Semantic Scholar itself, from its documentation. A batch without any known id is rejected as a
-bad request (400, `No valid paper ids given`); with this id in the batch, unknown ids are returned as null."""
+"""Id of the paper about Semantic Scholar itself, from its documentation, added to every batch. A batch without any
+known id is refused (400, `No valid paper ids given`); with this id in it, unknown ids are returned as null."""
 
 S = TypeVar("S", bound=BaseModel)
 Params = tuple[tuple[str, str], ...]
@@ -62,15 +62,15 @@ Params = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class SemanticScholar:
-    """Implements SearchesPapers, SearchesSnippets, RecommendsPapers, ListsReferences, ListsCitingPapers,
-    ResolvesIdentifiers and LocatesPdfs."""
+    """Client of Semantic Scholar: implements SearchesPapers, SearchesSnippets, RecommendsPapers, ListsReferences,
+    ListsCitingPapers, ResolvesIdentifiers and LocatesPdfs."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Search by relevance; at most 1,000 results."""
-        # A hyphenated word matches nothing there.
+        # Semantic Scholar finds no matches for hyphenated words.
         words = plain_query(query).replace("-", " ")
         found, offset, wanted = list[SemanticScholarPaper](), 0, min(limit, _DEEPEST)
         while words and len(found) < wanted:
@@ -108,7 +108,7 @@ class SemanticScholar:
             known = [record.paper_id for record in await self._fetch_batch(names, "neighbours", context) if record]
             like = await self._recommended(known, limit, context)
         found = _papers(like or ())
-        # It has recommended papers to themselves.
+        # Semantic Scholar sometimes recommends a paper to itself.
         return [paper for paper in found if not any(_is_same_paper(paper.identifiers, item) for item in papers)][:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
@@ -200,7 +200,7 @@ def _read_batch(response: SourceResponse, size: int) -> tuple[SemanticScholarPap
     if len(records) != size:
         raise malformed_response(
             SOURCE,
-            f"{SOURCE} answered a batch of {size} ids with {len(records)} records.",
+            f"{SOURCE} returned {len(records)} records for a batch of {size} ids.",
             "If it happens again, the API has changed.",
         )
     return records

@@ -32,7 +32,7 @@ _ACL = re.compile(r"[\w.-]{5,60}", re.ASCII)
 
 
 def _digits(value: object) -> str:
-    """Return digits as text. The API sends numbers as text in some places and as numbers in others."""
+    """Return digits as text; empty for anything else. The API sends some numbers as text."""
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return text if _DIGITS.fullmatch(text) else ""
 
@@ -168,7 +168,7 @@ def identifiers_of(record: SemanticScholarPaper) -> Identifiers:
 
 
 def request_id(paper: Identifiers) -> str:
-    """Return the paper's id as used in requests; empty if it has no usable id. A single malformed id would make a whole
+    """Return the paper's id as used in requests; empty if it has no valid one, because one malformed id makes a whole
     batch fail."""
     if _PAPER_ID.fullmatch(paper.s2):
         return paper.s2

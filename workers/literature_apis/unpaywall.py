@@ -25,7 +25,7 @@ class _Record(ApiObject):
 
 @dataclass(frozen=True)
 class Unpaywall:
-    """Implements LocatesPdfs."""
+    """Client of Unpaywall: implements LocatesPdfs."""
 
     remote: SourceFetcher
     name: ClassVar[str] = _SOURCE

@@ -1,10 +1,10 @@
 """Admission of requests to an endpoint, urgent ones first, with a limit on requests in flight that grows while the
 endpoint keeps up and shrinks when it does not.
 
-`AdaptiveLimit` decides (events in, limit out; no clock, no asyncio). It evaluates rounds of half as many requests as
-the limit. A round counts only requests sent since the limit last changed, so that the limit reacts once to one burst of
-trouble. Latencies are compared only with those of the same kind of request: long answers alone say nothing about the
-endpoint."""
+`AdaptiveLimit` computes the limit from reported outcomes, without clock or asyncio. It evaluates requests in rounds of
+half the current limit. A round counts only requests sent since the limit last changed, so that one burst of refusals
+changes the limit only once. Latencies are compared only with those of the same kind of request, because a long answer
+takes long even when the endpoint is idle."""
 
 import math
 from collections.abc import AsyncIterator, Callable, Collection, Hashable
@@ -16,21 +16,21 @@ from workers.llm.process_share import ProcessShare
 from workers.outbound.priority_gate import Place, PriorityGate
 
 TROUBLE_SHARE = 0.15
-"""Share of a round's requests turned away (429, 503, timeouts) above which the limit is halved. A smaller share is
-noise that retries absorb; a limit halved for every such request would never grow."""
+"""Share of a round's requests turned away (429, 503, timeouts) at which the limit is halved. Retries absorb a smaller
+share; if every refused request halved the limit, it would never grow."""
 LEAST_TROUBLE = 4
 """Minimum requests turned away in one round for the limit to be halved."""
 CALM_SHARE = 0.02
-"""Share turned away above which the initial doubling ends, provided more than one request was turned away."""
+"""Share of requests turned away above which the initial doubling ends, if more than one request was turned away."""
 SLOWER, MUCH_SLOWER = math.log(1.5), math.log(2.0)
 """Thresholds of the mean log ratio of latencies to their baselines: growth stops above the first, and the limit shrinks
 above the second."""
 OVERLOAD_FACTOR, SLOW_FACTOR = 0.5, 0.75
 SMALLEST_ROUND = 8
 LEAST_RATED = 8
-"""Minimum number of latencies with a baseline in a round for latency to be judged."""
+"""Minimum number of latencies in a round, each with a baseline, for slowness to affect the limit."""
 BLOCK = 16
-"""Number of requests of one kind from which one estimate of its latency is made."""
+"""Number of requests of one kind whose mean latency updates that kind's baseline."""
 FORGET_SECONDS = 600.0
 """Time constant in seconds with which a baseline adapts to latencies that have become permanently longer."""
 
@@ -61,7 +61,7 @@ class _Baseline:
 
 @dataclass
 class _Round:
-    """Outcomes of the requests that were sent under one limit."""
+    """Outcomes of requests that were sent since the limit last changed."""
 
     requests: int = 0
     turned_away: int = 0
@@ -87,7 +87,7 @@ class AdaptiveLimit:
     """Counter that increases with every change of the limit; each request records the epoch in which it was sent."""
     paused_until: float = 0.0
     _quick: bool = True
-    """True while the limit is still doubling, which ends at the first trouble."""
+    """True while the limit doubles each round, until the first requests are turned away or slow."""
     _round: _Round = field(default_factory=_Round)
     _baselines: dict[Hashable, _Baseline] = field(default_factory=dict)
 
@@ -95,7 +95,7 @@ class AdaptiveLimit:
         self.value = self.value or self.start
 
     def answered(self, epoch: int, now: float, kind: Hashable, seconds: float, in_flight: int) -> None:
-        """Count a response. `kind` groups requests that should take equally long; `in_flight` includes this one."""
+        """Record a response. `kind` groups requests that should take equally long; `in_flight` includes this one."""
         baseline = self._baselines.setdefault(kind, _Baseline())
         log_seconds = math.log(max(seconds, 1e-3))
         if epoch == self.epoch:
@@ -108,7 +108,7 @@ class AdaptiveLimit:
             self._judge()
 
     def turned_away(self, epoch: int, now: float, retry_after: float | None, in_flight: int) -> None:
-        """Count a request refused for lack of capacity. `retry_after` is in seconds, None if the endpoint did not
+        """Record a request refused for lack of capacity. `retry_after` is in seconds, None if the endpoint did not
         specify it."""
         if epoch != self.epoch:
             if now < self.paused_until:
@@ -140,8 +140,8 @@ class AdaptiveLimit:
             self._round = _Round()
 
     def _back_off(self, factor: float) -> None:
-        """Reduce the limit, starting from the number of requests actually in flight; if the limit is far above that
-        number, many reductions of the limit itself would have no effect."""
+        """Reduce the limit by `factor`, starting from the peak of requests in flight if that is lower: reducing a limit
+        that is far above the peak would have no effect."""
         self._quick = False
         self._change(max(1, math.floor(min(self.value, self._round.peak) * factor)))
 
@@ -164,7 +164,7 @@ _LATEST_WEIGHT = 0.1
 """Weight of the latest request in the moving average of tokens per request."""
 _LEAST_SECONDS = 0.001
 _SAVED_SECONDS = 5.0
-"""Seconds of unused budget that can be saved; one minute's spending can exceed the budget by this much."""
+"""Maximum unused budget that accumulates, in seconds of the rate; a minute can exceed the budget by this much."""
 
 
 @dataclass
@@ -177,7 +177,8 @@ class TokenBudget:
     mean: float = _FIRST_TOKENS
 
     def seconds_left(self, now: float, share: float) -> float:
-        """Return the seconds until the next request can start, for a share of the budget; 0 if it can start now."""
+        """Return the seconds until the next request can start; 0 if it can start now. `share` is the fraction of the
+        budget that belongs to this process."""
         rate = self.per_minute * share / 60
         seconds = 0.0 if self.updated is None else now - self.updated
         self.balance = min(self.balance + rate * seconds, rate * _SAVED_SECONDS)
@@ -202,7 +203,7 @@ _URGENT, _OTHER = 0, 1
 
 
 class AdmittedRequest:
-    """One request in flight. Report its outcome, except an outcome that says nothing about the endpoint's capacity."""
+    """Request in flight. Callers report its outcome if it is a response or a refusal for lack of capacity."""
 
     def __init__(self, admission: "Admission") -> None:
         self._admission = admission
@@ -226,8 +227,8 @@ class AdmittedRequest:
 
 
 class Admission:
-    """Admission to one endpoint: grants slots within the limit and this process's share of it, and none during a pause.
-    It is the `priority_gate.SlotSource` of its own gate. Belongs to one event loop; close it there."""
+    """Grants slots for requests to one endpoint, within the limit and this process's share of it, and none during a
+    pause. It is the `priority_gate.SlotSource` of its own gate. Belongs to one event loop; close it there."""
 
     def __init__(
         self,
@@ -239,20 +240,20 @@ class Admission:
         """Create an admission. Without a `share`, the limit is not shared with other processes."""
         self.limit, self.monotonic, self.tokens = limit, monotonic, tokens
         self.in_flight = self.peak = 0
-        """Number of requests in flight now, and the highest number reached so far."""
+        """Requests in flight now, and the highest number so far."""
         self._share = share
         self._started = False
         self._gate = PriorityGate(self)
 
     @property
     def most(self) -> int:
-        """Return the current maximum of requests in flight from this process."""
+        """Return the maximum number of requests that this process can have in flight now."""
         return self.limit.value if self._share is None else min(self.limit.value, self._share.value)
 
     @asynccontextmanager
     async def admitted(self, urgency: Urgency) -> AsyncIterator[AdmittedRequest]:
-        """Wait for a slot. A request that becomes urgent while waiting moves ahead of the requests that are not
-        urgent."""
+        """Wait for a slot and hold it while the context is open. A request that becomes urgent while waiting moves
+        ahead of those that are not."""
         if self._share is not None:
             self._share.want(lambda: self.in_flight, lambda: self._gate.waiting, self._share_changed)
         place = Place[AdmittedRequest](_URGENT if urgency.urgent else _OTHER)
@@ -284,8 +285,7 @@ class Admission:
         return pause if pause > 0 else None
 
     def _share_changed(self) -> None:
-        """Hand out the slots of the new share. The first time, scale the start value of the limit by this process's
-        share."""
+        """Admit waiting requests within the new share. The first time, also scale the limit's start value by it."""
         if not self._started and self._share is not None:
             self._started = True
             self.limit.start = self.limit.value = max(1, int(self.limit.start * self._share.part))

@@ -1,5 +1,5 @@
-"""One question to a model: sent within the run's budget, retried after transient failures, and sent again with error
-messages if the answer is faulty."""
+"""Ask a model one question: send it within the run's budget, retry transient failures, and send a faulty answer back
+with its errors."""
 
 import asyncio
 import logging
@@ -48,7 +48,7 @@ Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
 _MEASURED = 64
-"""Number of latest answers to a task from which the length of the next answer is estimated, as their maximum."""
+"""Number of latest answers to a task whose maximum length is the estimate for the next answer."""
 _LEAST_MEASURED = 8
 LONGEST_QUOTED = 12_000
 """Maximum characters of an unusable answer that are sent back together with its errors."""
@@ -64,7 +64,7 @@ to about a third."""
 
 
 class AnswerLengths:
-    """Observed answer lengths by task and model. Most are far shorter than the maximum allowed."""
+    """Lengths of recent answers in tokens, by task and model; most are far shorter than the maximum allowed."""
 
     def __init__(self) -> None:
         self._latest: defaultdict[tuple[str, str], deque[int]] = defaultdict(lambda: deque(maxlen=_MEASURED))
@@ -73,8 +73,8 @@ class AnswerLengths:
         self._latest[request.task, request.model].append(tokens)
 
     def expected(self, request: ChatRequest) -> int:
-        """Return the tokens to reserve in the budget: the longest recent answer, or the maximum allowed until
-        enough answers were measured."""
+        """Return the tokens to reserve in the budget: the length of the longest recent answer, or the maximum allowed
+        until there are enough answers."""
         latest = self._latest[request.task, request.model]
         return min(request.max_tokens, max(latest)) if len(latest) >= _LEAST_MEASURED else request.max_tokens
 
@@ -112,7 +112,7 @@ class Asking:
 
 
 class Conversation(Generic[In, Out]):
-    """Conversation that answers one question of a run."""
+    """Exchange with a model about one question of a run, including repairs."""
 
     def __init__(
         self, asking: Asking, task: Task[In, Out], question: FittedQuestion[In], run: Run, usage: CallUsage
@@ -121,8 +121,9 @@ class Conversation(Generic[In, Out]):
         self._request = first_request(task, usage.model, question, asking.settings, run.answers_of)
 
     async def answer(self) -> Out:
-        """Return the first valid answer, or, if foreign citations are the last answer's only fault, that answer without
-        them. A valid answer on which the task has advice is sent back once. Raises an LlmError or BudgetExhausted."""
+        """Return the first valid answer. If none is valid, return the last whose only fault is citations of unknown
+        sources, without those citations. If the task has advice on a valid answer, that answer is sent back once and
+        used if no better one follows. Raises an LlmError or BudgetExhausted."""
         usage, redacted, tries = self._usage, None, 0
         advised: Out | None = None
         try:
@@ -160,7 +161,7 @@ class Conversation(Generic[In, Out]):
         last = faults[-1]
         message = (
             f"Model {self._request.model!r} gave no valid answer to task {self._task.name} in {tries} "
-            f"{'try' if tries == 1 else 'tries'}; the last: {last.detail}."
+            f"{'try' if tries == 1 else 'tries'}. Last fault: {last.detail}."
         )
         if last.kind == "refused_request":
             return RequestRefused(message, "", faults, last.detail)
@@ -188,8 +189,8 @@ class Conversation(Generic[In, Out]):
         return ParsedAnswer(None, Fault(kind="failed_check", detail=one_line("; ".join(advice))), tuple(advice)), value
 
     def _redacted(self, parsed: ParsedAnswer[Out]) -> RedactedAnswer | None:
-        """Return the answer without its foreign citations if it has no other fault, for use if no attempt gives a
-        better answer; otherwise None."""
+        """Return the answer without its citations of unknown sources, for use if no attempt gives a better one; None if
+        it has other faults."""
         data = self._question.data
         value = None if parsed.value is None else self._task.cleaned(data, parsed.value)
         return None if value is None else self._task.redacted(data, value)
@@ -206,11 +207,11 @@ class Conversation(Generic[In, Out]):
         try:
             return await retrying(self._attempt)
         except TransientLlmFailure as failure:
-            waits = "" if failure.retry_after is None else f" (it asks to wait {failure.retry_after:.0f} s)"
+            waits = "" if failure.retry_after is None else f" (it asks for a wait of {failure.retry_after:.0f} s)"
             raise LlmUnavailable(
-                f"The LLM endpoint {asking.transport.address} gave no answer in {usage.attempts} tries; "
-                f"the last: {failure}{waits}.",
-                "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
+                f"The LLM endpoint {asking.transport.address} did not answer in {usage.attempts} tries. "
+                f"Last failure: {failure}{waits}.",
+                "Check that it is running and that ASSAYER_LLM__BASE_URL is correct.",
                 tuple(usage.faults),
             ) from failure
         except PermanentLlmFailure as failure:
@@ -240,7 +241,7 @@ class Conversation(Generic[In, Out]):
             raise
         except asyncio.CancelledError:
             if requester.sends:
-                # The endpoint has read the prompt, and bills it; how much it had written by then is unknown.
+                # The endpoint has read the prompt and bills it. How much it had written is unknown.
                 usage.add_tokens(estimate, 0)
             raise
         finally:
@@ -258,7 +259,7 @@ class Conversation(Generic[In, Out]):
     def _note_missing_usage(self, completion: Completion) -> None:
         if completion.prompt_tokens is None and not self._asking.estimating:
             self._asking.estimating = True
-            _LOG.warning("%s reports no usage: tokens and costs are estimates", self._asking.transport.address)
+            _LOG.warning("%s does not report usage; tokens and costs are estimates", self._asking.transport.address)
 
 
 def first_request(
@@ -273,7 +274,7 @@ def first_request(
         schema=answer_schema(output).text,
         max_tokens=question.max_tokens,
         temperature=settings.temperature if task.temperature is None else task.temperature,
-        # An endpoint that honours seeds would say the same again.
+        # With the same seed, an endpoint that honours seeds would return the same answer for every sample.
         seed=None if settings.seed is None else settings.seed + task.sample,
         sample=task.sample,
         answers_of=answers_of,

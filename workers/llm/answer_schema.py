@@ -1,7 +1,7 @@
-"""JSON schemas of answers: conversion from a pydantic model to the strict schema, and to the form that is sent.
+"""Convert a pydantic model into the strict JSON schema of an answer, and that into the form that is sent.
 
 The form that is sent uses only keywords that every server accepts: OpenAI's strict mode, Gemini, Anthropic's tools, and
-the grammars of llama.cpp and vLLM (xgrammar). Validation in this program enforces the rest."""
+the grammars of llama.cpp and vLLM (xgrammar). The other restrictions are checked when the answer is parsed."""
 
 import json
 from collections.abc import Mapping
@@ -143,8 +143,8 @@ def _closed(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: 
 
 
 def _inlined(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> dict[str, Any]:
-    """Replace a reference by its definition, unless the definition is recursive. Strict mode allows no siblings
-    beside a reference."""
+    """Replace a reference by its definition, unless the definition is recursive. Strict mode does not allow other
+    keywords beside a reference."""
     name = str(node["$ref"]).rpartition("/")[2]
     if name in seen:
         return {"$ref": node["$ref"]}

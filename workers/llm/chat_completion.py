@@ -53,8 +53,8 @@ class _Message(BaseModel):
     tool_calls: Any = None
 
     def text(self, finished: bool) -> str:
-        """Return the answer, wherever the endpoint put it: the content, the arguments of a tool call, or, if the model
-        had `finished` and there is nothing else, the reasoning."""
+        """Return the answer: the content, otherwise the arguments of a tool call, otherwise, if the model has
+        `finished`, the reasoning."""
         content = self.content or ""
         said = content if isinstance(content, str) else "".join(part.said for part in content)
         if said.strip():
@@ -88,7 +88,7 @@ class _Event(BaseModel):
 
 
 class _Wordless(BaseModel):
-    """Response that shows that a model ran but contains no text."""
+    """Response of a model that wrote no text."""
 
     choices: Any
     error: None = None
@@ -123,7 +123,7 @@ def parse_completion(body: bytes) -> Completion:
     choice, used = parsed.choices[0], _read(parsed.usage)
     text = choice.message.text(choice.finish_reason == "stop")
     if choice.error is not None and not text:
-        raise ValueError("not a chat completion: it holds an error")
+        raise ValueError("not a chat completion: the choice contains an error")
     return Completion(
         text=text,
         refusal=choice.message.refusal or "",
@@ -142,9 +142,9 @@ def _streamed(body: bytes) -> Completion:
             try:
                 events.append(_Event.model_validate_json(data))
             except ValidationError:
-                raise ValueError("not a chat completion: an event of the stream cannot be read") from None
+                raise ValueError("not a chat completion: an event of the stream cannot be parsed") from None
     if any(event.error is not None for event in events):
-        raise ValueError("not a chat completion: the stream holds an error")
+        raise ValueError("not a chat completion: the stream contains an error")
     choices = [choice for event in events for choice in event.choices[:1]]
     text = "".join(choice.delta.text(finished=False) for choice in choices)
     reasons = [str(choice.finish_reason) for choice in choices if choice.finish_reason]
@@ -153,7 +153,7 @@ def _streamed(body: bytes) -> Completion:
 
 
 def error_in(body: object) -> Mapping[str, Any] | None:
-    """Return the body of an error that arrived with status 200, or None if the body holds no error."""
+    """Return the error in the body of a response with status 200, as `{"error": …}`, or None if there is none."""
     if not isinstance(body, dict):
         return None
     if body.get("object") == "error":
@@ -167,8 +167,8 @@ def error_in(body: object) -> Mapping[str, Any] | None:
 
 
 def read_without_answer(body: bytes) -> ReadTokens | None:
-    """Return the tokens that may be billed for a request that was not answered with a chat completion. Returns None if
-    the body is only an `error`, which, like an error status, means that the request was not served."""
+    """Return the tokens that may be billed for a response that is not a chat completion. Return None if the body
+    contains only an `error`, which, like an error status, means that the request was not served."""
     try:
         parsed = _Failure.model_validate_json(body)
     except ValidationError:
@@ -190,13 +190,13 @@ class ChatMessage(NamedTuple):
 
 @dataclass
 class Requester:
-    """Run for which a request is made, and a count of what was sent for it, whatever the outcome. The transport updates
-    this object in place, so that the count is known even after a cancellation."""
+    """Run for which a request is made, and the number of times the request was sent. The transport updates this object
+    in place, so that the number is known even after a cancellation."""
 
     run: str
     """Evaluation id. An answer is billed to the run that requested it."""
     urgency: Urgency = field(default_factory=Urgency)
-    """Urgency of the request. It is urgent if a person waits for the answer, and is then sent before others."""
+    """Urgency of the request. An urgent request, whose answer a person waits for, is sent before others."""
     sends: int = 0
     """Number of times the request was sent."""
     first_sent: float = 0.0
@@ -222,13 +222,12 @@ class ChatRequest(NamedTuple):
     temperature: float | None
     seed: int | None
     repair_attempt: int = 0
-    """Number of times an answer has been sent back; a request with the same messages but another number is a different
-    request."""
+    """Number of times an answer has been sent back; requests that differ only in this number are different requests."""
     sample: int = 0
-    """Sample number; the same request with another number asks for a different answer and is a different request."""
+    """Sample number; requests that differ only in this number are different requests, with answers of their own."""
     answers_of: str = ""
-    """Owner with whom alone the result can be shared; if empty, it is shared with every caller that makes the same
-    request."""
+    """Owner to whose callers the cached answer is restricted; if empty, it is shared with every caller that makes the
+    same request."""
 
     @property
     def prompt_tokens(self) -> int:
@@ -274,7 +273,7 @@ class ChatRequest(NamedTuple):
     def _messages(self, dialect: Dialect) -> list[dict[str, str]]:
         *before, question = self.messages
         if dialect.structured != "json_schema":
-            # Last, so that the prefix that many prompts share stays the same for the server's cache.
+            # The schema comes last, so that the prefix that many prompts share stays the same for the server's cache.
             instruction = prompt_template("schema").substitute(schema=self.schema)
             question = question._replace(content=f"{question.content}\n\n{instruction}")
         if not dialect.system and before:
@@ -284,7 +283,7 @@ class ChatRequest(NamedTuple):
 
 
 class WaitedFor(NamedTuple):
-    """Entry in the batch book, which keeps the result until it is settled."""
+    """Reference to an entry in the batch book, which keeps the result until it is settled."""
 
     key: str
     price_share: float | None
@@ -323,8 +322,7 @@ class LlmTransport(Protocol):
         ...
 
     async def probe(self, model: str) -> None:
-        """Send one tiny request to the model. Raises LlmRejected (wrong key, unknown model) or LlmUnavailable,
-        with a plain message."""
+        """Send one tiny request to the model. Raises LlmRejected (wrong key, unknown model) or LlmUnavailable."""
         ...
 
     async def aclose(self) -> None:
@@ -335,14 +333,14 @@ class LlmTransport(Protocol):
 _WORDS = (string.ascii_letters + " ").encode()
 _CLASSES: tuple[tuple[bytes, float], ...] = (
     (_WORDS, 0.3),
-    # Each may be a token of its own, and so may the space before a digit.
+    # Each digit may be a token of its own, and so may the space before it.
     (string.digits.encode(), 1.25),
     (bytes(number for number in range(128) if number not in _WORDS + string.digits.encode()), 1.0),
     # Two bytes: accented Latin, Greek, Cyrillic, Hebrew, Arabic.
     (bytes(range(0xC2, 0xE0)), 1.25),
-    # Three bytes: Indic scripts, Thai, Ethiopic, Khmer and others of which tokenizers know little.
+    # Three bytes: Indic scripts, Thai, Ethiopic, Khmer and others that tokenizers cover poorly.
     (b"\xe0\xe1", 3.0),
-    # Dashes, quotation marks, arrows, signs of mathematics.
+    # Dashes, quotation marks, arrows, mathematical symbols.
     (b"\xe2", 2.0),
     # Chinese, Japanese, Korean.
     (bytes(range(0xE3, 0xF0)), 1.5),
@@ -358,9 +356,9 @@ tables, JSON and 2,460 English research texts. Random letters, and some language
 def estimated_tokens(*texts: str) -> int:
     """Return an upper estimate of the number of tokens of all texts together, at least 1, without a tokenizer.
 
-    Byte-level tokenizers produce at most one token per UTF-8 byte. Most scripts need far fewer; how many can be
-    inferred from the first byte of each character."""
+    Byte-level tokenizers produce at most one token per UTF-8 byte. Most scripts need far fewer; the first byte of each
+    character, which indicates the script, determines the estimate."""
     data = "".join(texts).encode("utf-8", "surrogatepass")
-    # `translate` deletes at the speed of C: prompts are long and many.
+    # `bytes.translate` is faster than a loop, and prompts are long.
     counted = sum(weight * (len(data) - len(data.translate(None, first))) for first, weight in _CLASSES)
     return math.floor(counted) + 1

@@ -1,6 +1,6 @@
-"""Context windows: learnt from an endpoint, and used to cut questions so that they fit.
+"""Learn the context windows of an endpoint's models, and cut questions to fit them.
 
-A cut depends only on the question and the window, so that a resumed run asks the same questions and finds their stored
+A cut depends only on the question and the window, so that a resumed run asks the same questions and finds the cached
 answers."""
 
 import math
@@ -29,8 +29,8 @@ _QUOTED_SHARE = 1 / 4
 """Share of the rest of a window available for quoting an unusable answer, assuming one character per token."""
 _FEWEST_ANSWER_TOKENS = 256
 _SCHEMA_CHARS_A_TOKEN = 4
-"""Schema characters per token. There is no safety margin, because most servers of small models compile the schema
-instead of reading it."""
+"""Schema characters per token, without a safety margin: most servers of small models compile the schema into a grammar
+instead of adding it to the prompt."""
 _LEAST_IDEA_CHARS = 500
 _STEP_CHARS = 100
 _SHRINK = 0.8
@@ -56,8 +56,8 @@ class ContextWindows:
         self._listed = listed or self._listed
 
     def learn(self, model: str, refused: RequestRefused, asked_with: int | None) -> bool:
-        """Learn from the refusal of a question that was cut to `asked_with` tokens. Return whether a smaller question
-        could be accepted."""
+        """Learn the window from the refusal of a question that was cut to `asked_with` tokens. Return whether a shorter
+        question could be accepted."""
         named, known = refused.context_tokens, self.of(model)
         if named is None:
             return False
@@ -83,14 +83,14 @@ def listed_windows(models: object) -> dict[str, int]:
 
 
 def props_window(props: object) -> dict[str, int]:
-    """Return the context window of one slot that llama.cpp's `GET /props` states; it applies to any model name."""
+    """Return the context window of one slot from llama.cpp's `GET /props`; it applies to any model name."""
     generation = props.get("default_generation_settings") if isinstance(props, dict) else None
     size = generation.get("n_ctx") if isinstance(generation, dict) else None
     return {_ANY_MODEL: size} if isinstance(size, int) and size > 0 else {}
 
 
 class FittedQuestion(NamedTuple, Generic[In]):
-    """Question in the form in which it is asked within a context window."""
+    """Question after it was cut to fit a context window."""
 
     data: In
     messages: tuple[Message, ...]
@@ -100,13 +100,13 @@ class FittedQuestion(NamedTuple, Generic[In]):
     tokens: int = 0
     """Estimated tokens of the messages and the schema, if a window is known."""
     dropped: tuple[tuple[str, int], ...] = ()
-    """Nouns for the entries that were left out to make the question fit, with their counts."""
+    """Kinds of entries that were left out to make the question fit, as nouns, with the number left out of each."""
     unread: int = 0
     """Number of characters of the idea that were left out."""
 
     def room_for_repair(self, quoted: int, max_tokens: int) -> tuple[int, int]:
-        """Return how many of the `quoted` characters of an unusable answer, and how many tokens of the next answer,
-        also fit into the window."""
+        """Return how many characters of an unusable answer, at most `quoted`, and how many tokens of the next answer,
+        at most `max_tokens`, fit into the window together with the question."""
         if self.window is None:
             return quoted, max_tokens
         room = max(_FEWEST_ANSWER_TOKENS, self.window - 4 * _OVERHEAD_TOKENS - self.tokens)
@@ -116,8 +116,8 @@ class FittedQuestion(NamedTuple, Generic[In]):
 
 def fitted(task: Task[In, Any], data: In, window: int | None, most: int) -> FittedQuestion[In]:
     """Return the question cut so that it and its answer fit a context window: first the last entries of the task's
-    `cuts`, which are the least relevant, are removed, then the end of the idea. If this does not suffice, the question
-    is sent as it is. Like the task itself, `most` limits the tokens of the answer."""
+    `cuts`, which are the least relevant, are removed, then the end of the idea. The result can still be too long. The
+    answer is limited to `most` tokens and to the task's own limit."""
     messages, most = task.messages(data), min(most, task.max_tokens)
     if window is None:
         return FittedQuestion(data, messages, most)

@@ -1,5 +1,5 @@
-"""Dialect of one model at one endpoint: which parameters it accepts, and how to request JSON from it. Learnt from
-refusals."""
+"""Dialect of one model at one endpoint: which parameters it accepts, and how to request JSON from it. The dialect is
+learnt from refusals."""
 
 import re
 from collections.abc import Mapping
@@ -45,11 +45,11 @@ class Dialect(NamedTuple):
     stream: bool = False
     """True if the endpoint responds only with a stream."""
     most_tokens: int | None = None
-    """Maximum answer tokens that the endpoint accepts in a request; None if it has not refused any number."""
+    """Maximum answer tokens that a request can ask for; None if the endpoint has not refused any number."""
 
     def adapted(self, failure: PermanentLlmFailure, max_tokens: int = 0, guess: bool = True) -> "Dialect | None":
-        """Return the dialect to try after the refusal of a request for `max_tokens`; None if another dialect would not
-        help. With `guess`, a refusal that does not name its cause leads to a simpler dialect."""
+        """Return the dialect to try after a request for at most `max_tokens` was refused; None if another dialect would
+        not help. With `guess`, a refusal that does not name its cause leads to a simpler dialect."""
         if failure.reason != "bad_request" or failure.status not in _FORM_STATUSES:
             return None
         text = failure.body.text

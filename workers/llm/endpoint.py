@@ -1,7 +1,8 @@
-"""One OpenAI-compatible endpoint: requests in each model's dialect, within a limit on requests in flight.
+"""Client of one OpenAI-compatible endpoint: sends requests in each model's dialect, within a limit on requests in
+flight.
 
-Budgets, interpretation of answers, and retries belong to the gateway. Plain HTTP is used because the official client
-takes four times the processor time (docs/adr/0027)."""
+The gateway handles budgets, parsing of answers, and retries. Requests are sent over plain HTTP because the official
+client takes four times the CPU time (docs/adr/0027)."""
 
 import hashlib
 import logging
@@ -55,7 +56,8 @@ MOST_BYTES = 16 * 2**20
 
 
 class LlmEndpoint:
-    """Implements `workers.llm.chat_completion.LlmTransport`. Belongs to one event loop; close it there."""
+    """Client of an endpoint; implements `workers.llm.chat_completion.LlmTransport`. Belongs to one event loop; close it
+    there."""
 
     def __init__(self, settings: LlmSettings, clock: Clock, state: SharedState | None = None) -> None:
         """Create an endpoint. Its limits are shared with all processes that use the same `state`; without `state` they
@@ -69,11 +71,11 @@ class LlmEndpoint:
         parts = urlsplit(settings.base_url)
         self.address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
         """Base URL in a form that can be displayed, without credentials."""
-        # A name and password in the URL are basic authentication, unless there is a key.
+        # A user name and password in the URL mean basic authentication, unless an API key is set.
         basic = "@" in parts.netloc and not self._secret
         self._url = URL(settings.base_url if basic else parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl())
         self._headers = {"Accept": "application/json"}
-        if "api-version" in parse_qs(parts.query):  # Azure, which takes keys in a header of its own
+        if "api-version" in parse_qs(parts.query):  # Azure, which expects the key in its own header
             self._headers["api-key"] = self._secret
         elif not basic:
             self._headers["Authorization"] = f"Bearer {self._secret or 'none'}"
@@ -106,7 +108,7 @@ class LlmEndpoint:
                         completion = await self._send(request.model, request.body, on_send, request.max_tokens)
                 except TransientLlmFailure as failure:
                     if failure.overloaded:
-                        # A wait longer than the limit does not hold other callers back either.
+                        # A request is not retried after a longer wait, so such a wait does not pause others either.
                         bearable = (failure.retry_after or 0.0) <= self._settings.retry_after_max_seconds
                         read = 0 if failure.read is None else sum(request.usage_without_answer(failure.read))
                         admitted.turned_away(failure.retry_after if bearable else None, read)
@@ -126,8 +128,8 @@ class LlmEndpoint:
         body: bytes | aiohttp.FormData | None = None,
         most_bytes: int | None = None,
     ) -> bytes:
-        """Send any request other than a question and return the response body, which by default can be as long as an
-        answer.
+        """Send a request other than a chat completion, and return the response body, of at most `most_bytes` (default:
+        `MOST_BYTES`).
 
         Raises TransientLlmFailure or PermanentLlmFailure."""
         response = await self._exchange(method, path, seconds, body, most_bytes)
@@ -136,7 +138,7 @@ class LlmEndpoint:
         return response.body
 
     async def reach(self) -> Mapping[str, int]:
-        """Check that a server responds, whatever the response, because not all servers list their models. Return the
+        """Check that a server responds; any response counts, because not all servers list their models. Return the
         context windows that it states, by model. Raises TransientLlmFailure."""
         response = await self._exchange("GET", "/models", REACH_SECONDS)
         models = read_json(response.body) if response.status == 200 else None
@@ -162,10 +164,10 @@ class LlmEndpoint:
             if failure.fault.kind in {"connection", "timeout"}:
                 raise LlmUnavailable(
                     f"The LLM endpoint {self.address} is down: {failure}.",
-                    "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
+                    "Check that it is running and that ASSAYER_LLM__BASE_URL is correct.",
                 ) from None
             raise LlmUnavailable(
-                f"The LLM endpoint {self.address} is there but does not answer model {model!r}: {failure}.",
+                f"The LLM endpoint {self.address} responds, but gives no answer from model {model!r}: {failure}.",
                 "Try again later.",
             ) from None
 
@@ -209,10 +211,10 @@ class LlmEndpoint:
                 other = dialect.adapted(failure, max_tokens, guess=model not in self._answering)
                 if other is None:
                     raise (failure.of_question() if model in self._answering else failure) from None
-                # Other requests in flight may have learnt the same, or more, in the meantime.
+                # Another request in flight may have changed the dialect in the meantime.
                 if self.dialect(model) == dialect:
                     self._dialects[model] = other
-                    _LOG.info("model %s: %s; from now on asked as %s", model, failure, other)
+                    _LOG.info("model %s refused a request: %s; new dialect: %s", model, failure, other)
             else:
                 self._answering.add(model)
                 return completion
@@ -230,11 +232,11 @@ class LlmEndpoint:
             error = error_in(read_json(response.body))
             if error is None:
                 failure = TransientLlmFailure(Fault(kind="server_error", detail=str(unreadable)))
-            else:  # a proxy that has answered 200 before its provider failed
-                told = self._failure(response._replace(status=status_in(error), body=to_json(error)))
-                if isinstance(told, PermanentLlmFailure):
-                    raise told from None
-                failure = told
+            else:  # a proxy that responded with 200 before its provider failed
+                reported = self._failure(response._replace(status=status_in(error), body=to_json(error)))
+                if isinstance(reported, PermanentLlmFailure):
+                    raise reported from None
+                failure = reported
             failure.read = read_without_answer(response.body)
             raise failure from None
 
@@ -272,6 +274,6 @@ class LlmEndpoint:
 
     def _failure(self, response: HttpResponse) -> TransientLlmFailure | PermanentLlmFailure:
         parsed = parse_error_body(read_json(response.body))
-        secret = self._secret if len(self._secret) >= _SHORTEST_SECRET else ""  # a placeholder is no secret
+        secret = self._secret if len(self._secret) >= _SHORTEST_SECRET else ""  # a short key is a placeholder
         body = parsed._replace(message=redacted(parsed.message, secret))
         return failure_from_status(response.status, body, retry_after(response.headers, self._clock.now()))

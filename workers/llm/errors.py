@@ -1,4 +1,4 @@
-"""Failures of an endpoint: transient or permanent, with the reason and the message for the user."""
+"""Transient and permanent failures of an endpoint, and the messages that explain them to the user."""
 
 import json
 import re
@@ -31,7 +31,8 @@ RejectionReason = Literal[
     "bad_question",
     "bad_request",
 ]
-"""Reason for a permanent refusal. `bad_question` is a bad request to a model that has answered other requests."""
+"""Reason for a permanent refusal. `bad_question` is an otherwise unexplained refusal by a model that has answered other
+requests."""
 
 _TOO_LONG = (
     "context_length",
@@ -87,7 +88,7 @@ FORM_WORDS = (
     "constrained decoding",
     "too many states",
 )
-"""Words with which an endpoint refuses the requested form of structured output."""
+"""Words in refusals of the requested form of structured output."""
 _OVERLOADED = frozenset({408, 429, 503, 504, 529})
 """Statuses that mean the endpoint is overloaded; some gateways use 529 for this."""
 
@@ -96,7 +97,7 @@ _BY_STATUS: dict[int, RejectionReason] = {401: "wrong_key", 403: "forbidden", 41
 
 
 class ErrorBody(NamedTuple):
-    """Contents of an error body. All fields may be empty."""
+    """Contents of an error body; every field can be empty."""
 
     message: str
     code: str
@@ -127,8 +128,8 @@ class ReadTokens(NamedTuple):
 
 
 class TransientLlmFailure(Exception):
-    """Failure that can pass when the same request is retried. `retry_after` is in seconds, None if the endpoint did not
-    specify it; `read` is None if the endpoint did not accept the request, or refused it."""
+    """Failure that can go away when the same request is retried. `retry_after` is in seconds, None if the endpoint did
+    not specify it; `read` is None if the endpoint cannot have read the prompt."""
 
     def __init__(self, fault: Fault, overloaded: bool = False, retry_after: float | None = None) -> None:
         super().__init__(fault, overloaded, retry_after)
@@ -142,7 +143,7 @@ class TransientLlmFailure(Exception):
 
 
 class PermanentLlmFailure(Exception):
-    """Failure that a retry of the same request cannot resolve."""
+    """Failure that does not go away when the same request is retried."""
 
     def __init__(self, reason: RejectionReason, status: int, body: ErrorBody) -> None:
         super().__init__(reason, status, body)
@@ -154,8 +155,8 @@ class PermanentLlmFailure(Exception):
         return f"{self.status} {self.body.quoted}"
 
     def of_question(self) -> "PermanentLlmFailure":
-        """Return the failure as it applies to a model known to answer: an unrecognised refusal is then caused by the
-        request itself."""
+        """Return this failure for a model that has answered other requests: a refusal without a recognised reason then
+        concerns this request only."""
         if self.reason == "bad_request" and self.status in {400, 422}:
             return PermanentLlmFailure("bad_question", self.status, self.body)
         return self
@@ -264,7 +265,7 @@ def status_in(error: Mapping[str, object]) -> int:
 def _permanent_reason(status: int, body: ErrorBody) -> RejectionReason | None:
     if status == 402 or body.mentions(*_NO_QUOTA):
         return "quota"
-    if status in {500, 501}:  # some servers fail where others refuse
+    if status in {500, 501}:  # some servers respond with 500 to requests that they should refuse with 400
         if body.mentions(*_TOO_LONG):
             return "too_long"
         return "bad_request" if body.mentions(*FORM_WORDS) else None
@@ -300,45 +301,45 @@ def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) ->
     quoted, status = failure.body.quoted, failure.status
     explanations = {
         "wrong_key": (
-            f"The LLM endpoint {address} refuses the API key ({status}).",
-            "Set ASSAYER_LLM__API_KEY to a valid key for it, or check ASSAYER_LLM__BASE_URL.",
+            f"The LLM endpoint {address} rejected the API key ({status}).",
+            "Set ASSAYER_LLM__API_KEY to a valid key for this endpoint, or check ASSAYER_LLM__BASE_URL.",
         ),
         "forbidden": (
-            f"The API key may not use model {model!r} at {address} ({status}).",
-            "Check what the key in ASSAYER_LLM__API_KEY is allowed to do, or choose another ASSAYER_LLM__MODEL.",
+            f"The API key does not have permission to use model {model!r} at {address} ({status}).",
+            "Check the permissions of the key in ASSAYER_LLM__API_KEY, or choose another ASSAYER_LLM__MODEL.",
         ),
         "unknown_model": (
             f"The LLM endpoint {address} does not know the model {model!r} ({status}: {quoted}).",
             "Check ASSAYER_LLM__MODEL and ASSAYER_LLM__FAST_MODEL.",
         ),
         "unknown_path": (
-            f"There is no chat completions API under {address} ({status}: {quoted}).",
+            f"There is no chat completions API at {address} ({status}: {quoted}).",
             "Check ASSAYER_LLM__BASE_URL: it usually ends in /v1.",
         ),
         "quota": (
             f"The account behind the API key has no quota left at {address} ({status}: {quoted}).",
-            "Top it up, or set another ASSAYER_LLM__API_KEY.",
+            "Add credit to the account, or set another ASSAYER_LLM__API_KEY.",
         ),
         "too_long": (
-            f"The question is longer than model {model!r} takes ({status}: {quoted}).",
-            "Choose an ASSAYER_LLM__MODEL with a longer context, or set ASSAYER_LLM__CONTEXT_TOKENS.",
+            f"The request is longer than model {model!r} accepts ({status}: {quoted}).",
+            "Choose an ASSAYER_LLM__MODEL with a longer context window, or set ASSAYER_LLM__CONTEXT_TOKENS.",
         ),
-        "filtered": (f"The endpoint's content filter refused the question ({status}: {quoted}).", ""),
+        "filtered": (f"The endpoint's content filter refused the request ({status}: {quoted}).", ""),
         "bad_question": (
-            f"The LLM endpoint refused this question, though model {model!r} has answered others ({status}: {quoted}).",
+            f"The LLM endpoint refused this request, but model {model!r} has answered others ({status}: {quoted}).",
             "",
         ),
         "bad_request": (
             f"The LLM endpoint {address} refused the request for model {model!r} ({status}: {quoted}).",
-            "Check ASSAYER_LLM__MODEL, and ASSAYER_LLM__STRUCTURED if it concerns response_format.",
+            "Check ASSAYER_LLM__MODEL, and ASSAYER_LLM__STRUCTURED if the message concerns response_format.",
         ),
     }
     return RejectionText(*explanations[failure.reason])
 
 
 def rejection_error(failure: PermanentLlmFailure, address: str, model: str, faults: Sequence[Fault]) -> LlmError:
-    """Return the error for a rejection: RequestRefused if the rejection concerns only this request (too long, filtered
-    or bad); another LlmError if it would affect every call."""
+    """Return the error for a rejection: RequestRefused if the rejection concerns only this request (too long, filtered,
+    or bad); LlmRejected if it would affect every call."""
     message, hint = explain_rejection(failure, address, model)
     if failure.reason in {"too_long", "filtered", "bad_question"}:
         fault = Fault(kind="refused_request", detail=message)

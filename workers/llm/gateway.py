@@ -1,9 +1,9 @@
 """Gateway for all language model calls: cache, budget, retries, repair, ledger.
 
-run ── fitted to the context window, answered before? ──────────> ledger ─> answer
+run ── fit to the context window; in the cache? ────────────────> ledger ─> answer
   └ conversation: ask, parse, ask again with the errors; finally drop sentences that cite unknown sources
      └ attempt: budget ─> endpoint ────────────────> cache + ledger ─> answer
-                       └> batches, if an answer can wait"""
+                       └> batches, if the answer can wait"""
 
 import asyncio
 import logging
@@ -38,18 +38,18 @@ Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
 _MOST_CUTS = 5
-"""Maximum number of times a question is cut again because the endpoint refuses it as too long."""
+"""Maximum number of times a question is sent before the endpoint's refusal of it as too long is final."""
 
 
 class _Answered(NamedTuple):
     answer: Answer[Any]
     """Answer for the run that made the request."""
     stored: CachedAnswer
-    """Answer for the other runs, which waited for the same request."""
+    """Answer for the other runs that waited for the same request."""
 
 
 class LlmGateway:
-    """Implements `assayer.llm.Llm`. Belongs to one event loop; close it there."""
+    """Answers tasks with language models; implements `assayer.llm.Llm`. Belongs to one event loop; close it there."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class LlmGateway:
         transport: LlmTransport | None = None,
         batches: "BatchTier | None" = None,
     ) -> None:
-        """Create a gateway. Without a `transport` it creates one; it closes its transport in either case. Without
-        `batches`, every call goes to the live endpoint, even calls that could wait."""
+        """Create a gateway, which closes its transport. Without a `transport`, the gateway creates one from the
+        settings. Without `batches`, even calls that could wait go to the live endpoint."""
         self._settings = settings
         self._clock = clock
         self._ledger = CallLedger(answers, clock)
@@ -96,7 +96,7 @@ class LlmGateway:
         except TransientLlmFailure as failure:
             raise LlmUnavailable(
                 f"The LLM endpoint {self._transport.address} is down: {failure}.",
-                "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
+                "Check that it is running and that ASSAYER_LLM__BASE_URL is correct.",
             ) from None
 
     def context_tokens(self, model: str) -> int | None:
@@ -104,8 +104,8 @@ class LlmGateway:
         return self._windows.of(model)
 
     async def probe(self) -> str:
-        """Send one tiny request to every model and return a message that all of them answer. Raises LlmRejected (wrong
-        key, unknown model) or LlmUnavailable, with a plain message."""
+        """Send one tiny request to every model, and return a message that names the models that answered. Raises
+        LlmRejected (wrong key, unknown model) or LlmUnavailable."""
         for model in self.models:
             await self._transport.probe(model)
         return f"{' and '.join(self.models)} at {self._transport.address} answer{'s' * (len(self.models) == 1)}."
@@ -115,8 +115,8 @@ class LlmGateway:
         self._settings.require_prices(*self.models, *others)
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Run a task. A question that exceeds the model's context window is cut, which is recorded in the run's
-        journal."""
+        """Return a model's answer to a task. A question that exceeds the model's context window is cut, which the run's
+        journal records. Raises an LlmError, BudgetExhausted, or ConfigurationError if the budget needs a price."""
         model = task.model or self._settings.model_for(task.tier)
         if run.budget.max_usd is not None:
             self.require_prices(model)
@@ -138,7 +138,7 @@ class LlmGateway:
         key = task.key(model, self._parameters(task, run), question.messages)
         # Interactive callers never wait behind batch callers.
         flight_key = f"waiting {key}" if self._waits(run) else key
-        # A caller in a hurry makes the request urgent. Kept for as long as a caller waits for the answer.
+        # An urgent caller makes the shared request urgent, for as long as any caller waits for the answer.
         urgency_of_call = self._urgency_by_key.setdefault(flight_key, Urgency())
         if is_urgent():
             urgency_of_call.rise()
@@ -164,7 +164,7 @@ class LlmGateway:
         self, flight_key: str, answer: Callable[[object], Coroutine[Any, Any, "_Answered | LlmError"]]
     ) -> "tuple[_Answered | LlmError, bool]":
         """Return the outcome of the request in flight, and whether another caller started it. If it fails for a reason
-        that concerns only the caller that started it, such as that caller's budget, start it again."""
+        that concerns only the other caller, such as that caller's budget, start it again."""
         while True:
             waiter = Waiter[_Answered | LlmError]()
             self._in_flight.join(flight_key, waiter, answer)
@@ -182,7 +182,7 @@ class LlmGateway:
     ) -> "_Answered | LlmError":
         """Return the answer from the cache or from a paid request. LLM errors are shared by all callers of the same
         request; other errors concern only the run itself."""
-        # A claim would hold up others for as long as a batch is out; the book of batches knows each call once.
+        # A claim would block other processes while a batch is in flight. The batch book already holds each call once.
         with nullcontext(None) if self._waits(run) else self._ledger.claims.claimant() as claimant:
             try:
                 cached = await self._ledger.find(key, claimant)
@@ -207,7 +207,7 @@ class LlmGateway:
         unusable: CachedAnswer | None,
         claimant: str | None,
     ) -> "_Answered":
-        """Request a new answer. `unusable` is the cached answer that it replaces."""
+        """Request and store a new answer. `unusable` is the cached answer that it replaces, if any."""
         try:
             value = await Conversation(self._asking, task, question, run, usage).answer()
         except (LlmError, BudgetExhausted) as error:
@@ -245,8 +245,8 @@ class LlmGateway:
         return CallUsage(task.name, task.version, model, self._settings.prices.get(model))
 
     def _parameters(self, task: Task[In, Out], run: Run) -> dict[str, Any]:
-        """Return the parameters that determine an answer besides task, model and messages, together with the answer's
-        owner. The method of requesting JSON is excluded, because every answer is checked against the same schema."""
+        """Return the parameters of the cache key besides task, model and messages, including the answer's owner. The
+        method of requesting JSON is excluded, because every answer is checked against the same schema."""
         settings = self._settings
         return {
             "endpoint": self._endpoint,
@@ -259,7 +259,7 @@ class LlmGateway:
 
 
 def _own_endpoint(settings: LlmSettings, clock: Clock) -> LlmTransport:
-    # Only those who talk to an LLM load what speaks HTTP.
+    # Imported here, so that a gateway with another transport does not load the HTTP client.
     from workers.llm.endpoint import LlmEndpoint
 
     return LlmEndpoint(settings, clock)

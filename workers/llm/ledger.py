@@ -1,4 +1,4 @@
-"""Ledger of LLM calls: the usage and outcome of each call, written together with its answer."""
+"""Record the usage and outcome of each LLM call, together with its answer."""
 
 import asyncio
 import logging
@@ -60,7 +60,7 @@ class CallUsage:
         return self.price.cost(self.prompt_tokens, self.completion_tokens) - self.saved_usd
 
     def add_sends(self, requester: Requester) -> None:
-        """Add the number of sends of one request, after the request has ended."""
+        """Add the number of times a request was sent, after the request has ended."""
         if requester.sends and not self.attempts:
             self.first_sent = requester.first_sent
         self.attempts += requester.sends
@@ -83,8 +83,8 @@ class CallUsage:
         self.waited[waited.key] = BatchUsage(prompt_tokens, completion_tokens, saved)
 
     def forgo(self, keys: Collection[str]) -> None:
-        """Remove the usage of these answers, because another call pays for them, or this call will when it is
-        repeated."""
+        """Remove the usage of these answers, because another call pays for them, or because a repetition of this call
+        will."""
         for key in keys:
             if (used := self.waited.pop(key, None)) is not None:
                 self.prompt_tokens -= used.prompt_tokens
@@ -113,7 +113,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class CallLedger:
-    """Ledger of requests and their answers. A write continues when its caller is cancelled, because the answer has been
+    """Ledger of calls and their answers. A write continues when its caller is cancelled, because the answer has been
     paid for."""
 
     def __init__(self, answers: AnswerStore, clock: Clock) -> None:
@@ -123,8 +123,8 @@ class CallLedger:
         self._writes: set[asyncio.Task[None]] = set()
 
     async def find(self, key: str, claimant: str | None) -> CachedAnswer | None:
-        """Return the answer. If there is none, return None after claiming the request for `claimant`; wait while
-        another process is sending it."""
+        """Return the stored answer. If there is none, claim the request for `claimant` and return None; if another
+        process has claimed it, wait for its answer."""
         if claimant is None:
             return await self._answers.find(key)
         return await self.claims.find_or_claim(key, lambda: self._answers.find_or_claim(key, claimant, _CLAIM_SECONDS))
@@ -137,7 +137,7 @@ class CallLedger:
     async def record_paid(
         self, run: Run, answer: CachedAnswer, instead_of: CachedAnswer | None, claimant: str | None
     ) -> None:
-        """Record an answered call, and return once the answer is stored."""
+        """Store an answer and the record of its call, and return once both are written."""
         await asyncio.shield(self._write(run, answer.key, answer.record, claimant, answer, instead_of))
 
     async def record_failed(
@@ -146,8 +146,8 @@ class CallLedger:
         await asyncio.shield(self._write(run, key, self._record(usage), claimant, error=said_by(error)))
 
     def record_abandoned(self, run: Run, key: str, usage: CallUsage, claimant: str | None) -> None:
-        """Record an abandoned call without waiting, because its caller is being cancelled. Batch answers stay
-        in the book for the next identical call."""
+        """Record a call whose caller is being cancelled, without waiting for the write. Batch answers stay in the book
+        for the next identical call."""
         usage.forgo(list(usage.waited))
         self._write(run, key, self._record(usage), claimant, error="The caller went away.")
 

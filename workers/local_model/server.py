@@ -1,5 +1,4 @@
-"""llama.cpp's server as a child process: started with a model file, and ended when the block ends or this process
-does."""
+"""Run llama.cpp's server as a child process, which ends with its context or with this process."""
 
 import ctypes
 import os
@@ -27,8 +26,8 @@ _PASSED_ON = (
     *("PATH", "HOME", "TMPDIR", "LANG", "LC_", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH", "OMP_", "GOMP_", "GGML_"),
     *("CUDA_", "NVIDIA_", "HIP_", "ROCR_", "HSA_", "VK_", "LLAMA_ARG_"),
 )
-"""Names, or beginnings of names, of the environment variables passed to the server; keys of other services are not
-among them."""
+"""Names, or prefixes of names, of the environment variables passed to the server; keys of other services are not
+passed."""
 _LOAD_SECONDS = 600.0
 _END_SECONDS = 5.0
 _LONGEST_ANSWER_SECONDS = 7_200
@@ -50,7 +49,7 @@ _DEFAULTS = LocalModelOptions()
 
 
 class LocalModel(NamedTuple):
-    """Running server, with the data needed to reach it."""
+    """Running server and how to reach it."""
 
     name: str
     base_url: str
@@ -58,7 +57,7 @@ class LocalModel(NamedTuple):
     api_key: str
     """Random key, so that other users of the machine cannot use the server."""
     identity: str
-    """Name for the answer cache: the file name with the file's size, because the port changes."""
+    """Name for the answer cache, from the file's name and size, because the port changes."""
     options: LocalModelOptions
     process_id: int
     log: Path
@@ -70,11 +69,11 @@ class LocalModel(NamedTuple):
 
 @contextmanager
 def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[LocalModel]:
-    """Run llama.cpp's server with a model file until the block ends.
+    """Run llama.cpp's server with a model file while the context is open.
 
-    On Linux the server also ends when the thread that started it ends, even if it was killed, so call this from a
-    thread that lives as long as the server is needed. Raises ConfigurationError if there is no server program, and
-    LlmUnavailable, with the server's own message, if it does not start."""
+    On Linux the server also ends when the thread that started it ends, even if this process is killed, so call this
+    from a thread that lives as long as the server is needed. Raises ConfigurationError if there is no server program,
+    and LlmUnavailable, with the server's own message, if it does not start."""
     key = secrets.token_urlsafe(24)
     with tempfile.TemporaryDirectory(prefix="assayer-model-") as folder:
         log = Path(folder) / "server.log"
@@ -96,8 +95,8 @@ def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[
 
 
 def _program() -> tuple[str, Path | None]:
-    """Return the server program and the folder of its libraries: the user's own program, which may use a GPU, or
-    otherwise the one in the extra."""
+    """Return the server program and the folder of its libraries (None for the system's): the program on the PATH, which
+    may use a GPU, or otherwise the one in the extra `local-llm`."""
     own = shutil.which(_PROGRAM)
     if own is not None:
         return own, None
@@ -107,8 +106,8 @@ def _program() -> tuple[str, Path | None]:
         if (folder / _PROGRAM).is_file():
             return str(folder / _PROGRAM), folder
     raise ConfigurationError(
-        f"There is no {_PROGRAM} on this machine.",
-        "Install llama.cpp so that it is on the PATH, or on Linux (x86-64): pip install 'assayer[local-llm]'.",
+        f"{_PROGRAM} is not installed.",
+        "Install llama.cpp so that it is on the PATH, or, on Linux (x86-64), run: pip install 'assayer[local-llm]'.",
     )
 
 
@@ -120,20 +119,20 @@ def start_server(
     passed = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
     environment = {
         **passed,
-        "LLAMA_API_KEY": key,  # not an argument, which every user of the machine can read
-        # Threads that spin while they wait take the cores from one another: on a busy machine ten times slower.
+        "LLAMA_API_KEY": key,  # not as an argument, which every user of the machine could read
+        # On a busy machine, threads that spin while waiting make the server ten times slower.
         "OMP_WAIT_POLICY": "passive",
     }
     if libraries is not None:
         before = environment.get("LD_LIBRARY_PATH")
         environment["LD_LIBRARY_PATH"] = f"{libraries}{os.pathsep}{before}" if before else str(libraries)
-    return subprocess.Popen(  # noqa: S603 - a program of the user's or of the extra, arguments without a shell
+    return subprocess.Popen(  # noqa: S603 - the user's program or that of the extra, without a shell
         [program, *_arguments(file, options)],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,
-        start_new_session=True,  # Ctrl-C reaches this process only, which ends the server when it has saved its work
+        start_new_session=True,  # so that Ctrl-C reaches only this process, which ends the server after saving its work
         preexec_fn=_die_with_parent(os.getpid()) if sys.platform == "linux" else None,  # noqa: PLW1509 - calls C only
     )
 
@@ -158,14 +157,15 @@ def _die_with_parent(parent: int) -> Callable[[], None]:
 
     def ask_kernel() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died in between
+        if os.getppid() != parent:  # the parent died before the call
             os._exit(1)
 
     return ask_kernel
 
 
 def _wait_until_loaded(process: "subprocess.Popen[bytes]", log: Path, file: Path) -> str:
-    """Return the server's address once it reports that it is listening, which it does after loading the model."""
+    """Wait until the server reports that it is listening, which it does after loading the model, and return its
+    address. Raises LlmUnavailable."""
     deadline = time.monotonic() + _LOAD_SECONDS
     while time.monotonic() < deadline:
         listening = _LISTENING.search(log.read_bytes())
@@ -183,10 +183,10 @@ def _wait_until_loaded(process: "subprocess.Popen[bytes]", log: Path, file: Path
 
 def _reason(code: int, log: Path) -> str:
     if code == -signal.SIGILL:
-        return "it was built for another processor than this machine's"
+        return "it was built for a different processor"
     lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
-    telling = next((line for line in lines if _ERROR_LINES.search(line)), lines[-1] if lines else "it said nothing")
-    return f"exit code {code}, “{telling[:200]}”"
+    line = next((line for line in lines if _ERROR_LINES.search(line)), lines[-1] if lines else "no output")
+    return f"exit code {code}, “{line[:200]}”"
 
 
 def _hint(code: int, file: Path) -> str:

@@ -1,4 +1,4 @@
-"""Speed of a local model, measured in a short warm-up, and the resulting duration of an evaluation."""
+"""Measure the speed of a local model in a short warm-up, to estimate how long an evaluation takes."""
 
 import json
 from http.client import HTTPConnection, HTTPException
@@ -30,13 +30,14 @@ def measure_speed(model: LocalModel) -> ModelSpeed:
         timings = json.loads(_ask(model, "/completion", json.dumps(body).encode()))["timings"]
     except OSError as error:
         raise LlmUnavailable(
-            f"The local model {model.name} did not answer its first question: {error}.", "Try a smaller model."
+            f"The local model {model.name} did not answer its first request: {error}.", "Try a smaller model."
         ) from None
     return ModelSpeed(float(timings["prompt_per_second"]), float(timings["predicted_per_second"]))
 
 
 def tokens_in_progress(model: LocalModel) -> tuple[int, int]:
-    """Return the tokens read and written so far for the responses in progress. Raises OSError or ValueError."""
+    """Return the numbers of tokens read and written so far for the requests in progress. Raises OSError or
+    ValueError."""
     busy = [slot for slot in json.loads(_ask(model, "/slots")) if slot["is_processing"]]
     read = sum(int(slot.get("n_prompt_tokens_processed", 0)) for slot in busy)
     return read, sum(int(token.get("n_decoded", 0)) for slot in busy for token in slot.get("next_token", ()))

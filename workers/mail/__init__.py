@@ -1,1 +1,1 @@
-"""Sending of mails over SMTP."""
+"""Send e-mail over SMTP."""

@@ -1,4 +1,4 @@
-"""Settings for the mail server and the connection to it."""
+"""Settings of the mail server."""
 
 from ipaddress import ip_address
 from pathlib import Path
@@ -13,7 +13,7 @@ _PORTS = {"starttls": 587, "tls": 465, "off": 25}
 
 class MailServerSettings(Frozen):
     host: str | None = Field(default=None, pattern=r"^[A-Za-z0-9.:-]{1,253}$")
-    """Host of the SMTP server. None: no mails are written or sent."""
+    """Host of the SMTP server; None disables e-mail."""
     port: int | None = Field(default=None, ge=1, le=65_535)
     """Port of the SMTP server. None: 587 with `starttls`, 465 with `tls`, 25 with `off`."""
     tls: Literal["starttls", "tls", "off"] = "starttls"
@@ -34,11 +34,11 @@ class MailServerSettings(Frozen):
         if self.host is None:
             return self
         if not self.sender:
-            raise ValueError("mails need a sender: set ASSAYER_MAIL__SENDER to an address, as assayer@example.org")
+            raise ValueError("mails need a sender: set ASSAYER_MAIL__SENDER to an address such as assayer@example.org")
         if bool(self.user) != (self.password is not None):
             raise ValueError("the mail server's user and password belong together: set both, or neither")
         if self.user and self.tls == "off" and not _is_this_machine(self.host):
-            raise ValueError("a password would be sent in the open: set ASSAYER_MAIL__TLS to starttls or tls")
+            raise ValueError("the password would be sent unencrypted: set ASSAYER_MAIL__TLS to starttls or tls")
         return self
 
     @property

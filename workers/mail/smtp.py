@@ -43,8 +43,8 @@ class SmtpConnection:
         quitting = asyncio.ensure_future(client.quit())
         quitting.add_done_callback(_ignore_outcome)
         try:
-            # In a task of its own: the library waits with `asyncio.wait_for`, which before Python 3.12 loses a
-            # cancellation that arrives together with the answer.
+            # A separate task, because the library uses `asyncio.wait_for`, which before Python 3.12 loses a
+            # cancellation that arrives together with the response.
             await asyncio.wait((quitting,), timeout=_QUIT_SECONDS)
         finally:
             quitting.cancel()
@@ -56,7 +56,7 @@ class SmtpConnection:
         tls = client.get_transport_info("cipher")
         how = f"encrypted with {tls[1]}" if tls else "not encrypted"
         who = f", signed in as {self._settings.user}" if self._settings.user else ""
-        return f"{self._settings.address} answers, {how}{who}."
+        return f"{self._settings.address} responds, {how}{who}."
 
     async def send(self, message: EmailMessage) -> str:
         """Send the message and return the server's response on acceptance. Raises MailError."""
@@ -70,7 +70,7 @@ class SmtpConnection:
         except BaseException:
             await self._forget()
             raise
-        return f"{self._settings.address} took it: {_short(answer)}"
+        return f"{self._settings.address} accepted it: {_short(answer)}"
 
     async def _connected(self) -> SMTP:
         """Return a connected client, connecting if needed. Raises MailServerUnavailable."""
@@ -106,9 +106,9 @@ class SmtpConnection:
         if self._settings.ca_file is not None:
             try:
                 context.load_verify_locations(self._settings.ca_file)
-            except OSError as error:  # ssl.SSLError is one
+            except OSError as error:  # includes ssl.SSLError
                 what = f"The certificates in {self._settings.ca_file} cannot be read: {error}."
-                raise MailServerUnavailable(what, "Set ASSAYER_MAIL__CA_FILE to a file of PEM.") from None
+                raise MailServerUnavailable(what, "Set ASSAYER_MAIL__CA_FILE to a PEM file.") from None
         return context
 
     async def _forget(self) -> None:
@@ -120,7 +120,7 @@ class SmtpConnection:
     def _failure(self, error: Exception) -> MailError:
         why = self._why(error)
         if isinstance(error, SMTPSenderRefused):
-            return MailServerUnavailable(why, "Set ASSAYER_MAIL__SENDER to an address that it takes mails from.")
+            return MailServerUnavailable(why, "Set ASSAYER_MAIL__SENDER to a sender address that the server accepts.")
         if isinstance(error, SMTPNotSupported | ValueError):
             return MailRefused(why)
         if _code(error) >= 500:
@@ -131,9 +131,9 @@ class SmtpConnection:
         where = self._settings.address
         if isinstance(error, SMTPRecipientsRefused):
             (refused, *_) = error.recipients
-            return f"{where} does not take mail for {refused.recipient}: {refused.code} {_short(refused.message)}."
+            return f"{where} does not accept mail for {refused.recipient}: {refused.code} {_short(refused.message)}."
         if isinstance(error, SMTPResponseException):
-            return f"{where} answered {error.code} {_short(error.message)}."
+            return f"{where} responded {error.code} {_short(error.message)}."
         if isinstance(error, TimeoutError):
             return f"{where} did not answer within {self._settings.deadline_seconds:g} s."
         cause = error.__cause__ or error
@@ -154,12 +154,12 @@ def _code(error: Exception) -> int:
 
 def _hint(error: Exception) -> str:
     if isinstance(error, SMTPAuthenticationError):
-        return "Look at ASSAYER_MAIL__USER and __PASSWORD."
+        return "Check ASSAYER_MAIL__USER and ASSAYER_MAIL__PASSWORD."
     if isinstance(error.__cause__ or error, ssl.SSLCertVerificationError):
-        return "For a certificate of your own authority set ASSAYER_MAIL__CA_FILE."
-    return "Look at ASSAYER_MAIL__HOST, __PORT and __TLS."
+        return "If the certificate is from your own authority, set ASSAYER_MAIL__CA_FILE."
+    return "Check ASSAYER_MAIL__HOST, ASSAYER_MAIL__PORT and ASSAYER_MAIL__TLS."
 
 
-def _short(said: str) -> str:
-    words = " ".join(said.split()).rstrip(".")
-    return words if len(words) <= _MOST_CHARS else f"{words[: _MOST_CHARS - 1]}…"
+def _short(text: str) -> str:
+    line = " ".join(text.split()).rstrip(".")
+    return line if len(line) <= _MOST_CHARS else f"{line[: _MOST_CHARS - 1]}…"

@@ -1,4 +1,4 @@
-"""Claims on work that several processes could start: one of them does it, and the others wait until it is done.
+"""Claims on work that several processes could start: one process does it, and the others wait until it is done.
 
 A claim expires unless it is renewed, so that another process takes over the work of a process that died."""
 
@@ -88,13 +88,12 @@ class InMemoryClaims:
 
 
 class ClaimKeeper:
-    """Claims of one process: renewed while they are needed, and waited for while other processes hold them.
+    """Renews this process's claims while they are needed, and waits for claims that other processes hold.
 
     Its background tasks start with the first claim or wait. Belongs to one event loop; close it there."""
 
     def __init__(self, claims: Claims, seconds: float) -> None:
-        """Create a claims manager. A claim that is not renewed for `seconds`, because its process died, can be taken by
-        another process."""
+        """Create a keeper of claims that last `seconds`. If their process dies, other processes can then take them."""
         self._claims = claims
         self.seconds = seconds
         self._held: set[str] = set()
@@ -114,8 +113,8 @@ class ClaimKeeper:
             self._held.discard(name)
 
     async def find_or_claim(self, key: str, look: Callable[[], Awaitable[Found | Claimed]]) -> Found | None:
-        """Return the result of `look`, or None once the key has been claimed; wait while another process holds the
-        claim."""
+        """Call `look` until it returns a result or claims the key; wait between calls while another process holds the
+        claim. Return the result, or None after claiming the key."""
         while True:
             found = await look()
             if found == "claimed":

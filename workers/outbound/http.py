@@ -1,4 +1,4 @@
-"""HTTP client for one service: connections, requests with a deadline and a size limit, and interpretation of
+"""HTTP client for one service: pooled connections, requests with a timeout and a size limit, and classified
 responses."""
 
 import asyncio
@@ -17,11 +17,11 @@ from yarl import URL
 from assayer.ports import Clock
 
 KEEP_ALIVE_SECONDS = 4.0
-"""Seconds for which an idle connection is kept; less than the 5 s after which common servers close it, so that none is
-closed during a send."""
+"""Seconds for which an idle connection is kept; less than the 5 s after which common servers close it, so that a server
+does not close it while a request is being sent."""
 SUSPECT_AGE_SECONDS = 60.0
-"""Age of a connection in seconds from which its failure replaces all connections, because the whole pool may be broken.
-"""
+"""Age of a connection pool in seconds beyond which a connection error replaces the whole pool, because all its
+connections may be broken."""
 _CHUNK = 2**16
 _ERROR_BYTES = 2**16
 """Maximum bytes read from the body of an error response."""
@@ -74,21 +74,20 @@ class _Connections:
     def __init__(self, limit: int, connect_seconds: float, born: float) -> None:
         self.born = born
         self.suspect = False
-        """True once a connection of this pool has failed after `SUSPECT_AGE_SECONDS`."""
+        """True after a connection of this pool has failed beyond `SUSPECT_AGE_SECONDS`."""
         self.users = 0
         self.session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=limit, limit_per_host=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
-            # The whole of a request has a deadline of its own.
+            # `HttpClient.send` limits the time of the whole request.
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),
             cookie_jar=aiohttp.DummyCookieJar(),
-            # Not from the environment: aiohttp would read ~/.netrc too, and put its passwords beside our keys.
+            # With `trust_env`, aiohttp would also read ~/.netrc and send its passwords in addition to our keys.
             trust_env=False,
         )
 
 
 class HttpClient:
-    """HTTP client for one service; it replaces connections when they are old. Belongs to one event loop; close it
-    there."""
+    """HTTP client for one service, which replaces old connections. Belongs to one event loop; close it there."""
 
     def __init__(self, clock: Clock, connect_seconds: float, max_age_seconds: float = math.inf, limit: int = 0) -> None:
         """Create a client. `limit` is the maximum number of connections; 0 means no limit."""
@@ -122,7 +121,7 @@ class HttpClient:
             ):
                 return HttpResponse(response.status, response.headers, await _body(response, request.max_bytes))
         except _TooLarge:
-            detail = f"the answer is longer than {request.max_bytes:,} bytes"
+            detail = f"the response is larger than {request.max_bytes:,} bytes"
             raise HttpFailure("too_large", detail, sent=True) from None
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             raise self._failure(error, request.seconds, connections) from None
@@ -142,7 +141,7 @@ class HttpClient:
             await connections.session.close()
 
     def _current(self) -> tuple[_Connections, _Connections | None]:
-        """Return the connections to use, and those that they have just replaced (None if they replaced none)."""
+        """Return the connections to use, and the ones that they have just replaced, or None."""
         now = self._clock.monotonic()
         old = self._connections
         if old is not None and not old.suspect and now - old.born <= self._max_age_seconds:
@@ -159,14 +158,14 @@ class HttpClient:
         causes = list(_causes(error))
         sent = not any(isinstance(cause, _NEVER_SENT) for cause in causes)
         if any(isinstance(cause, TimeoutError) for cause in causes):
-            return HttpFailure("timeout", f"no answer within {seconds:g} s", sent)
+            return HttpFailure("timeout", f"no response within {seconds:g} s", sent)
         if self._clock.monotonic() - connections.born > SUSPECT_AGE_SECONDS:
             connections.suspect = True
         return HttpFailure("connection", _described(causes), sent)
 
 
 class _TooLarge(Exception):
-    """Failure because the body is longer than the request allows."""
+    """Raised when a response body is longer than the request allows."""
 
 
 async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
@@ -198,9 +197,9 @@ def _described(causes: list[BaseException]) -> str:
         if isinstance(error, aiohttp.ClientConnectorError):
             return f"no connection: {error.strerror or type(error.os_error).__name__}"
         if isinstance(error, aiohttp.ServerDisconnectedError):
-            return "the connection was closed without an answer"
+            return "the server closed the connection without a response"
         if isinstance(error, aiohttp.ClientPayloadError):
-            return "the answer broke off"
+            return "the response was cut off"
     return f"the connection failed ({type(causes[-1]).__name__})"
 
 
@@ -225,12 +224,12 @@ def classify_response(status: int, headers: Mapping[str, str]) -> ResponseKind:
 
 
 _UNIX_TIMES = 1e9
-"""Threshold above which a rate limit reset counts as Unix time; smaller values are seconds from now, because no service
-blocks a client for thirty years."""
+"""Value from which a rate limit reset is a Unix time; a smaller value is a number of seconds from now, because no
+service blocks a client for thirty years."""
 
 
 def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
-    """Return the seconds for which a service asks to wait, never negative; None if it does not say.
+    """Return the wait that a service asks for, in seconds, at least 0; None if it does not ask for one.
 
     Reads `retry-after-ms`, `retry-after` (a number or an HTTP date), and the time at which an exhausted limit is
     renewed. Dates are relative to the response's own date, or to `now` if it has none."""
@@ -266,7 +265,7 @@ def _date(text: str) -> dt.datetime | None:
 
 
 def read_json(body: bytes) -> object:
-    """Parse untrusted JSON. Text that is not JSON, or is nested too deeply, is returned as text."""
+    """Parse untrusted JSON. Return the body as text if it is not JSON or is nested too deeply."""
     try:
         value: object = json.loads(body)
     except (ValueError, RecursionError):
@@ -275,7 +274,7 @@ def read_json(body: bytes) -> object:
 
 
 def redacted(text: str, *secrets: str) -> str:
-    """Remove secrets in all their encodings, because some servers and libraries repeat data sent to them."""
+    """Replace secrets, plain or URL-encoded, with `…`, because servers and libraries can quote them in messages."""
     for secret in filter(None, secrets):
         for form in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:
             text = text.replace(form, "…")

@@ -1,7 +1,7 @@
-"""Admission to a limited number of slots: by priority, then by owner in turn, then first come, first served.
+"""Admission to a limited number of slots: by priority, then round-robin among owners, then first come, first served.
 
-A `SlotSource` defines what a slot is and how many there are: a fixed number, an adaptive limit, or servers with room
-for another document."""
+A `SlotSource` defines the slots and their number: a fixed number, an adaptive limit, or servers with capacity for
+another document."""
 
 import asyncio
 from collections import OrderedDict
@@ -13,11 +13,11 @@ Slot = TypeVar("Slot")
 
 
 class SlotSource(Protocol[Slot]):
-    """Source of slots that decides immediately, without waiting."""
+    """Source of slots that answers immediately, without waiting."""
 
     def acquire(self, avoid: Collection[Slot]) -> Slot | None:
-        """Return a free slot, preferably one not in `avoid`; None if none is free. If this raises an exception, the
-        next waiter in line receives it."""
+        """Return a free slot, preferably not one in `avoid`; None if no slot is free. The next caller in line receives
+        any exception raised."""
         ...
 
     def release(self, slot: Slot) -> None: ...
@@ -48,7 +48,7 @@ class FixedSlots:
 
 
 class Place(Generic[Slot]):
-    """Place of a caller in the queue, compared by identity. Its priority and owners can change while it waits."""
+    """Place of a caller in the queue, compared by identity. Its priority and owners can change during the wait."""
 
     def __init__(self, priority: int = 0, owner: str = "", avoid: Collection[Slot] = ()) -> None:
         """Create a place in the queue; the lowest `priority` is served first."""
@@ -66,7 +66,7 @@ class Place(Generic[Slot]):
             gate._enter(self)
 
     def add_owner(self, owner: str) -> None:
-        """Wait in another owner's line as well; whichever line is shorter counts."""
+        """Wait in another owner's line as well, and be admitted from whichever line moves faster."""
         if owner not in self.owners:
             self.owners.append(owner)
             if self._gate is not None:
@@ -109,7 +109,7 @@ class _Line(Generic[Slot]):
         return next(iter(next(iter(self._owners.values()))))
 
     def rotate(self) -> None:
-        """Let all other owners take their turn before the next place of the first owner."""
+        """Move the first owner behind all others."""
         self._owners.move_to_end(next(iter(self._owners)))
 
     def ahead(self, owner: str) -> int:
@@ -138,7 +138,7 @@ class PriorityGate(Generic[Slot]):
         return bool(self._lines)
 
     def ahead(self, place: Place[Slot]) -> int:
-        """Return how many callers would be served before a new place like this one, based on the current queue."""
+        """Return how many of the waiting callers would be served before a new place like this one."""
         before = sum(len(line) for priority, line in self._lines.items() if priority < place.priority)
         line = self._lines.get(place.priority)
         return before + (min(map(line.ahead, place.owners)) if line else 0)
@@ -170,15 +170,15 @@ class PriorityGate(Generic[Slot]):
         self.admit()
 
     def admit(self) -> None:
-        """Hand out all free slots. Call this when slots become free in any way other than by `release`."""
+        """Admit callers to all free slots. Call this when slots become free other than by `release`."""
         while self._lines:
             line = self._lines[min(self._lines)]
             place = line.first()
             admitted = place._admitted
-            assert admitted is not None, "it is set before the place is added"  # noqa: S101 - for the type checker
+            assert admitted is not None, "set before the place is added"  # noqa: S101 - for the type checker
             try:
                 slot = self._slots.acquire(place.avoid)
-            except Exception as error:  # noqa: BLE001 - whoever asked for the slot is told
+            except Exception as error:  # noqa: BLE001 - passed on to the waiting caller
                 place._leave_line()
                 admitted.set_exception(error)
                 continue
@@ -186,14 +186,14 @@ class PriorityGate(Generic[Slot]):
                 break
             line.rotate()
             place._leave_line()
-            if admitted.done():  # cancelled, and not yet told
+            if admitted.done():  # cancelled, but its task has not run yet
                 self._slots.release(slot)
             else:
                 admitted.set_result(slot)
         self._set_timer()
 
     def close(self) -> None:
-        """Close the gate: from now on, slots become free only by release, and no longer because time passes."""
+        """Stop the timer: from now on, callers are admitted only when a slot is released."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -213,7 +213,7 @@ class PriorityGate(Generic[Slot]):
         when = loop.time() + max(0.0, seconds)
         if self._timer is not None:
             if self._timer.when() <= when:
-                return  # it looks again, and sets the next
+                return  # the earlier timer sets the next one
             self._timer.cancel()
         self._timer = loop.call_at(when, self._on_timer)
 

@@ -1,4 +1,4 @@
-"""Single-flight execution: work that several callers request at the same time is done once for all of them.
+"""Single-flight execution: do work that several callers request at the same time only once.
 
 The work runs in a separate task, which is cancelled when its last waiter leaves, unless it is detached. Every waiter
 receives its result or its failure."""
@@ -13,7 +13,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Waiter(Generic[T]):
-    """Caller waiting for a result. Compared by identity; subclasses hold further data about the caller."""
+    """Caller waiting for a result, compared by identity. Subclasses hold further data about the caller."""
 
     def __init__(self) -> None:
         self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -22,7 +22,7 @@ class Waiter(Generic[T]):
         self.joined = False
         """True if the work was already in progress when this waiter joined."""
         self.first = False
-        """True if this waiter was the first among those still waiting when the result arrived."""
+        """True if this waiter was first in line when the result arrived."""
 
     def refuse(self, error: Exception) -> None:
         """End this wait with an error; other waiters continue."""
@@ -73,8 +73,7 @@ class InFlight(Generic[AnyWaiter]):
 
 
 class SingleFlight(Generic[Key, AnyWaiter]):
-    """Deduplication of concurrent work: callers that want the same result share one execution. Belongs to one event
-    loop."""
+    """Shares one execution of work among concurrent callers that request the same key. Belongs to one event loop."""
 
     def __init__(self) -> None:
         self._in_flight: dict[Hashable, InFlight[AnyWaiter]] = {}
@@ -97,8 +96,8 @@ class SingleFlight(Generic[Key, AnyWaiter]):
         return call
 
     def leave(self, waiter: AnyWaiter) -> "asyncio.Task[Any] | None":
-        """Remove a waiter. When the last waiter leaves, the work is cancelled unless it is detached; a later caller
-        starts it anew. Returns the task if it was cancelled, otherwise None."""
+        """Remove a waiter. When the last waiter leaves, cancel the work unless it is detached; a later caller then
+        starts it again. Return the task if it was cancelled, otherwise None."""
         call = waiter.call
         if call is None:
             return None
@@ -136,5 +135,5 @@ class SingleFlight(Generic[Key, AnyWaiter]):
 def _copied(error: Exception) -> Exception:
     try:
         return copy.copy(error)
-    except Exception:  # noqa: BLE001 - an error whose constructor takes something else than its `args`
+    except Exception:  # noqa: BLE001 - the error's constructor does not accept its `args`
         return error

@@ -1,5 +1,4 @@
-"""Gateway for every request to a literature source: sent once for all callers that make the same request, and answered
-from the shared cache if possible.
+"""Gateway for all requests to literature sources: identical requests are sent once, and responses are cached.
 
 fetch ── single flight ── cached? ──────────────────────────> response
                           └ claim ── turn ── send, retry ──> cache ──> response"""
@@ -27,23 +26,24 @@ _LOG = logging.getLogger(__name__)
 _PURGE_SECONDS = 600.0
 _PURGE_BATCH = 500
 _CACHE_CALLS = 4
-"""Maximum concurrent calls to the cache, so that turns never wait behind many such calls for a database connection."""
+"""Maximum concurrent calls to the cache, so that they leave database connections for the rate limiter."""
 _STOPPING = SourceUnavailable("The program is stopping.")
 
 
 class _RequestWaiter(Waiter[SourceResponse]):
-    """Wait of one caller for a response."""
+    """Caller waiting for a response."""
 
     def __init__(self, context: RequestContext, since: float) -> None:
         super().__init__()
         self.owner = context.owner
         self.patience = context.patience
         self.deadline = since + context.patience
-        """Time by which the last turn must come; failed attempts do not extend it."""
+        """Latest time at which an attempt can start; failed attempts do not extend it."""
 
 
 class _Line:
-    """Queueing of one request on behalf of all callers that wait for it. Implements `source_retries.Line`."""
+    """Position of one request in the queue, on behalf of all callers that wait for it. Implements
+    `source_retries.Line`."""
 
     def __init__(self, flight: InFlight[_RequestWaiter], client: SourceClient, source: str, clock: Clock) -> None:
         self._flight = flight
@@ -56,8 +56,8 @@ class _Line:
         """True if the request is currently waiting for a turn."""
 
     def place(self) -> Place[int]:
-        """Join the queues of all owners. After its first turn, a request goes before all requests that have not had
-        one."""
+        """Join the queues of all owners. A request that is retried goes before all requests that have not had a turn
+        yet."""
         again = self._place is not None
         owners = [waiter.owner for waiter in self._flight] or [""]
         self._place = Place(0 if again else 1, owners[0])
@@ -80,7 +80,7 @@ class _Line:
             self._place.add_owner(waiter.owner)
 
     def check(self, wait: Wait | None) -> None:
-        """Refuse callers whose patience ends before the next turn is possible."""
+        """Fail callers whose patience ends before the next turn is possible."""
         if wait is not None:
             self._refuse(wait.opening, wait)
 
@@ -95,7 +95,8 @@ class _Line:
 
 
 class SourceGateway:
-    """Implements `workers.outbound.source_requests.SourceFetcher`. Use as an async context manager."""
+    """Fetches responses from sources; implements `workers.outbound.source_requests.SourceFetcher`. Use as an async
+    context manager."""
 
     def __init__(
         self,
@@ -106,7 +107,7 @@ class SourceGateway:
         claim_seconds: float = 10.0,
     ) -> None:
         """Create a gateway. `sources` are settings by source name; a source without a base URL is disabled. If this
-        process shows no sign of life for `claim_seconds`, another process sends its requests."""
+        process does not renew its claims for `claim_seconds`, another process can send its requests."""
         self._sources = {name: settings for name, settings in sources.items() if settings.base_url is not None}
         self._cache = cache
         self._state = state
@@ -121,7 +122,7 @@ class SourceGateway:
     async def __aenter__(self) -> Self:
         for name, settings in self._sources.items():
             self._clients[name] = SourceClient(name, settings, self._state, self._clock)
-        self._purging = asyncio.create_task(self._purge(), name="purge of sources' responses")
+        self._purging = asyncio.create_task(self._purge(), name="purge of source responses")
         return self
 
     async def __aexit__(
@@ -139,7 +140,7 @@ class SourceGateway:
         """Fetch a response; see `SourceFetcher.fetch`. Cancelling a caller does not affect other callers."""
         client = self._clients.get(request.source)
         if client is None:
-            raise SourceUnavailable(f"{request.source} is off.", "It is on when its base URL is set.")
+            raise SourceUnavailable(f"{request.source} is disabled.", "Set its base URL to enable it.")
         waiter = _RequestWaiter(context, self._clock.monotonic())
         key = client.address.cache_key(request)
         flight = self._in_flight.join(key, waiter, lambda flight: self._respond(key, request, client, flight))
@@ -178,7 +179,7 @@ class SourceGateway:
             raise
         except Exception as error:
             _LOG.exception("%s %s", request.source, request.operation)
-            raise Defect(f"assayer failed to ask {request.source}: {type(error).__name__}.") from error
+            raise Defect(f"Unexpected error in a request to {request.source}: {type(error).__name__}.") from error
         finally:
             self._lines.pop(flight, None)
 
@@ -216,18 +217,18 @@ class SourceGateway:
                 while await self._cache.purge(_PURGE_BATCH) == _PURGE_BATCH:
                     continue
             except StorageError as error:
-                _LOG.warning("the cache of sources' responses could not be purged: %s", error)
+                _LOG.warning("the cache of source responses could not be purged: %s", error)
 
 
 def _busy(source: str, seconds: float, patience: float, wait: Wait | None) -> SourceBusy:
     if wait is not None and wait.reason == "budget":
-        return SourceBusy(f"Today's budget of requests to {source} is spent.", "It begins anew at midnight UTC.")
+        return SourceBusy(f"Today's request budget for {source} is used up.", "It is renewed at midnight UTC.")
     if wait is not None and wait.reason == "pause" and seconds > 0:
-        return SourceBusy(f"{source} asked to be left alone for another {seconds:.0f} s.", "Try again later.")
-    turn = f"the next turn is {seconds:.0f} s away" if seconds > patience else "no turn came"
+        return SourceBusy(f"{source} asks for no requests for another {seconds:.0f} s.", "Try again later.")
+    turn = f"the next request can start in {seconds:.0f} s" if seconds > patience else "the request could not start"
     return SourceBusy(
-        f"{source} is busy: {turn}, and this evaluation waits {patience:.0f} s.",
-        "Evaluate fewer ideas at once, or give them more time.",
+        f"{source} is busy: {turn}, but this evaluation waits at most {patience:.0f} s.",
+        "Evaluate fewer ideas at once, or allow more time for each.",
     )
 
 

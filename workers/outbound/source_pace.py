@@ -1,7 +1,7 @@
-"""Rate at which one service can be queried, enforced across all processes: spacing, connections, pauses, daily budget.
+"""Rate limiter for one service, across all processes: spacing, connections, pauses, daily budget.
 
-`Pace` is a synchronous state machine over times from the clock that the processes share. `Pacer` connects one process
-to it: callers queue at a gate, and only the first of them asks the shared state for a turn."""
+`Pace` is the shared state, changed at times from a clock that all processes share. `Pacer` connects one process to it:
+callers queue at a gate, and only the first of them asks the shared state for a turn."""
 
 import asyncio
 import logging
@@ -24,9 +24,9 @@ _GRACE_SECONDS = 0.5
 _SHORTEST_LOOK, _LONGEST_LOOK = 0.02, 0.25
 """Minimum and maximum seconds between two checks while only another process determines how long to wait."""
 _MOST_AHEAD = 2.0
-"""Maximum seconds added for processes ahead in the queue before checking again, because these may have left."""
+"""Maximum seconds added to a wait for processes ahead in the queue, because these may have left."""
 _LONGEST_WAIT = 5.0
-"""Maximum seconds to wait before checking again, because a turn can become available early."""
+"""Maximum seconds between two checks, because a turn can become available early."""
 _CLOSING_SECONDS = 2.0
 
 
@@ -44,30 +44,30 @@ class PaceLimits(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """Answer that there is no turn yet."""
+    """Time to wait before a turn is available."""
 
     seconds: float
-    """Seconds until asking again."""
+    """Seconds until the next check."""
     opening: float
-    """Minimum seconds until any process can send."""
+    """Minimum seconds until any process can send a request."""
     reason: Literal["limit", "pause", "budget"]
 
 
 @dataclass
 class Pace:
-    """Shared state of the rate limiter. Its fields are stored: fields can be added, but not renamed."""
+    """Shared state of the rate limiter. It is stored as JSON, so fields can be added but not renamed."""
 
     seen: float = 0.0
-    """Latest time seen, so that time never goes backwards even if the clock does."""
+    """Latest time observed; the limiter never uses an earlier time, even if the clock goes backwards."""
     next_at: float = 0.0
     paused_until: float = 0.0
     day: int = 0
     spent: int = 0
     in_flight: dict[str, float] = field(default_factory=dict)
-    """Time at which each request in flight counts as answered at the latest, by ticket."""
+    """Requests in flight: by ticket, the time after which the request counts as answered."""
     line: list[tuple[str, float]] = field(default_factory=list)
-    """Queue of waiting processes, first come, first served, one turn each. Each entry includes the time at which the
-    process loses its place."""
+    """Queue of waiting processes, each with the time at which it loses its place. A process that gets a turn leaves the
+    queue."""
 
     @classmethod
     def from_json(cls, text: str) -> "Pace":
@@ -77,7 +77,8 @@ class Pace:
         return _STATE.dump_json(self).decode()
 
     def take(self, ticket: str, process: str, price: int, now: float, limits: PaceLimits) -> Wait | None:
-        """Take a turn and return None, or return how long to wait. A ticket that already has a turn gets it again."""
+        """Take a turn and return None, or return how long to wait. Return None as well if the ticket already has a
+        turn. `price` is in units of the daily budget."""
         now = self._pass_time(now)
         if ticket in self.in_flight:
             return None
@@ -99,7 +100,7 @@ class Pace:
         return None
 
     def end(self, ticket: str, pause: float, now: float, limits: PaceLimits) -> None:
-        """End a turn. `pause` is the number of seconds for which the service asks not to be sent requests."""
+        """End a turn. `pause` is the number of seconds for which the service asks to receive no requests."""
         now = self._pass_time(now)
         if self.in_flight.pop(ticket, None) is not None and limits.connections == 1:
             self.next_at = max(self.next_at, now + limits.spacing)
@@ -107,8 +108,8 @@ class Pace:
             self.paused_until = max(self.paused_until, now + pause)
 
     def _line_up(self, process: str, now: float) -> int:
-        """Return the position of the process in the queue, adding it at the end if it is new. Processes that did not
-        return in time lose their places."""
+        """Return the position of the process in the queue, after adding it at the end if it is new and removing
+        processes that did not check again in time."""
         self.line = [(name, until) for name, until in self.line if until >= now or name == process]
         names = [name for name, _ in self.line]
         if process not in names:
@@ -151,7 +152,7 @@ class Pacer:
         self._ending: set[asyncio.Task[None]] = set()
 
     def seconds_ahead(self, place: Place[int]) -> float:
-        """Return the minimum wait, in seconds, for a new place like this one."""
+        """Return the minimum wait in seconds for a new place like this one."""
         return self._gate.ahead(place) * self._limits.spacing
 
     @asynccontextmanager
@@ -160,8 +161,8 @@ class Pacer:
     ) -> AsyncIterator[Turn]:
         """Wait for a turn to send one request.
 
-        Calls `check` with None when the request becomes first in line, and then with every wait that it is given; an
-        exception from `check` ends the wait. Raises StorageError when the shared state is unreachable."""
+        Calls `check` with None when the request is first in line and after each wait, and with each `Wait` before it
+        begins; an exception from `check` ends the wait. Raises StorageError when the shared state is unreachable."""
         turn, asked = Turn(), False
         try:
             async with self._gate.slot(place or Place()):
@@ -175,7 +176,7 @@ class Pacer:
                     check(None)
             yield turn
         finally:
-            # In the background: the response need not wait for it. A turn whose end is lost expires.
+            # Done in the background, so that the response does not wait for it. A turn that is not ended expires.
             if asked:
                 task = asyncio.get_running_loop().create_task(self._end(turn))
                 self._ending.add(task)
@@ -203,4 +204,4 @@ class Pacer:
         try:
             await self._state.change(self._key, work)
         except StorageError as error:
-            _LOG.warning("the end of a turn at %s was not recorded: %s", self._key, said_by(error))
+            _LOG.warning("the end of a request to %s could not be recorded: %s", self._key, said_by(error))

@@ -1,4 +1,4 @@
-"""Requests to a remote source with their context; responses, recorded in the journal and parsed."""
+"""Requests to remote sources, and functions that fetch, record and parse the responses."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -22,15 +22,15 @@ class RequestContext(NamedTuple):
     owner: str
     """Evaluation id, which identifies the owner. Owners take turns at a source."""
     patience: float
-    """Maximum seconds until the last attempt can begin, including turns, failures and pauses. After that, or at once if
-    no turn can come in time, SourceBusy is raised. The last response can take as long as the source's settings allow.
-    """
+    """Maximum seconds until the last attempt starts, including queueing, failures and pauses. After that, or at once if
+    the request cannot start in time, SourceBusy is raised. The last response can take as long as the source's settings
+    allow."""
 
 
 @dataclass(frozen=True)
 class SourceRequest:
-    """Request to a source. Its entire content can be cached, shared and logged, because keys and e-mail addresses are
-    added later, by the gateway."""
+    """Request to a source. All of it can be cached, shared and logged, because the gateway adds keys and e-mail
+    addresses later."""
 
     source: str
     """Source whose limits, key, address and response lifetime apply: `semantic_scholar`, `arxiv`, …"""
@@ -56,7 +56,7 @@ class SourceResponse(NamedTuple):
 
 
 class SourceFetcher(Protocol):
-    """Interface of `workers.outbound.source_gateway.SourceGateway`, in this process or another."""
+    """Fetcher of responses, implemented by `workers.outbound.source_gateway.SourceGateway`."""
 
     async def fetch(self, request: SourceRequest, context: RequestContext) -> SourceResponse:
         """Fetch a response. Raises SourceUnavailable, SourceBusy or SourceRefused, and StorageError when the
@@ -66,14 +66,13 @@ class SourceFetcher(Protocol):
 
 @dataclass(frozen=True)
 class JournalledFetcher:
-    """Fetcher that counts responses in one run's journal. Result counts and failures are recorded by the callers that
-    interpret the responses."""
+    """Fetcher that counts requests in one run's journal. Its callers record numbers of results and failures, because
+    they parse the responses."""
 
     fetcher: SourceFetcher
     journal: Journal
     purpose: Operation | None = None
-    """Operation recorded in the journal for all requests, regardless of the operation that the source itself uses; None
-    records the latter."""
+    """Operation to record in the journal for all requests; None records the operation of each request."""
 
     async def fetch(self, request: SourceRequest, context: RequestContext) -> SourceResponse:
         response = await self.fetcher.fetch(request, context)
@@ -84,8 +83,8 @@ class JournalledFetcher:
 
 def out_of_time(source: str, patience: float) -> SourceBusy:
     return SourceBusy(
-        f"{source} gave no answer in the {patience:.0f} s that this evaluation waits.",
-        "Evaluate fewer ideas at once, or give them more time.",
+        f"{source} did not answer within {patience:.0f} s, the longest that this evaluation waits.",
+        "Evaluate fewer ideas at once, or allow more time for each.",
     )
 
 
@@ -96,11 +95,11 @@ _NO_CACHED_ANSWER = dt.timedelta(microseconds=1)
 async def fetch_parsed(
     remote: SourceFetcher, request: SourceRequest, context: RequestContext, parse: Callable[[SourceResponse], T]
 ) -> T:
-    """Return the result of `parse` for the response, requesting the response again if it is malformed. Raises
-    SourceError, in particular SourceMalformed if the second response is no better.
+    """Fetch a response and return the result of `parse`; fetch it once more, bypassing the cache, if it is malformed.
+    Raises SourceError, in particular SourceMalformed if the second response is malformed too.
 
-    The second response replaces the first in the shared cache, so that the unreadable response is not served for the
-    whole cache lifetime."""
+    The second response replaces the first in the shared cache, so that the malformed one is not served for the whole
+    cache lifetime."""
     try:
         return parse(await remote.fetch(request, context))
     except SourceMalformed:
@@ -110,7 +109,7 @@ async def fetch_parsed(
 async def fetch_json(
     remote: SourceFetcher, request: SourceRequest, context: RequestContext, shape: type[S]
 ) -> S | None:
-    """Return the parsed JSON response as `fetch_parsed` does, or None if the source does not know the requested
+    """Fetch and parse a JSON response as `fetch_parsed` does; return None if the source does not know the requested
     item."""
     return await fetch_parsed(
         remote,
@@ -121,8 +120,8 @@ async def fetch_json(
 
 
 def parse_json(response: SourceResponse, shape: type[S], source: str) -> S:
-    """Parse the response. Raises SourceMalformed, which is counted in the source's metrics, as are entries that are
-    left out."""
+    """Parse a JSON response. Raises SourceMalformed. The source's metrics count malformed responses, and malformed
+    entries, which are left out."""
     try:
         return shape.model_validate_json(response.body, context=source)
     except ValidationError as error:
@@ -130,8 +129,8 @@ def parse_json(response: SourceResponse, shape: type[S], source: str) -> S:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise SourceMalformed(
-            f"The answer of {source} cannot be read{f' at {place}' if place else ''}: {first['msg']}.",
-            "Check that its base URL is the API's; if it is, the API has changed.",
+            f"The response of {source} cannot be parsed{f' at {place}' if place else ''}: {first['msg']}.",
+            "Check that its base URL is that of the API; if it is, the API has changed.",
         ) from None
 
 

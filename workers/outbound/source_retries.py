@@ -1,4 +1,4 @@
-"""Client of one source: address and key, paced requests, retries and a circuit breaker."""
+"""Client of one source: adds credentials, limits the rate, retries, and stops asking a source that keeps failing."""
 
 import hashlib
 import json
@@ -49,12 +49,11 @@ class SourceAddress:
 
     @property
     def pace_key(self) -> str:
-        """Return the key of the limits that apply: the limits of this API at this host for this API key."""
+        """Return the key under which processes share rate limits: one per API, host and API key."""
         return f"{self._source} {self.host} {hashlib.sha256(self._secret.encode()).hexdigest()[:16]}"
 
     def cache_key(self, request: SourceRequest) -> str:
-        """Return the response's cache key, which is equal for all callers that send the same request to the same
-        server."""
+        """Return the cache key of the response, equal for all callers that send the same request to the same server."""
         asked = [request.source, str(self._base), request.path, sorted(request.params), request.body]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
@@ -63,12 +62,12 @@ class SourceAddress:
         base = str(self._base).rstrip("/") + "/"
         url = URL(base + request.path)
         if not str(url).startswith(base):
-            raise SourceRefused(f"The path {request.path!r} leads out of {self._source}'s address.")
+            raise SourceRefused(f"The path {request.path!r} leads outside the base URL of {self._source}.")
         return url.extend_query(list(request.params) + self._params())
 
     def redirected(self, url: URL, location: str) -> URL:
-        """Return the target of a redirect. Raises SourceRefused for another host; the only other change that is
-        followed is from HTTP to HTTPS."""
+        """Return the target of a redirect. Raises SourceRefused for another host, port or scheme; a change from HTTP to
+        HTTPS is allowed."""
         try:
             target = url.join(URL(location))
         except ValueError:
@@ -76,7 +75,8 @@ class SourceAddress:
         encrypted = (url.scheme, target.scheme, target.port) == ("http", "https", 443)
         if target.host != url.host or not (encrypted or target.origin() == url.origin()):
             raise SourceRefused(
-                f"{self._source} redirects from {self.host} to {target.authority or 'nowhere'}; that is not followed.",
+                f"{self._source} redirects from {self.host} to {target.authority or 'an invalid URL'}, which is not "
+                "allowed.",
                 f"Check {self._settings.variable}__BASE_URL.",
             )
         added = {name: value for name, value in self._params() if name not in target.query}
@@ -88,7 +88,7 @@ class SourceAddress:
         if self._secret and place.kind == "header":
             headers[place.name] = place.prefix + self._secret
         if self._settings.connections == 1:
-            headers["Connection"] = "close"  # an idle connection of ours would be a second one to another process
+            headers["Connection"] = "close"  # an idle connection would be a second one when another process connects
         return headers
 
     def redacted(self, text: str) -> str:
@@ -113,25 +113,25 @@ class Line(Protocol):
         ...
 
     def check(self, wait: Wait | None) -> None:
-        """Handle the request's wait: called when it is first in the queue (None) or must still wait."""
+        """Raise an exception to give up the wait. `wait` is None when the request is first in the queue."""
         ...
 
     def begin(self) -> None:
-        """Handle the start of the request's turn."""
+        """Note that the request's turn has begun."""
         ...
 
 
 class _Transient(Exception):
-    """Failure that can pass when the same request is retried."""
+    """Failure that can go away when the same request is retried."""
 
 
 class _RateLimited(_Transient):
-    """Failure because the source reports too many requests."""
+    """Failure because the source received too many requests."""
 
 
 class CircuitBreaker:
     """Circuit breaker that opens after `threshold` consecutive failures. After `pause` seconds it admits one attempt at
-    a time (a probe) until one succeeds. Times are seconds of any clock."""
+    a time (a probe) until one succeeds. Times are in seconds, from any single clock."""
 
     def __init__(self, threshold: int, pause: float) -> None:
         self._threshold = threshold
@@ -203,13 +203,13 @@ class SourceClient:
                     return await self._attempt(request, line, attempt.retry_state)
         except _RateLimited as limited:
             raise SourceBusy(
-                f"{self._name} said {self.settings.attempts} times that there were too many requests: {limited}.",
-                f"Is its key used elsewhere too? {self.settings.variable}__SPACING_SECONDS slows us down.",
+                f"{self._name} still reports too many requests after {_tries(self.settings.attempts)}: {limited}.",
+                f"Check whether the key is also used elsewhere, or increase {self.settings.variable}__SPACING_SECONDS.",
             ) from limited
         except _Transient as failure:
             raise SourceUnavailable(
-                f"{self._name} gave no answer in {_tries(self.settings.attempts)}; the last: {failure}.",
-                f"Check that it is up and that {self.settings.variable}__BASE_URL is right.",
+                f"{self._name} did not answer in {_tries(self.settings.attempts)}. Last failure: {failure}.",
+                f"Check that it is up and that {self.settings.variable}__BASE_URL is correct.",
             ) from failure
         raise AssertionError("unreachable: the last attempt returns or raises")
 
@@ -236,7 +236,7 @@ class SourceClient:
 
         def check(wait: Wait | None) -> None:
             if self._breaker.remaining(self._clock.monotonic()):
-                raise self._left_alone()  # it has opened since this request lined up
+                raise self._left_alone()  # the breaker has opened since this request joined the queue
             line.check(wait)
 
         wanted_at = self._clock.monotonic()
@@ -258,11 +258,12 @@ class SourceClient:
                 if failure.kind == "too_large":
                     self._succeeded()
                     raise SourceRefused(
-                        f"{self._name} answered with more than {request.max_bytes:,} bytes.", "Ask for less at once."
+                        f"The response of {self._name} is larger than {request.max_bytes:,} bytes.",
+                        "Request less at once.",
                     ) from None
                 REQUESTS.labels("source", self._source, "none").inc()
                 self._failed(probe)
-                # Not chained: the causes quote the URL, and the key in it.
+                # Not chained, because the causes quote the URL, which can contain the key.
                 raise _Transient(str(failure)) from None
             REQUESTS.labels("source", self._source, str(response.status)).inc()
             BYTES.labels("source", self._source).inc(len(response.body))
@@ -270,7 +271,7 @@ class SourceClient:
             return response
 
     def _judge(self, response: HttpResponse, turn: Turn, probe: bool, state: RetryCallState) -> None:
-        """Return normally for responses and redirects; otherwise raise an error."""
+        """Raise an error unless the response is an answer, a missing item or a redirect."""
         kind = classify_response(response.status, response.headers)
         asked = retry_after(response.headers, self._clock.now())
         if kind in {"rate_limited", "transient"} and asked is not None:
@@ -284,7 +285,7 @@ class SourceClient:
             self._failed(probe)
             raise _Transient(self._quoted(response))
         if kind == "redirect":
-            return  # the outcome is known at its target
+            return  # the target of the redirect decides
         self._succeeded()
         if kind == "refused":
             raise self._refusal(response)
@@ -298,14 +299,14 @@ class SourceClient:
         now = self._clock.monotonic()
         self._breaker.failed(now, probe)
         if self._breaker.remaining(now):
-            _LOG.warning("%s keeps failing and is left alone for %g s", self._name, self.settings.breaker_seconds)
+            _LOG.warning("%s keeps failing: no requests for %g s", self._name, self.settings.breaker_seconds)
             BREAKER_OPEN.labels("source", self._source).set(1)
 
     def _left_alone(self) -> SourceUnavailable:
         again = self._breaker.remaining(self._clock.monotonic())
         return SourceUnavailable(
-            f"{self._name} has failed {self._breaker.failures} times in a row and is left alone for now.",
-            f"It is tried again in {again:.0f} s.",
+            f"{self._name} has failed {self._breaker.failures} times in a row. Requests to it are suspended.",
+            f"The next attempt is in {again:.0f} s.",
         )
 
     def _wait(self, state: RetryCallState) -> float:
@@ -318,16 +319,16 @@ class SourceClient:
         if response.status not in {401, 403}:
             return SourceRefused(f"{self._name} refused the request: {quoted}.")
         if self.settings.api_key.get_secret_value():
-            return SourceRefused(f"{self._name} refuses our key: {quoted}.", f"Check {variable}__API_KEY.")
-        return SourceRefused(f"{self._name} refuses requests without a key: {quoted}.", f"Set {variable}__API_KEY.")
+            return SourceRefused(f"{self._name} rejected the API key: {quoted}.", f"Check {variable}__API_KEY.")
+        return SourceRefused(f"{self._name} requires an API key: {quoted}.", f"Set {variable}__API_KEY.")
 
     def _quoted(self, response: HttpResponse) -> str:
-        words = " ".join(clean_text(response.body.decode(errors="replace")).split())
-        words = self.address.redacted(words)
-        if len(words) > _LONGEST_QUOTED:
-            words = words[: _LONGEST_QUOTED - 1] + "…"
-        return f"status {response.status}" + (f", {words}" if words else "")
+        text = " ".join(clean_text(response.body.decode(errors="replace")).split())
+        text = self.address.redacted(text)
+        if len(text) > _LONGEST_QUOTED:
+            text = text[: _LONGEST_QUOTED - 1] + "…"
+        return f"status {response.status}" + (f", {text}" if text else "")
 
 
-def _tries(many: int) -> str:
-    return "1 try" if many == 1 else f"{many} tries"
+def _tries(count: int) -> str:
+    return "1 try" if count == 1 else f"{count} tries"

@@ -1,6 +1,6 @@
-"""Settings of each remote source: its address, our credentials, and its limits. All can be overridden.
+"""Settings of each remote source: address, credentials and limits. All can be overridden.
 
-The limits are those in the APIs' own documentation in autumn 2026. They apply per key, across all processes."""
+The default limits are from the APIs' documentation in autumn 2026. They apply per key, across all processes."""
 
 import datetime as dt
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -22,7 +22,7 @@ class KeyPlace(NamedTuple):
 
 
 class SourceSettings(Frozen):
-    """Settings of one API. A field whose default depends on another field is defined after that field."""
+    """Settings of one API. Fields whose defaults depend on another field must be defined after it."""
 
     variable: ClassVar[str] = "ASSAYER"
     """Prefix of the API's environment variables, used in hints."""
@@ -32,7 +32,7 @@ class SourceSettings(Frozen):
     headers: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Additional headers of every request."""
     prices: ClassVar[dict[Operation, int]] = {}
-    """Units of the daily budget that an operation uses, if not 1."""
+    """Cost of each operation in units of the daily budget; 1 for operations that are not listed."""
     compulsory: ClassVar[Literal["api_key", "email", ""]] = ""
     """Setting without which the API refuses all requests."""
 
@@ -59,9 +59,9 @@ class SourceSettings(Frozen):
     retry_after_max_seconds: Seconds = 3_600.0
     """Longest wait, in seconds, accepted from one Retry-After header of a source."""
     breaker_failures: int = Field(default=5, ge=1)
-    """Number of consecutive failures after which the source is paused."""
+    """Number of consecutive failures after which requests to the source are suspended."""
     breaker_seconds: Seconds = 30.0
-    """Seconds for which a pause lasts before one request is tried again."""
+    """Seconds until one request is tried again after that."""
 
     @field_validator("base_url")
     @classmethod
@@ -80,8 +80,8 @@ class SourceSettings(Frozen):
     @property
     def lacks(self) -> str:
         """Return the name of the required setting that is missing; empty if none is missing."""
-        given = {"api_key": self.api_key.get_secret_value(), "email": self.email, "": "nothing is compulsory"}
-        return "" if given[self.compulsory] else self.compulsory
+        values = {"api_key": self.api_key.get_secret_value(), "email": self.email, "": "nothing is compulsory"}
+        return "" if values[self.compulsory] else self.compulsory
 
 
 def _with_key(with_key: Any, without: Any) -> Any:
@@ -93,8 +93,9 @@ class SemanticScholarSettings(SourceSettings):
     """Semantic Scholar settings: one request per second per key over all endpoints; without a key, all clients share
     one pool.
 
-    There is only one connection, so that the second is counted from the response: with more, two requests sent a second
-    apart were seen to reach a stalled server together. This costs the latency of one response between two requests."""
+    With only one connection, spacing is counted from the end of each response. With several connections, two requests
+    sent a second apart were seen to reach a stalled server together. This adds one response's latency between two
+    requests."""
 
     variable = "ASSAYER_S2"
     key_place = KeyPlace("header", "x-api-key")
@@ -113,9 +114,11 @@ class ArxivSettings(SourceSettings):
 
 
 class OpenAlexSettings(SourceSettings):
-    """OpenAlex settings. The daily budget is one US dollar with a (free) key, a tenth of that without. A list request
-    costs 0.0001 dollars, which is the unit used here, and a search ten times that. A single record is free, but since
-    only `open_access` requests nothing else, other operations count as lists. At most 100 requests per second."""
+    """OpenAlex settings: a daily budget of one US dollar with a (free) key, a tenth of that without; at most 100
+    requests per second.
+
+    The budget's unit is a list request, which costs 0.0001 dollars. A search costs ten units. Single records are free,
+    but only `open_access` requests nothing else, so all other operations cost one unit."""
 
     variable = "ASSAYER_OPENALEX"
     key_place = KeyPlace("param", "api_key")
@@ -127,9 +130,9 @@ class OpenAlexSettings(SourceSettings):
 
 
 class CrossrefSettings(SourceSettings):
-    """Crossref settings. Limits for lists: with an e-mail address, three requests per second over three connections,
-    otherwise one over one. One connection is used, as with Semantic Scholar, because Crossref is queried rarely and in
-    batches."""
+    """Crossref settings. List requests are limited to three per second over three connections with an e-mail address,
+    and to one per second over one connection without. This program uses one connection, as for Semantic Scholar,
+    because it queries Crossref rarely and in batches."""
 
     variable = "ASSAYER_CROSSREF"
     key_place = KeyPlace("header", "Crossref-Plus-API-Token", "Bearer ")

@@ -1,5 +1,5 @@
-"""State shared by processes: LLM answers with the ledger, responses from sources, claims on both, and small JSON
-states."""
+"""Interfaces of the state that processes share, with in-memory implementations: LLM answers and their ledger, source
+responses, claims on both, and small JSON objects."""
 
 import asyncio
 import datetime as dt
@@ -19,7 +19,7 @@ class AnswerStore(Claims, Protocol):
     async def find(self, key: str) -> CachedAnswer | None: ...
 
     async def find_or_claim(self, key: str, claimant: str, seconds: float) -> CachedAnswer | Claimed:
-        """Return the answer; if there is none, claim the request for the claimant."""
+        """Return the answer. If there is none, claim the request for `seconds` and return the outcome of the claim."""
         ...
 
     async def record(
@@ -29,10 +29,10 @@ class AnswerStore(Claims, Protocol):
         instead_of: CachedAnswer | None = None,
         claimant: str | None = None,
     ) -> None:
-        """Write the ledger row and the answer, if there is one, and end the claimant's claim, in one transaction.
+        """Write the ledger row and the answer, if there is one, and release the claimant's claim, in one transaction.
 
-        A stored answer is kept unless its value is that of `instead_of`, which turned out to be unusable, so that all
-        callers get the first good answer."""
+        An answer that is already stored is kept, so that all callers get the same one, unless its value is that of
+        `instead_of`, which was found unusable."""
         ...
 
 
@@ -76,11 +76,12 @@ class ResponseCache(Claims, Protocol):
     async def find_or_claim(
         self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
     ) -> CachedResponse | Claimed:
-        """Return the response if it is younger than `freshness`, otherwise claim the request."""
+        """Return the response if it is younger than `freshness`; otherwise claim the request for `seconds` and return
+        the outcome of the claim."""
         ...
 
     async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
-        """Store the response, replacing any older one, and end the claim. The response can be purged after its
+        """Store the response, replacing any older one, and release the claim. The response can be purged after its
         lifetime."""
         ...
 
@@ -125,15 +126,16 @@ class SharedState(Protocol):
     """Small JSON objects, each changed by one process at a time. Raises StorageError when unreachable."""
 
     async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
-        """Replace the text, initially `{}`, with the result of `work` for that text and the shared clock's Unix time.
+        """Call `work` with the stored text, initially `{}`, and the shared clock's Unix time; store the text that it
+        returns, and return its result.
 
-        No other process changes the text meanwhile. After a lost connection, `work` can be applied again to its own
-        result."""
+        No other process changes the text meanwhile. If the connection is lost, `work` may be called again with the text
+        that it returned."""
         ...
 
 
 class InMemorySharedState:
-    """Shared state in memory, for a process that shares its limits with no other process."""
+    """Shared state in memory, for a single process."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

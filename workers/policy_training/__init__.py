@@ -1,5 +1,5 @@
-"""Training of policies with GRPO: the debate policy with a judge's rewards, and SciCompanion's policy on trajectories
-of its own loop. Needs the extra `rl`."""
+"""Train policies with GRPO: the debate policy with rewards from a judge, and SciCompanion's policy on trajectories of
+its own loop. Needs the extra `rl`."""
 
 from workers.policy_training.companion_plan import CompanionTraining
 from workers.policy_training.companion_training import train_companion

@@ -1,10 +1,8 @@
-"""Rollouts of SciCompanion's loop in the shape that a GRPO trainer expects: exactly as many rows per group as it asks
-for.
+"""Convert rollouts of SciCompanion's loop to the rows that TRL's GRPO trainer expects: a fixed number per group.
 
-A rollout consists of several calls, each with its own prompt, as in evaluations. Each call is a row with the whole
-rollout's reward, so a group of G rollouts with K calls each is a group of G x K rows whose mean equals that of the G
-rewards. A rollout with fewer calls is padded with rows in which nothing is learned: they keep the mean correct and have
-no target."""
+A rollout consists of several calls, each with its own prompt, as in evaluations. Each call is a row with the reward of
+the whole rollout, so a group of G rollouts with K calls each is a group of G x K rows with the same mean reward. A
+rollout with fewer calls is padded with rows whose tokens are all masked; they keep the mean correct."""
 
 import asyncio
 import logging
@@ -28,7 +26,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class TrajectoryRecord(Frozen):
-    """Line of `trajectories.jsonl`. A step repeated after a restart appears again."""
+    """Line of `trajectories.jsonl`. Steps that are repeated after a restart appear again."""
 
     step: int
     idea: str
@@ -39,12 +37,12 @@ class TrajectoryRecord(Frozen):
 
 
 class CompanionGroups:
-    """Rollout function passed to TRL as `rollout_func`; it also provides the rewards of its rows. One event loop runs
-    for the whole training, so that open resources stay open between steps."""
+    """Rollout function for TRL (`rollout_func`), which also returns the rewards of its rows. It uses one event loop for
+    the whole training, so that resources stay open between steps."""
 
     def __init__(self, rollouts: CompanionRollouts, ideas: Sequence[RatedIdea], calls: int, record: Path) -> None:
-        """Create the rollout function. `calls` is the number of rows per rollout. The trainer's prompts are indices of
-        ideas."""
+        """Create the rollout function. `calls` is the number of rows per rollout; `record` is the file to which rewards
+        are appended. The trainer's prompts are indices into `ideas`."""
         self._rollouts, self._ideas, self._calls, self._record = rollouts, ideas, calls, record
         self._runner = asyncio.Runner()
 
@@ -82,20 +80,20 @@ class CompanionGroups:
 
 
 def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryTokens]:
-    """Return the rows of a rollout, padded to `calls` rows with rows in which nothing is learned."""
+    """Return the rows of a rollout, padded to `calls` rows with masked ones. Raises Defect if there are more."""
     if len(rollout.calls) > calls:
-        raise Defect(f"A rollout has {len(rollout.calls)} calls, and {calls} were reckoned with.")
+        raise Defect(f"A rollout has {len(rollout.calls)} calls; at most {calls} were expected.")
     nothing = TrajectoryTokens((end,), (end,), (0,))
     return [*rollout.calls, *[nothing] * (calls - len(rollout.calls))]
 
 
 def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | None]]:
-    """Return a reward function that gives each row the reward of its rollout. It raises PartUnavailable after
-    `most_steps_unrewarded` consecutive steps without a reward."""
+    """Return a reward function that assigns each row the reward of its rollout. The function raises PartUnavailable
+    after `most_steps_unrewarded` consecutive steps without any reward."""
     silent = SilentSteps(
         most_steps_unrewarded,
         "No rollout had a reward",
-        "trajectories.jsonl says why of each; the training goes on from its last checkpoint when it is begun again.",
+        "trajectories.jsonl gives the reason for each. Run the command again to resume from the last checkpoint.",
     )
 
     def trajectory_rewards(
@@ -121,12 +119,11 @@ def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | N
 
 
 def _sampling(trainer: Any) -> Generate:
-    """Return a function that samples with the trainer's own engine (transformers or vLLM) and the weights of the
-    current step."""
+    """Return a function that samples with the trainer's own engine (transformers or vLLM) and its current weights."""
 
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
         ids, logprobs = trainer._generate_single_turn([list(context) for context in contexts], None, {}, 1)
-        told = logprobs or [()] * len(ids)
-        return [WrittenTokens(tuple(item), tuple(values)) for item, values in zip(ids, told, strict=True)]
+        reported = logprobs or [()] * len(ids)
+        return [WrittenTokens(tuple(item), tuple(values)) for item, values in zip(ids, reported, strict=True)]
 
     return generate

@@ -1,4 +1,4 @@
-"""Settings for training SciCompanion's policy: ideas with known scores, a corpus, and rollout settings."""
+"""Plan for training SciCompanion's policy: ideas with known scores, a corpus, and rollout settings."""
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -18,11 +18,11 @@ class LoopRollouts(Rollouts):
     at_once: PositiveInt = 32
     """Maximum number of contexts for which the policy generates in one batch."""
     most_prompt_tokens: PositiveInt = 12_000
-    """Maximum tokens of a prompt. A rollout whose prompt is longer stops without a reward. The paper uses 12,000."""
+    """Maximum tokens of a prompt; a rollout with a longer prompt ends without a reward. The paper uses 12,000."""
     repairs: Annotated[int, Field(ge=0, le=5)] = 1
     """Maximum number of times an unusable answer is sent back."""
     seconds: float = Field(default=3_600, gt=0)
-    """Maximum seconds of one rollout, including waiting for the other rollouts; a longer rollout has no reward."""
+    """Maximum seconds of one rollout, including waits for other rollouts; a longer rollout ends without a reward."""
     most_steps_unrewarded: PositiveInt = 5
     """Consecutive steps without a single reward after which the training stops."""
 
@@ -46,9 +46,9 @@ class CompanionTraining(TrainingPlan):
         return self.loop.rubric()
 
     def calls(self, judged: int) -> int:
-        """Return the maximum policy calls in one rollout when `judged` dimensions are judged at its end."""
+        """Return the maximum number of policy calls in one rollout if `judged` dimensions are judged at its end."""
         a_step = 1 if self.loop.asked == "together" else 3
-        after_last = 0 if self.loop.asked == "together" else 1  # nobody asks for queries that are not searched
+        after_last = 0 if self.loop.asked == "together" else 1  # the last step asks for no further queries
         return 1 + self.loop.steps * a_step - after_last + judged
 
     def from_folder(self, home: Path) -> Self:

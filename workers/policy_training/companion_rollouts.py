@@ -1,5 +1,5 @@
-"""Rollouts of SciCompanion's loop by a policy, many at the same time. Steps and literature are the same as in an
-evaluation, with the policy as the language model."""
+"""Run SciCompanion's loop many times concurrently with the policy as the language model; steps and literature are the
+same as in an evaluation."""
 
 import asyncio
 from collections.abc import Sequence
@@ -32,33 +32,33 @@ from workers.policy_training.trajectories import TrajectoryTokens
 class CompanionRollout(NamedTuple):
     idea: RatedIdea
     calls: tuple[TrajectoryTokens, ...]
-    """Calls of the rollout, each with its prompt. Retrieved text and questions are in the prompts and, if an answer was
-    sent back, also between answers."""
+    """Tokens of each call. Questions and retrieved text are in the prompts and, if an answer was sent back, also
+    between answers."""
     reward: TrajectoryReward | Absent
 
 
 class CompanionRollouts:
     def __init__(self, plan: CompanionTraining, backends: Backends, clock: Clock) -> None:
-        """Create the rollouts, using all backends except the language model."""
+        """Create the rollouts. All backends except the language model are used."""
         self._plan, self._backends, self._clock = plan, backends, clock
 
     async def walked(
         self, ideas: Sequence[RatedIdea], template: PolicyTemplate, generate: Generate
     ) -> list[CompanionRollout]:
-        """Run one rollout per entry of `ideas`; list an idea repeatedly for several rollouts. A failed rollout has no
-        reward and states the reason. Exceptions from `generate` propagate."""
+        """Run one rollout per entry of `ideas`, which can contain an idea several times. A failed rollout has the
+        reason instead of a reward. Exceptions from `generate` propagate."""
         names = [f"rollout_{number}" for number in range(len(ideas))]
         waves = GenerationWaves(generate, names, self._plan.rollouts.at_once)
         transport = PolicyTransport(template, waves, self._plan.rollouts.most_prompt_tokens)
 
         async def one(name: str, idea: RatedIdea) -> CompanionRollout:
-            # Answers of its own: what another rollout of the same idea was answered is no sample of this one.
+            # `answers_of` keeps rollouts of the same idea from sharing cached answers.
             run = Run(EvaluationId(name), idea.idea.cutoff, self._clock, NoProgress(), answers_of=name)
             try:
                 async with asyncio.timeout(self._plan.rollouts.seconds):
                     reward = await self._reward(idea, run, llm)
             except TimeoutError:
-                reward = Absent(reason=f"it took longer than {self._plan.rollouts.seconds:g} s.")
+                reward = Absent(reason=f"the rollout took longer than {self._plan.rollouts.seconds:g} s.")
             except AssayerError as error:
                 reward = Absent(reason=str(error))
             finally:
@@ -83,13 +83,12 @@ class CompanionRollouts:
 
 
 def judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[RubricDimension, ...]:
-    """Return the dimensions with a known score; assessing other dimensions could teach the policy nothing."""
+    """Return the dimensions with a known score; assessing others gives no reward."""
     return tuple(dimension for dimension in plan.dimensions if dimension.name in idea.scores)
 
 
 def _settings(plan: CompanionTraining) -> LlmSettings:
-    """Return the settings of the gateway, which parses, checks and sends back the policy's answers as it does those
-    of an endpoint."""
+    """Return the settings of the gateway, which handles the policy's answers in the same way as an endpoint's."""
     return LlmSettings(
         base_url="http://policy.invalid",
         model="policy",

@@ -1,4 +1,4 @@
-"""Training of SciCompanion's policy on trajectories of its own loop."""
+"""Train SciCompanion's policy on trajectories of its own loop."""
 
 from collections.abc import Callable, Sequence
 
@@ -41,12 +41,12 @@ def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
     ideas = read_rated_ideas(plan.data, plan.dimensions)
     if len(ideas) < plan.grpo.questions:
         raise InputError(
-            f"{plan.data.file} has {len(ideas)} ideas, and a step takes {plan.grpo.questions}.",
-            "Give more, or set grpo.questions lower.",
+            f"{plan.data.file} has {len(ideas)} ideas, but each step needs {plan.grpo.questions}.",
+            "Add more ideas, or reduce grpo.questions.",
         )
     return ideas
 
 
 def calls_of(plan: CompanionTraining, ideas: Sequence[RatedIdea]) -> int:
-    """Return the maximum policy calls in one rollout."""
+    """Return the maximum number of policy calls in one rollout."""
     return plan.calls(len(judged_dimensions(plan, ideas[0])))

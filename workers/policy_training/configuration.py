@@ -1,4 +1,4 @@
-"""Settings of every policy training, and additional settings for trainings with a judge's rewards."""
+"""Plans for policy training: settings common to all plans, and the plan for training with a judge's rewards."""
 
 from abc import abstractmethod
 from pathlib import Path
@@ -47,15 +47,14 @@ class QuestionFile(Frozen):
         try:
             fields = {field for _, field, _, _ in Formatter().parse(prompt) if field is not None}
         except ValueError as error:
-            raise ValueError(f"cannot be read: {error}; a brace of its own is written twice") from None
+            raise ValueError(f"is not a valid format string: {error}; write a literal brace twice") from None
         if fields != {"question"}:
-            raise ValueError("needs {question}, once or more, and no other name in braces")
+            raise ValueError("must contain {question} and no other name in braces")
         return prompt
 
 
 class RewardService(Frozen):
-    """Service that computes rewards. Its address defaults to ASSAYER_API_URL; its key always comes from
-    ASSAYER_API_KEY."""
+    """Service that computes rewards. Its address defaults to ASSAYER_API_URL; its key is always in ASSAYER_API_KEY."""
 
     url: str | None = None
     judge: str | None = None
@@ -67,8 +66,8 @@ class RewardService(Frozen):
 
 
 class GrpoSettings(Frozen):
-    """GRPO settings. The defaults are the unbiased form (Dr. GRPO), in which the loss is divided neither by completion
-    length nor by the standard deviation of the group's rewards."""
+    """GRPO settings. The defaults are the unbiased form (Dr. GRPO), which normalises neither by completion length nor
+    by the standard deviation of the group's rewards."""
 
     loss: Literal["dr_grpo", "grpo"] = "dr_grpo"
     scale_rewards: Literal["none", "group", "batch"] = "none"
@@ -133,7 +132,7 @@ class TrainingMachine(Frozen):
 
 
 class TrainingPlan(Frozen):
-    """Settings common to all trainings."""
+    """Settings common to all training plans."""
 
     title: str = "Policy"
     folder: Path
@@ -144,22 +143,22 @@ class TrainingPlan(Frozen):
     checkpoint_every: PositiveInt = 25
     """Number of steps between two checkpoints."""
     checkpoints_kept: int = Field(default=2, ge=2)
-    """Number of checkpoints to keep; at least two, because the latest may be incomplete when the machine fails."""
+    """Number of checkpoints to keep; at least two, because the latest is incomplete if the machine fails meanwhile."""
     machine: TrainingMachine = TrainingMachine()
 
     @property
     @abstractmethod
     def rewarded_by(self) -> str:
-        """Return the name of the judge, as shown in a learning curve."""
+        """Return the source of the rewards, as shown with the learning curve."""
 
     def goes_on_from(self, earlier: "TrainingPlan") -> bool:
-        """Return whether training can resume from checkpoints of the earlier plan; the plans must differ only in
+        """Return whether training can resume from checkpoints of the earlier plan: the plans must differ only in
         settings that do not affect results."""
         free = {"title", "folder", "checkpoint_every", "checkpoints_kept", "machine"}
         return self.model_dump(exclude=free) == earlier.model_dump(exclude=free)
 
     def from_folder(self, home: Path) -> Self:
-        """Return the plan with paths relative to the `home` folder."""
+        """Return the plan with relative paths resolved against the folder `home`."""
         model = home / self.policy.model
         policy = self.policy.model_copy(update={"model": str(model)}) if model.is_dir() else self.policy
         return self.model_copy(update={"folder": home / self.folder, "policy": policy})

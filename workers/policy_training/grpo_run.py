@@ -1,4 +1,4 @@
-"""Run of TRL's GRPO trainer. Imported only when training starts, because this module needs the extra `rl`."""
+"""Run TRL's GRPO trainer. This module needs the extra `rl`, and is imported only when training starts."""
 
 import math
 import warnings
@@ -30,7 +30,7 @@ from workers.policy_training.watched_reward import ACCURACY, LENGTH_REWARDED, LE
 
 _transformers: Any = transformers
 _transformers.utils.logging.disable_progress_bar()
-huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY = True  # TRL would report every training to the model hub
+huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY = True  # TRL would report each training to the model hub
 
 
 class GrpoRun:
@@ -45,7 +45,7 @@ class GrpoRun:
         """Create a run. `told` receives all points so far after each step. Without `groups`, one completion is
         sampled per prompt. Raises ConfigurationError when the model cannot be loaded or the machine does not
         support the settings."""
-        awaited: Any = reward  # TRL awaits it, though its types know of lists alone
+        awaited: Any = reward  # TRL also awaits coroutines, but its types allow only lists
         with _quiet():
             model, tokenizer = _policy(plan)
             self._trainer = GRPOTrainer(
@@ -70,7 +70,7 @@ class GrpoRun:
         self._trainer.save_model(str(folder))
 
 
-class _Points(TrainerCallback):  # type: ignore[misc] # its types are not read: pyproject.toml
+class _Points(TrainerCallback):  # type: ignore[misc] # types of TRL are ignored, see pyproject.toml
     def __init__(self, told: Callable[[list[LearningPoint]], None]) -> None:
         self._told = told
 
@@ -105,7 +105,7 @@ def _point(row: Mapping[str, Any]) -> LearningPoint:
 
 def _policy(plan: TrainingPlan) -> tuple[Any, Any]:
     name = plan.policy.model
-    # Adapters are trained on weights of half the width; all weights are trained at full width, under autocast.
+    # With adapters, the frozen weights are loaded in bfloat16; full training uses float32 weights under autocast.
     half = plan.policy.precision == "bfloat16" and plan.policy.lora is not None
     load: Any = AutoTokenizer.from_pretrained
     try:
@@ -116,10 +116,10 @@ def _policy(plan: TrainingPlan) -> tuple[Any, Any]:
     except (OSError, ValueError) as error:
         first = str(error).strip().split("\n", 1)[0]
         raise ConfigurationError(
-            f"The policy {name} cannot be loaded: {first}", "policy.model is a model's folder, or its name on a hub."
+            f"The policy {name} cannot be loaded: {first}", "Set policy.model to a model folder or a name on a hub."
         ) from None
     if tokenizer.eos_token is None:
-        raise ConfigurationError(f"The tokenizer of {name} has no token that ends a text.")
+        raise ConfigurationError(f"The tokenizer of {name} has no end-of-sequence token.")
     return model, tokenizer
 
 
@@ -140,7 +140,7 @@ def _arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
     vllm: dict[str, Any] = {}
     if plan.rollouts.engine == "vllm":
         if on_cpu:
-            raise ConfigurationError("vLLM needs a GPU here.", 'Set rollouts.engine = "transformers".')
+            raise ConfigurationError("vLLM needs a GPU.", 'Set rollouts.engine = "transformers".')
         vllm = {"use_vllm": True, "vllm_mode": "colocate", "vllm_gpu_memory_utilization": plan.rollouts.memory}
     return GRPOConfig(
         output_dir=str(plan.folder),
@@ -175,7 +175,7 @@ def _arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
 
 
 class _quiet(warnings.catch_warnings):
-    """Context that suppresses those warnings between TRL and transformers that only their developers can fix."""
+    """Context that suppresses warnings from TRL and transformers that users can do nothing about."""
 
     def __enter__(self) -> None:
         super().__enter__()

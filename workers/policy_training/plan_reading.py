@@ -1,4 +1,4 @@
-"""Reader of the plans for `assayer policy train`: one TOML file per training, whose `method` names what is trained."""
+"""Read the plans for `assayer policy train`: one TOML file per training, whose `method` names the policy's method."""
 
 import tomllib
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ def plan_of(given: Mapping[str, object]) -> AnyTraining:
     """Return the training plan. Raises ValidationError, and InputError for a method that cannot be trained."""
     method = given.get("method", "debate")
     if not isinstance(method, str) or method not in _KINDS:
-        raise InputError(f"There is no training of {method!r}.", f"method is one of {', '.join(map(str, _KINDS))}.")
+        raise InputError(f"Unknown method {method!r} to train.", f"Set method to one of {', '.join(map(str, _KINDS))}.")
     return _KINDS[method].model_validate(given)
 
 
@@ -39,5 +39,7 @@ def read_policy_training(path: Path) -> AnyTraining:
             f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}"
             for item in error.errors(include_url=False)
         )
-        raise InputError(f"{path} cannot be used: {faults}.", "docs/use/policy-training.md has every field.") from None
+        raise InputError(
+            f"{path} cannot be used: {faults}.", "See docs/use/policy-training.md for all fields."
+        ) from None
     return read.from_folder(path.absolute().parent)

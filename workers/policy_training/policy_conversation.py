@@ -1,7 +1,7 @@
-"""One call of a task as the policy sees it: a text that only grows, with exactly the tokens that were sampled.
+"""One call of a task as a token sequence that contains exactly the tokens that the policy sampled.
 
-Text that is rendered again can be split into tokens other than the sampled ones, so an answer that is sent back is
-never rendered again: the text that the chat template puts after it is appended to it."""
+Rendering and tokenizing an answer again could yield tokens other than the sampled ones. When an answer is sent back,
+the text that the chat template puts after it is therefore appended to the existing tokens."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -22,16 +22,16 @@ class WrittenTokens(NamedTuple):
 
 
 class PolicyTemplate:
-    """Chat template of a policy's tokenizer. Special tokens in external text are broken up, so that no paper can end or
-    begin a message."""
+    """Chat template of a policy's tokenizer. Special tokens in message texts are broken up, so that text from a paper
+    cannot end or begin a message."""
 
     def __init__(self, tokenizer: Any, ends: frozenset[int]) -> None:
-        """Create a template. `ends` are the tokens with which a text can end. Raises ConfigurationError for a tokenizer
+        """Create a template. `ends` are the tokens that end an answer. Raises ConfigurationError for a tokenizer
         without a chat template."""
         if not getattr(tokenizer, "chat_template", None):
             raise ConfigurationError(
-                "The policy's tokenizer has no chat template, by which prompts become tokens.",
-                "Take a model that was tuned to instructions.",
+                "The policy's tokenizer has no chat template, which is needed to convert prompts to tokens.",
+                "Use an instruction-tuned model.",
             )
         self._tokenizer, self.ends = tokenizer, ends
         special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
@@ -45,7 +45,9 @@ class PolicyTemplate:
         """Return the tokens between an answer, whose last token is `ended_by`, and the next answer."""
         *_, rest = self._rendered((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
         if not rest:
-            raise ConfigurationError("The policy's chat template leaves answers out, so that none can be sent back.")
+            raise ConfigurationError(
+                "The policy's chat template omits earlier answers, so answers cannot be sent back."
+            )
         ids = self._ids(rest)
         return ids[1:] if ended_by in self.ends and ids[0] in self.ends else ids
 
@@ -53,8 +55,8 @@ class PolicyTemplate:
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
 
     def _rendered(self, messages: Sequence[ChatMessage]) -> str:
-        given = [{"role": message.role, "content": self._harmless(message.content)} for message in messages]
-        return str(self._tokenizer.apply_chat_template(given, tokenize=False, add_generation_prompt=True))
+        chat = [{"role": message.role, "content": self._harmless(message.content)} for message in messages]
+        return str(self._tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True))
 
     def _harmless(self, text: str) -> str:
         for mark, broken in self._marks.items():
@@ -66,8 +68,7 @@ class PolicyTemplate:
 
 
 class PolicyConversation:
-    """Conversation of a prompt and an answer, followed, for each unusable answer, by a complaint and the next
-    answer."""
+    """Prompt and answer and, after each unusable answer, a complaint and the next answer."""
 
     def __init__(self, template: PolicyTemplate, messages: Sequence[ChatMessage]) -> None:
         self._template, self._messages = template, messages
@@ -87,8 +88,8 @@ class PolicyConversation:
 
     def asked_again(self, complaint: ChatMessage) -> None:
         ended_by = self._segments[-1].ids[-1]
-        put_in = self._template.after_answer(self._messages, complaint, ended_by)
-        self._segments.append(TrajectorySegment(put_in, False))
+        inserted = self._template.after_answer(self._messages, complaint, ended_by)
+        self._segments.append(TrajectorySegment(inserted, False))
 
     def tokens(self) -> TrajectoryTokens:
         """Return the tokens of the conversation. Raises InputError if there is no answer."""

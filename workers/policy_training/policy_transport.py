@@ -1,5 +1,5 @@
-"""Transport that uses the policy in training instead of an endpoint. Requests from many rollouts are sampled together,
-and their tokens are kept."""
+"""LLM transport that answers with the policy in training. Requests from many rollouts are sampled together, and their
+tokens are kept."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +12,10 @@ from workers.policy_training.policy_conversation import PolicyConversation, Poli
 from workers.policy_training.trajectories import TrajectoryTokens
 
 Generate = Callable[[Sequence[Sequence[int]]], list[WrittenTokens]]
-"""Function that takes contexts and returns the tokens that the policy generates after each."""
+"""Function that returns the tokens that the policy generates after each context."""
 
 _IN_WORDS = Dialect("prompt", steps_down=False)
-"""Dialect of the policy. Sampling is not constrained, so the answer's schema is included in the prompt."""
+"""Dialect of the policy: the answer's schema is in the prompt, because sampling is not constrained."""
 
 
 class _Waiting(NamedTuple):
@@ -25,8 +25,8 @@ class _Waiting(NamedTuple):
 
 
 class GenerationWaves:
-    """Batched sampling, which starts once every active rollout is waiting for an answer, so that batches do not depend
-    on timing. Sampling blocks the event loop, which has no other work."""
+    """Batches sampling across rollouts. Sampling starts when every active rollout is waiting for an answer, so that
+    batches do not depend on timing. It blocks the event loop, which has no other work then."""
 
     def __init__(self, generate: Generate, rollouts: Sequence[str], at_once: int) -> None:
         """Create the waves. `at_once` is the maximum number of contexts per batch."""
@@ -65,7 +65,7 @@ class GenerationWaves:
 
 
 class PolicyTransport:
-    """Implements `workers.llm.chat_completion.LlmTransport` with the policy in training."""
+    """Answers requests with the policy in training; implements `workers.llm.chat_completion.LlmTransport`."""
 
     address = "the policy in training"
 
@@ -73,7 +73,7 @@ class PolicyTransport:
         self._template, self._waves, self._most = template, waves, most_prompt_tokens
         self._calls: dict[str, dict[tuple[object, ...], PolicyConversation]] = {}
         self.too_long: dict[str, str] = {}
-        """Reason why a prompt was too long to be sent, by rollout."""
+        """Error message by rollout, for rollouts with a prompt that was too long."""
 
     def calls_of(self, run: str) -> tuple[TrajectoryTokens, ...]:
         """Return the answered calls of one rollout, in the order of their requests."""
@@ -84,9 +84,10 @@ class PolicyTransport:
         call = self._call(request, requester.run)
         context = call.context
         if len(context) > self._most:
-            told = f"a prompt has {len(context):,} tokens, and may have {self._most:,}."
-            self.too_long[requester.run] = told
-            raise PermanentLlmFailure("too_long", 413, ErrorBody(told, "", ""))
+            # The gateway must not learn a context window from this message, so it must not match its patterns.
+            reason = f"a prompt has {len(context):,} tokens, more than the permitted {self._most:,}."
+            self.too_long[requester.run] = reason
+            raise PermanentLlmFailure("too_long", 413, ErrorBody(reason, "", ""))
         requester.sent(0.0)
         written = await self._waves.written(requester.run, context)
         kept = WrittenTokens(written.ids[: request.max_tokens], written.logprobs[: request.max_tokens])

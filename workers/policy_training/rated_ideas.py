@@ -1,4 +1,4 @@
-"""Reader of ideas with known scores from JSON lines. SciCompanion's policy is trained against these scores."""
+"""Read ideas with known scores, against which SciCompanion's policy is trained, from a JSON Lines file."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class RatedIdeaFile(Frozen):
 
 class RatedIdea(NamedTuple):
     idea: Idea
-    """Idea to evaluate. Its cutoff is the last day from which literature counts."""
+    """Idea to evaluate; only literature up to its cutoff is used."""
     scores: Mapping[str, float]
     """Known scores, each on its dimension's own scale."""
 
@@ -42,9 +42,9 @@ def read_rated_ideas(data: RatedIdeaFile, dimensions: Sequence[RubricDimension])
     for idea in ideas:
         if idea.scores.keys() != ideas[0].scores.keys():
             raise InputError(
-                f"{data.file}: {idea.idea.source} has scores of {_listed(idea.scores)}, while the first idea has those "
-                f"of {_listed(ideas[0].scores)}.",
-                "Give every idea scores of the same dimensions.",
+                f"{data.file}: {idea.idea.source} has scores for {_listed(idea.scores)}, but the first idea has scores "
+                f"for {_listed(ideas[0].scores)}.",
+                "Give all ideas scores for the same dimensions.",
             )
     return ideas
 
@@ -58,10 +58,10 @@ def _rated_idea(dimensions: Sequence[RubricDimension], place: str, line: str) ->
     scales = {dimension.name: dimension.scale for dimension in dimensions}
     for name, score in read.scores.items():
         if name not in scales:
-            raise InputError(f"{place}: there is no dimension {name!r}; there are {_listed(scales)}.")
+            raise InputError(f"{place}: unknown dimension {name!r}. The dimensions are {_listed(scales)}.")
         if not scales[name].min <= score <= scales[name].max:
             scale = f"{scales[name].min:g} to {scales[name].max:g}"
-            raise InputError(f"{place}: {name} has the score {score:g}, on a scale from {scale}.")
+            raise InputError(f"{place}: the score {score:g} for {name} is outside its scale from {scale}.")
     return RatedIdea(parse_idea(read.text, place, read.title, read.known_until), read.scores)
 
 

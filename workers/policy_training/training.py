@@ -1,5 +1,4 @@
-"""Training of a policy with GRPO, new or resumed, with a judge's rewards or with rollouts that provide their own
-rewards."""
+"""Train a policy with GRPO, or resume its training, with a judge's rewards or with rollouts that provide their own."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +24,8 @@ _LIBRARIES = ("torch", "transformers", "trl", "peft", "datasets")
 def train_policy(
     plan: PolicyTraining, reward: TrlReward, progress: Callable[[LearningPoint], None] = lambda _: None
 ) -> LearningCurve:
-    """Train a policy with rewards from a judge. Raises InputError for questions that cannot be read, and everything
-    that `run_training` and the reward function raise."""
+    """Train a policy with rewards from a judge. Raises InputError if the questions cannot be read, and all errors of
+    `run_training` and the reward function."""
     rows = read_training_rows(plan.data)
     return run_training(plan, rows, watched_reward(reward, plan.rewards.most_steps_unjudged), progress)
 
@@ -40,8 +39,8 @@ def run_training(
 ) -> LearningCurve:
     """Run a training, resuming from the last complete checkpoint in the plan's folder. The learning curve is written
     after every step, as CSV and as an HTML page; the final policy is written to `policy/`. Raises InputError if the
-    folder holds another training, ConfigurationError without the extra `rl`, and everything that the reward function
-    raises."""
+    folder contains a different training, ConfigurationError without the extra `rl`, and all errors of the reward
+    function."""
     for library in _LIBRARIES:
         if find_spec(library) is None:
             raise ConfigurationError(
@@ -63,8 +62,8 @@ def run_training(
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """Return the newest complete checkpoint; None if there is none. The trainer's state is written last, so a
-    checkpoint whose writing was interrupted cannot be read."""
+    """Return the newest complete checkpoint; None if there is none. The trainer writes its state last, so an incomplete
+    checkpoint has no valid `trainer_state.json`."""
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=_step, reverse=True):
         try:
             state = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))
@@ -81,7 +80,7 @@ def _step(checkpoint: Path) -> int:
 
 
 def _claim(plan: TrainingPlan) -> None:
-    """Reserve the folder for this training. Raises InputError if it holds a different one."""
+    """Write the plan to the folder. Raises InputError if the folder contains a different training."""
     file = plan.folder / _PLAN
     try:
         earlier: TrainingPlan = plan_of(json.loads(file.read_bytes()))
@@ -89,11 +88,11 @@ def _claim(plan: TrainingPlan) -> None:
         earlier = plan
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{file} cannot be read, so it is not known what the checkpoints beside it are of: {error}"
+            f"{file} cannot be read, so the settings of the checkpoints in its folder are unknown: {error}"
         ) from None
     if not plan.goes_on_from(earlier):
         raise InputError(
-            f"{plan.folder} holds the checkpoints of a training with other settings.", "Choose another folder."
+            f"{plan.folder} contains checkpoints of a training with other settings.", "Choose another folder."
         )
     plan.folder.mkdir(parents=True, exist_ok=True)
     _write(file, plan.model_dump_json(indent=1) + "\n")

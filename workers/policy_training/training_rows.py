@@ -1,4 +1,4 @@
-"""Reader of training questions from a JSON Lines file."""
+"""Read training questions from a JSON Lines file."""
 
 import json
 from collections.abc import Callable
@@ -20,8 +20,8 @@ class TrainingRow(TypedDict):
 
 
 def read_json_lines(file: Path, most: int | None, what: str, row: Callable[[str, str], Row]) -> list[Row]:
-    """Return the rows of a file, at most `most`; `row` parses a line, given its text and location. Raises InputError,
-    including for a file that contains no `what`."""
+    """Return the rows of a file, at most `most`. `row` parses a line, given its location and text; `what` names the
+    rows in the error for a file without any. Raises InputError."""
     rows: list[Row] = []
     try:
         with file.open(encoding="utf-8") as lines:
@@ -56,5 +56,5 @@ def read_training_rows(data: QuestionFile) -> list[TrainingRow]:
 def _text(record: object, field: str) -> str:
     value = record.get(field) if isinstance(record, dict) else None
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"there is no text in `{field}`")
+        raise ValueError(f"`{field}` is missing or empty")
     return value

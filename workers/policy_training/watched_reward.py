@@ -1,5 +1,4 @@
-"""Wrapper for a reward function. It logs rewards next to the trainer's figures, and stops training if the judge gives
-no verdicts."""
+"""Wrap a reward function: log additional metrics, and stop the training if the judge gives no verdicts."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,26 +17,26 @@ ACCURACY, STRUCTURE, SCORED = "accuracy", "structure", "scored"
 
 
 class SilentSteps:
-    """Counter of consecutive steps without a single reward; nothing is learned in these steps."""
+    """Counter of consecutive steps without any reward, in which nothing is learned."""
 
     def __init__(self, most: int, what: str, hint: str) -> None:
         self._most, self._what, self._hint, self._silent = most, what, hint, 0
 
     def note(self, rewarded: bool) -> None:
-        """Record whether a step had a reward. Raises PartUnavailable when the maximum number of consecutive steps
-        without one is reached."""
+        """Record whether a step had a reward. Raises PartUnavailable after the maximum number of consecutive steps
+        without one."""
         self._silent = 0 if rewarded else self._silent + 1
         if self._silent >= self._most:
-            raise PartUnavailable(f"{self._what} in {self._silent} steps, one after another.", self._hint)
+            raise PartUnavailable(f"{self._what} in {self._silent} steps in a row.", self._hint)
 
 
 def watched_reward(reward: TrlReward, most_steps_unjudged: int) -> TrlReward:
-    """Return a reward function that fails after too many steps without a verdict. It raises PartUnavailable after
-    `most_steps_unjudged` consecutive steps of this sort, because nothing is learned in them."""
+    """Wrap a reward function to raise PartUnavailable after `most_steps_unjudged` consecutive steps without any
+    verdict, and to log the lengths of completions."""
     silent = SilentSteps(
         most_steps_unjudged,
-        "The judge came to no verdict",
-        "See why in the service's log; the training goes on from its last checkpoint when it is begun again.",
+        "The judge reached no verdict",
+        "The service's log gives the reason. Run the command again to resume from the last checkpoint.",
     )
 
     async def assayer_reward(

@@ -1,4 +1,4 @@
-"""Reranking: scoring how well texts answer a query, with a cross-encoder or a language model on this machine.
+"""Reranking: score how well texts answer a query, with a cross-encoder or a language model on this machine.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

@@ -1,4 +1,4 @@
-"""Cross-encoder that reads query and text together; its single output is their score.
+"""Score pairs of a query and a text with a cross-encoder, which reads both together and has a single output.
 
 Importing this module does not import torch."""
 
@@ -29,8 +29,8 @@ def pair_shapes(device: str, widest: int) -> BatchShapes:
 
 
 class CrossEncoder(PaddedModel):
-    """Cross-encoder as a `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: call it
-    from one thread."""
+    """Cross-encoder as a `workers.batching.micro_batcher.BatchModel`. It is loaded at first use, and must be called
+    from one thread only."""
 
     def __init__(self, model: str, settings: RerankerSettings) -> None:
         self._name = model
@@ -54,7 +54,7 @@ class CrossEncoder(PaddedModel):
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
             logits = self._model(**tensors).logits[: len(some), 0].cpu().numpy()
-        scores: list[float] = expit(logits.astype(np.float64)).tolist()  # torch's depends on a number's place
+        scores: list[float] = expit(logits.astype(np.float64)).tolist()  # torch's depends on the array position
         return scores
 
     def _load(self) -> None:
@@ -74,7 +74,7 @@ class CrossEncoder(PaddedModel):
         if model.config.num_labels != 1:
             raise ConfigurationError(
                 f"{self._name!r} is not a reranking model: it has {model.config.num_labels} outputs instead of one.",
-                "Name a cross-encoder such as BAAI/bge-reranker-v2-m3, or leave ASSAYER_RERANKER__MODEL out.",
+                "Choose a cross-encoder such as BAAI/bge-reranker-v2-m3, or unset ASSAYER_RERANKER__MODEL.",
             )
         widest = min(self._settings.max_tokens, tokenizer.model_max_length)
         self._passes = pair_shapes(device, widest)
@@ -83,8 +83,8 @@ class CrossEncoder(PaddedModel):
 
 
 def _with_head_in_float32(model: Any) -> Any:
-    """Make the layers after the encoder compute in float32, whatever precision the encoder uses. In bfloat16 a logit
-    between 4 and 8 has steps of 1/32, so that different texts would get the same score."""
+    """Make the layers after the encoder compute in float32, whatever precision the encoder uses. In bfloat16, logits
+    between 4 and 8 are multiples of 1/32, so that different texts would get the same score."""
     encoder = model.base_model
     for part in (getattr(encoder, "pooler", None), *model.children()):
         if part is not None and part is not encoder:

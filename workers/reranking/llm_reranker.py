@@ -1,7 +1,8 @@
-"""Language model as a reranker: the score is how confident the model is that the answer to "does the passage answer the
-query?" is Yes.
+"""Score pairs of a query and a text with a language model, from its logit for the answer "Yes" to the question whether
+the passage answers the query.
 
-For bge-reranker-v2-gemma and similar models, loaded with FlagEmbedding. Importing this module does not import torch."""
+Supports bge-reranker-v2-gemma and similar models, loaded with FlagEmbedding. Importing this module does not import
+torch."""
 
 import json
 from collections.abc import Sequence
@@ -20,17 +21,17 @@ from workers.torch_runtime import choose_device, choose_dtype
 
 _SETTING = "ASSAYER_RERANKER__MODEL"
 _ROUNDING = 0.05
-"""Relative rounding tolerance of a logit in half precision."""
+"""Relative tolerance for rounding of a logit in half precision."""
 _QUESTION = (
     "Given a query A and a passage B, determine whether the passage contains an answer to the query by providing a "
     "prediction of either 'Yes' or 'No'."
 )
-"""Exact question that these models were trained on."""
+"""Question on which these models were trained; it must not be changed."""
 
 
 class LlmRerankingModel(PaddedModel):
-    """Language model reranker as a `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not
-    thread-safe: call it from one thread."""
+    """Language model reranker as a `workers.batching.micro_batcher.BatchModel`. It is loaded at first use, and must be
+    called from one thread only."""
 
     def __init__(self, model: str, settings: RerankerSettings) -> None:
         self._name = model
@@ -60,7 +61,7 @@ class LlmRerankingModel(PaddedModel):
         rows = self.rows(shape)
         features = pad_batch(some, rows, shape, self._tokenizer.pad_token_id or 0)
         last = [item.length - 1 for item in some]
-        last += last[:1] * (rows - len(some))  # of all rows: fewer would change the last bits of the product
+        last += last[:1] * (rows - len(some))  # for all rows, because a smaller product would differ in its last bits
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
             hidden = self._model.base_model(**tensors).last_hidden_state
@@ -97,7 +98,7 @@ class LlmRerankingModel(PaddedModel):
             lambda: library.FlagLLMReranker(str(folder), devices=[device], use_bf16=dtype is torch.bfloat16),
         )
         model, tokenizer = flag.model, flag.tokenizer
-        flag.model = None  # else it would move the model to the processor when it is thrown away
+        flag.model = None  # otherwise its destructor would move the model to the CPU
         self._tokenizer, self._device, self._yes = tokenizer, device, int(flag.yes_loc)
         begins = tokenizer.bos_token_id
         self._start = [] if begins in (None, tokenizer.pad_token_id) else [begins]
@@ -110,13 +111,13 @@ class LlmRerankingModel(PaddedModel):
         self._model = model
 
     def _yes_logits(self, model: Any, ends: Any) -> Any:
-        """Compute the logit of a single token at a single position. The library computes the logits of all 256,000
-        tokens at all positions: 33 GB for 128 pairs."""
+        """Compute the logit of the token "Yes" at the last position. The library computes the logits of all 256,000
+        tokens at all positions, which take 33 GB for 128 pairs."""
         return (ends.float() * model.get_output_embeddings().weight[self._yes].float()).sum(dim=1)
 
     def _refuse_other_logits(self, model: Any, torch: Any) -> None:
-        """Raise ConfigurationError for a model whose logits differ from the single product computed here, because it
-        changes them after the last layer."""
+        """Raise ConfigurationError if the model changes its logits after the last layer, so that `_yes_logits` differs
+        from its own result."""
         tokens = torch.tensor([self._question], device=self._device)
         with torch.inference_mode():
             theirs = model(input_ids=tokens).logits[0, -1, self._yes].float().item()
@@ -124,26 +125,26 @@ class LlmRerankingModel(PaddedModel):
         if abs(theirs - ours) > _ROUNDING * max(1.0, abs(theirs)):
             raise ConfigurationError(
                 f"{self._name!r} changes its logits after the last layer, which is not supported.",
-                "Name a model such as BAAI/bge-reranker-v2-gemma.",
+                "Choose a model such as BAAI/bge-reranker-v2-gemma.",
             )
 
 
 def language_model_folder(name: str) -> Path:
-    """Return the model's folder. Raises ConfigurationError for another kind of model, because FlagEmbedding would give
-    a cross-encoder a randomly initialised output layer."""
+    """Return the model's folder. Raises ConfigurationError if the model is not a language model, because FlagEmbedding
+    would give a cross-encoder a randomly initialised output layer."""
     folder = model_folder(name, _SETTING)
     config = folder / "config.json"
-    told = json.loads(config.read_bytes()) if config.is_file() else {}
-    if "auto_map" in told:
+    stated = json.loads(config.read_bytes()) if config.is_file() else {}
+    if "auto_map" in stated:
         raise ConfigurationError(
-            f"{name!r} brings code of its own, as layer-wise rerankers do, and such code is not run.",
-            "Name a model such as BAAI/bge-reranker-v2-gemma.",
+            f"{name!r} contains its own code, as layer-wise rerankers do, and such code is not run.",
+            "Choose a model such as BAAI/bge-reranker-v2-gemma.",
         )
-    architectures = told.get("architectures") or []
+    architectures = stated.get("architectures") or []
     if not any(architecture.endswith("ForCausalLM") for architecture in architectures):
         raise ConfigurationError(
-            f"{name!r} is not a language model: {folder} holds {', '.join(architectures) or 'no model'}.",
-            "Name a model such as BAAI/bge-reranker-v2-gemma, or set "
+            f"{name!r} is not a language model: {folder} contains {', '.join(architectures) or 'no model'}.",
+            "Choose a model such as BAAI/bge-reranker-v2-gemma, or set "
             "ASSAYER_RERANKER__LIBRARY=sentence-transformers for a cross-encoder.",
         )
     return folder

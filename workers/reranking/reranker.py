@@ -18,11 +18,10 @@ _WINDOW_SECONDS = 0.003
 
 
 class LocalReranker:
-    """Reranker whose concurrent callers share forward passes, which run in one thread. Requests for which someone is
-    waiting go first.
+    """Reranker whose concurrent callers share forward passes, which run in one thread. Urgent requests go first.
 
-    The model loads at first use. Raises ConfigurationError when the model is missing: at once if it is a folder,
-    otherwise at first use."""
+    The model is loaded at first use. Raises ConfigurationError if the model is missing: at once if it is given as a
+    folder, otherwise at first use."""
 
     def __init__(self, settings: RerankerSettings) -> None:
         if settings.model is None:
@@ -30,7 +29,7 @@ class LocalReranker:
         if settings.model.startswith(("/", ".", "~")) and not Path(settings.model).is_dir():
             raise ConfigurationError(
                 f"There is no folder {settings.model} with a reranking model.",
-                "Correct ASSAYER_RERANKER__MODEL, or name a model such as BAAI/bge-reranker-v2-m3.",
+                "Correct ASSAYER_RERANKER__MODEL, or set it to a model such as BAAI/bge-reranker-v2-m3.",
             )
         self._name = settings.model
         self._max_tokens = settings.max_tokens
@@ -41,8 +40,8 @@ class LocalReranker:
 
     @property
     def name(self) -> str:
-        """Return the name of the model, with the maximum tokens of a pair if that is not the default. The precision is
-        omitted, as it is in the embedder's name."""
+        """Return the name of the model, with the maximum tokens of a pair if that is not the default. As in the
+        embedder's name, the precision is not included."""
         usual = RerankerSettings.model_fields["max_tokens"].default
         return self._name if self._max_tokens == usual else f"{self._name} tokens={self._max_tokens}"
 

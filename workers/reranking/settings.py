@@ -20,7 +20,7 @@ class RerankerSettings(Frozen):
     device: Device = "auto"
     precision: Precision = "auto"
     max_tokens: int = Field(default=512, ge=32)
-    """Maximum tokens of a query and a text together, if the model can read that many. A cross-encoder truncates the
-    longer of the two, a language model truncates the text."""
+    """Maximum tokens of a query and a text together; the model's own maximum also applies. A cross-encoder truncates
+    the longer of the two, a language model truncates the text."""
     threads: int | None = Field(default=None, ge=1)
-    """Processors that one forward pass uses. None: decided by torch, or by OMP_NUM_THREADS if set."""
+    """CPU threads of one forward pass. None means OMP_NUM_THREADS or, if that is not set, torch's default."""

@@ -1,3 +1,3 @@
-"""Parsers of untrusted documents, pages and Python files, each run in a separate process under resource limits.
+"""Parse untrusted documents, pages and Python files in separate processes under resource limits.
 
-`runner` is the parent's side, `program` the child's, which imports the parser only after its limits are set."""
+`runner` runs in the parent process, `program` in the child, which imports the parser only after its limits are set."""

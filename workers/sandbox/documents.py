@@ -1,4 +1,4 @@
-"""Parser of an office document, or of a text with markup, for the sandboxed process."""
+"""Parse an office document, or a text with markup, in the sandboxed process."""
 
 from typing import Literal
 
@@ -9,8 +9,8 @@ DocumentKind = Literal["office", "tex", "html", "rtf"]
 
 
 def read_document(data: bytes, kind: DocumentKind, characters: int, unpacked_bytes: int) -> dict[str, object]:
-    """Return a parser's output: `{"kind": "text", …}` with the contents of an OfficeParagraphs and the works in a
-    bibliography, or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused. Each kind imports only the
+    """Parse a document. Return `{"kind": "text", …}` with the contents of an OfficeParagraphs (for TeX, also the cited
+    `works`), or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused. Each kind imports only the
     libraries that it needs."""
     if kind == "office":
         return _office(data, characters, unpacked_bytes)

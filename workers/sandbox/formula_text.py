@@ -1,5 +1,4 @@
-"""Conversion of a Word formula (OMML) to text on one line, in the notation that people type: `(a+b)/c`, `x_i^2`,
-`sqrt(n)`.
+"""Convert a Word formula (OMML) to text on one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`.
 
 Runs in the sandboxed process."""
 
@@ -21,7 +20,7 @@ Sees = Callable[[etree._Element], bool]
 
 
 def formula_text(formula: etree._Element, sees: Sees) -> str:
-    """Return a formula as text, without the runs for which `sees` returns False."""
+    """Return a formula as text, without runs for which `sees` returns False."""
     return _Formula(sees).text(formula, 0)
 
 

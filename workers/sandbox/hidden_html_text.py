@@ -1,8 +1,8 @@
-"""Removal of text that a reader of a web page cannot see, before anything else reads the page.
+"""Remove text that a reader of a web page cannot see, before the page is processed further.
 
 The rules cover the usual cases: elements that are never shown, attributes, comments, and simple styles, inline or in
-the page's own style sheets. They cannot fail on any input; hidden text that they miss is treated like visible text and,
-like the rest of the page, is fenced as data (docs/evidence/hidden-text.md lists the cases)."""
+the page's own style sheets. They raise no errors on any input. Hidden text that they miss is treated like visible text,
+which is always fenced as data (docs/evidence/hidden-text.md lists the cases)."""
 
 import re
 from collections.abc import Mapping
@@ -22,8 +22,7 @@ _NO_TEXT = frozenset(["script", "style", "head", "title", "meta", "link", "svg",
 _MIN_SIZE = 2.0
 _MIN_OPACITY = 0.05
 _FAR = 500.0
-"""Distance in pixels to the left of or above the window from which text counts as off-screen, because a reader cannot
-scroll there."""
+"""Distance in pixels by which text must be moved left or up to count as off-screen, where a reader cannot scroll."""
 _SIMILAR = 18
 """Maximum difference between two colours, in levels of 255, at which they look the same."""
 _LENGTH = re.compile(r"(-?\d{0,9}\.?\d{0,9})(px|pt|r?em|%|)")
@@ -50,7 +49,7 @@ class HiddenHtmlText(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """Appearance of the text directly inside an element."""
+    """Style properties of an element that decide whether its own text is visible."""
 
     is_visible: bool = True
     size: float = 16.0
@@ -127,8 +126,8 @@ def _is_hidden(text: str, why: HtmlHiding | None, read: list[tuple[HtmlHiding | 
 
 
 def _hides_all(element: HtmlElement, style: Mapping[str, str]) -> HtmlHiding | None:
-    """Return why everything inside the element is invisible, whatever the styles of its descendants; None if it is
-    visible."""
+    """Return why the whole content of the element is invisible, regardless of the styles inside it; None if it is
+    not."""
     is_off = element.get("hidden", "until-found") != "until-found" or "popover" in element.attrib
     is_off = is_off or (element.tag == "dialog" and element.get("open") is None)
     is_never_shown = element.tag in _NEVER_SHOWN or style.get("content-visibility") == "hidden"
@@ -148,7 +147,7 @@ def _hides_all(element: HtmlElement, style: Mapping[str, str]) -> HtmlHiding | N
 
 
 def _pixels(value: str, size: float) -> float | None:
-    """Return a length in pixels, where `1em` and 100 % are `size`; None if it cannot be read."""
+    """Return a length in pixels, where `1em` and 100% are `size`; None if it cannot be parsed."""
     match = _LENGTH.fullmatch(value)
     if match is None or not match[1].strip("-."):
         return None

@@ -1,7 +1,7 @@
-"""Detection of the characters on a PDF page that a reader cannot see.
+"""Find the characters on a PDF page that a reader cannot see.
 
-Runs in the sandboxed process. A word counts as shown if the rendered page looks different without it. The file's own
-data about a character (its mode, size, position, colour) decide alone only if they are sufficient."""
+Runs in the sandboxed process. A character is hidden if its rendering mode, size or position in the file make it
+invisible. Any other word is visible if the rendered page looks different without it."""
 
 import ctypes
 import math
@@ -28,8 +28,8 @@ _TINY = 2.0
 _NO_WIDTH = 0.1
 _ALIKE = 0x20
 _LEAST = 3
-"""Minimum letters missing from the rendered page for text to count as hidden; a smaller number are formula symbols
-whose positions pdfium misjudges."""
+"""Minimum letters missing from the rendered page for text to count as hidden; fewer are usually formula symbols whose
+positions pdfium gets wrong."""
 _LEAST_SQUEEZED = 6
 """Minimum letters in a text object without width for the object to count as hidden."""
 _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
@@ -37,10 +37,10 @@ _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE
 
 
 def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
-    """Return indices into the text page, each with the reason why that character is invisible.
+    """Return the invisible characters as indices into the text page, each with the reason.
 
-    Spaces and line ends added by pdfium are never listed. Without `look`, the page is not rendered, and only the file's
-    own data are used."""
+    Spaces and line ends added by pdfium are never included. Without `look`, the page is not rendered, and only the
+    properties in the file are used."""
     objects: dict[int, list[int]] = defaultdict(list)
     for index in range(text.count_chars()):
         pointer = pdfium.FPDFText_GetTextObject(text, index)

@@ -1,5 +1,5 @@
-"""Reader of all text in an HTML file, such as an export of Google Docs or Notion. By contrast, `page_extraction` looks
-for the article in a web page.
+"""Read all text in an HTML file, such as an export of Google Docs or Notion. By contrast, `page_extraction` finds the
+article in a web page.
 
 Runs in the sandboxed process."""
 
@@ -80,7 +80,7 @@ class _HtmlReader:
     def _element(self, element: etree._Element, bold: bool, depth: int) -> None:
         name = str(element.tag).lower()
         if name == "nav":
-            self.text.left_out.append(("the navigation of the page", "it is not part of the text"))
+            self.text.left_out.append(("the page's navigation", "it is not part of the text"))
         elif name == "math":
             self.text.add(f" {element.get('alttext') or ' '.join(map(str, element.itertext()))} ")
         elif name in _UNREAD:

@@ -1,4 +1,4 @@
-"""Resource limits that a sandboxed process sets for itself before it reads its input.
+"""Set the resource limits of a sandboxed process before it reads its input.
 
 `python -m workers.sandbox.limits MEMORY CPU FILE_BYTES program …` runs another program, such as git, under the same
 limits."""
@@ -19,7 +19,7 @@ def confine(memory_bytes: int, cpu_seconds: int, file_bytes: int = 0) -> None:
 def main() -> None:
     confine(*map(int, sys.argv[1:4]))
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    os.execvpe(sys.argv[4], sys.argv[4:], environment)  # noqa: S606 - no shell is wanted
+    os.execvpe(sys.argv[4], sys.argv[4:], environment)  # noqa: S606 - deliberately without a shell
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Reader of an untrusted office document (a ZIP of XML parts) that limits how much of it is unpacked.
+"""Read the parts of an untrusted office document (a ZIP of XML files), and limit their decompressed size.
 
-Runs in the sandboxed process. Nothing is fetched, no entity is resolved, and a part with a document type declaration is
-refused."""
+Runs in the sandboxed process. Nothing is fetched, entities are not resolved, and parts with a document type declaration
+are refused."""
 
 import io
 import zipfile
@@ -86,13 +86,13 @@ def _holds_macros(name: str) -> bool:
 
 
 def named(element: etree._Element) -> str:
-    """Return the element's name without its namespace, which is the only difference between the transitional and the
-    strict form of a format."""
+    """Return the element's name without its namespace, in which the transitional and the strict form of a format
+    differ."""
     return etree.QName(element).localname
 
 
 def attribute(element: etree._Element | None, name: str) -> str | None:
-    """Return an attribute by its name without a namespace; None if the element or the attribute does not exist."""
+    """Return the attribute with this name in any namespace; None if the element is None or has no such attribute."""
     if element is None:
         return None
     for key, value in element.items():

@@ -1,7 +1,7 @@
-"""Text of an office document: paragraphs with their heading levels, and hidden text.
+"""Collect the text of an office document: paragraphs with their heading levels, and hidden text.
 
-Runs in the sandboxed process. Unlike a PDF, an office file has no rendered page for comparison, so visibility is judged
-by what the file states about the appearance of its text."""
+Runs in the sandboxed process. Unlike a PDF page, an office file cannot be rendered here for comparison, so the
+formatting stated in the file decides whether text is visible."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -24,9 +24,11 @@ OfficeHiding = Literal[
 BODY = 0
 """Level of a paragraph that is not a heading; headings count from 1."""
 BOLD_LINE = -1
-"""Level of a line of text that is entirely bold; it may be a heading that is not marked by a style."""
+"""Level of a line that is entirely bold, and so may be a heading without a heading style."""
 MOST_HIDDEN = 200
+"""Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
+"""Maximum characters of each reported hidden text."""
 _TINY = 2.0
 """Maximum size, in points."""
 _SQUEEZED = 10.0
@@ -37,8 +39,8 @@ _BLACK = "000000"
 
 
 class Look(NamedTuple):
-    """Properties that decide whether text is visible; None if a property is not set, in which case the underlying style
-    applies."""
+    """Formatting that decides whether text is visible. A property that is None is inherited from the underlying
+    style."""
 
     hidden: bool | None = None
     points: float | None = None
@@ -76,7 +78,7 @@ def _alike(first: str, second: str) -> bool:
 
 
 def _parts(colour: str) -> tuple[int, int, int]:
-    """Return red, green and blue; black if the text does not denote a colour."""
+    """Return red, green and blue, each from 0 to 255; black if the text is not a colour."""
     try:
         number = int(colour[:6].ljust(6, "0"), 16)
     except ValueError:
@@ -127,15 +129,15 @@ class OfficeParagraphs:
             self._unseen.append((why, text))
 
     def take_rest(self, part: "OfficeParagraphs") -> None:
-        """Add everything except the text from a part that was read separately."""
+        """Add everything except the text of a part that was read separately."""
         self.hidden += part.hidden[: MOST_HIDDEN - len(self.hidden)]
         self.notes += part.notes
         self.left_out += part.left_out
         self.front_matter += part.front_matter
 
     def row(self, cells: Iterable[Cell]) -> Iterator[Cell]:
-        """Yield the cells of a table row, to be added one by one: a row becomes one line, including any tables within
-        it."""
+        """Yield the cells of a table row. The caller adds the text of each before taking the next; the row becomes one
+        line, including any tables inside it."""
         self.in_row = True
         for place, cell in enumerate(cells):
             if place:
@@ -148,8 +150,7 @@ class OfficeParagraphs:
         self._shown.append((" " if self.in_row else "\n", True))
 
     def add_note(self, note: "OfficeParagraphs") -> str:
-        """Add the paragraphs of a note, and its hidden texts. Returns the note's mark; empty if none of it is
-        visible."""
+        """Add the paragraphs and hidden texts of a note, and return its mark; empty if the note has no visible text."""
         self._left = min(self._left, note.characters_left)
         self.hidden += note.hidden[: MOST_HIDDEN - len(self.hidden)]
         text = " ".join(text for _, text in note.paragraphs)
@@ -186,7 +187,7 @@ class OfficeParagraphs:
             mark = ""
 
     def as_json(self) -> dict[str, object]:
-        """Return the contents in the form that the process outputs."""
+        """Return the contents as the JSON object that the process outputs."""
         return {
             "kind": "text",
             "title": self.title,

@@ -1,4 +1,4 @@
-"""Appearance of the text in an OpenDocument text: defaults, styles by family, and their parent styles.
+"""Formatting of the text in an OpenDocument file, from its styles, their parent styles and the defaults.
 
 Runs in the sandboxed process."""
 
@@ -13,9 +13,9 @@ from workers.sandbox.office_text import Look
 _MOST_BASED = 20
 _POINTS = {"pt": 1.0, "px": 0.75, "in": 72.0, "cm": 28.35, "mm": 2.835, "pc": 12.0}
 _USUAL = 12.0
-"""Size in points on which percentages are based when no size is stated."""
+"""Size in points to which percentages refer."""
 _UNSEEN = 10.0
-"""Opacity in percent below which text is not seen."""
+"""Opacity in percent below which text counts as invisible."""
 
 
 class _Style(NamedTuple):
@@ -51,7 +51,7 @@ class OpenDocumentStyles:
                 )
 
     def look(self, family: str, name: str | None) -> Look:
-        """Return the look of a style, without the looks of the levels below it, such as the paragraph."""
+        """Return the formatting that a style defines, including its parent styles and the family's defaults."""
         look = Look()
         for style in self._chain(family, name):
             look = look.over(style.look)

@@ -1,4 +1,4 @@
-"""Reader of an OpenDocument text (`.odt`) that returns visible and hidden text in separate lists.
+"""Read an OpenDocument text (`.odt`) into separate lists of visible and hidden text.
 
 Runs in the sandboxed process. Headers, footers, alternative texts and tables of contents are not read, because they
 repeat or describe other content."""
@@ -96,7 +96,7 @@ class _OpenDocumentReader:
             self._follow()
 
     def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """Add a cell on one line, including the tables that it contains."""
+        """Add the text of a cell on one line, including tables inside it."""
         for child in parent.iterchildren("*"):
             if named(child) in ("p", "h"):
                 look = self._styles.look("paragraph", attribute(child, "style-name")).over(below)
@@ -129,7 +129,7 @@ class _OpenDocumentReader:
             self._text.add(child.tail or "", hiding)
 
     def _note(self, note: etree._Element, why: OfficeHiding | None) -> str:
-        """Read a footnote or endnote, and return its mark; empty if none of it is visible."""
+        """Read a footnote or endnote, and return its mark; empty if it has no visible text."""
         text, later = self._text, self._later
         self._text, self._later = OfficeParagraphs(text.characters_left), []
         for body in children(note, "note-body"):
@@ -176,7 +176,7 @@ def _is_hidden(section: etree._Element) -> bool:
 
 
 def _count(number: str | None) -> int:
-    """Return a repetition count, limited to a sensible maximum; 1 if it is missing or invalid."""
+    """Return a repetition count, at most `_MOST_SPACES`; 1 if it is missing or invalid."""
     return min(int(number), _MOST_SPACES) if number and number.isascii() and number.isdigit() else 1
 
 

@@ -1,8 +1,7 @@
-"""Visible contribution of a PDF page's text: the page is rendered with and without the text, and the results are
-compared.
+"""Render a PDF page with and without its text, and compare the results, to find text that is visible.
 
-Runs in the sandboxed process. Whatever hides text (clips, masks, layers, objects painted over it, its own colour),
-hidden text makes no difference to the rendering."""
+Runs in the sandboxed process. Hidden text makes no difference to the rendered page, whether it is hidden by a clip, a
+mask, a layer, an object painted over it, or its own colour."""
 
 import ctypes
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ _SCALE = 2.0
 _CONTRAST = 16
 """Minimum difference in red, green or blue, in levels, between text and its background."""
 _SPAN = 0.4
-"""Minimum share of a letter's height that must be visible; less than this is the edge of a clipped letter."""
+"""Minimum share of a letter's height that must be visible; less is the edge of a clipped letter."""
 _DEEPEST = 20
 """Maximum nesting of forms."""
 
@@ -73,7 +72,7 @@ class TextPicture:
         return bytes(bitmap.buffer)
 
     def shows(self, box: Box) -> bool:
-        """Return whether the text changes the rendering inside the box, over a sufficient part of its height."""
+        """Return whether the text changes the rendered page inside the box, over at least `_SPAN` of its height."""
         rows = self._rows(box)
         inked = [number for number, (old, new) in enumerate(rows) if _differ(old, new)]
         return bool(inked) and inked[-1] - inked[0] + 1 >= _SPAN * (len(rows) - 2)

@@ -1,7 +1,7 @@
-"""Styles that a web page gives its own elements, as far as simple rules can determine.
+"""Determine the styles of elements in a web page, as far as simple rules allow.
 
-Only `style` attributes and rules in `<style>` sheets are read, by tag, class and id of the element itself. There is no
-CSS parser: sheets are split at braces, semicolons and colons, so that no text can raise an error."""
+Only `style` attributes and rules in `<style>` elements are used, by tag, class and id of the element itself. Instead of
+using a CSS parser, sheets are split at braces, semicolons and colons, which raises no errors on any text."""
 
 import re
 from collections import defaultdict
@@ -14,7 +14,7 @@ _MAX_SHEETS = 500_000
 _MAX_DECLARATIONS = 20_000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ON_SCREENS = re.compile(r"@(?:layer\b|media\s+(?:only\s+)?(?:all|screen)\s*(?:,|$))", re.IGNORECASE)
-"""Matches groups of rules that apply to screens of any size; other groups are skipped."""
+"""Matches at-rules whose contents apply to screens of any size; the contents of others are skipped."""
 _COMPOUND = re.compile(r"([a-z][a-z0-9-]{0,30}|\*)?((?:[.#][\w-]{1,80}){0,8})", re.IGNORECASE)
 _COMBINATOR = re.compile(r"[\s>+~]+")
 _Weight = tuple[bool, int, int, int]
@@ -35,7 +35,7 @@ class PageStyles:
                         self._add(selector.strip(), body)
 
     def _add(self, selector: str, body: str) -> None:
-        """Store a rule. If its selector also depends on other elements, only mark its properties as unknown."""
+        """Store a rule. If its selector also depends on other elements, store its properties with unknown values."""
         *around, last = _COMBINATOR.split(selector)
         match = _COMPOUND.fullmatch(last)
         if match is None or not last or self._order > _MAX_DECLARATIONS:
@@ -50,7 +50,7 @@ class PageStyles:
             self._rules[min(needs)].append((needs, weight, name, "" if around else value))
 
     def of(self, element: etree._Element) -> dict[str, str]:
-        """Return the properties of the element in lower case. A property is empty if its value is unknown."""
+        """Return the properties of the element, names and values in lower case; a value is empty if it is unknown."""
         names = {"*", str(element.tag).lower(), f"#{element.get('id') or ''}"}
         names |= {f".{name}" for name in (element.get("class") or "").split()}
         found = [
@@ -67,7 +67,7 @@ class PageStyles:
 
 
 def _rules(sheet: str) -> Iterator[tuple[str, str]]:
-    """Yield selectors and declarations of the rules that apply on every screen, without those nested in other rules."""
+    """Yield selectors and declarations of the rules that apply to every screen, without rules nested in other rules."""
     open_blocks: list[str] = []
     pieces = re.split("([{}])", _COMMENT.sub(" ", sheet) + "}")
     for text, brace in zip(pieces[::2], pieces[1::2], strict=False):

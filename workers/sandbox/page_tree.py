@@ -1,4 +1,4 @@
-"""Parsing of an HTML page, decoded as the page or its server states, in the sandboxed process."""
+"""Decode and parse an HTML page in the sandboxed process."""
 
 import re
 
@@ -15,8 +15,8 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def parse_page(page: bytes, charset: str = "") -> lxml.html.HtmlElement:
-    """Return the element tree of a page, without characters that XML cannot hold. `charset` is the one stated by the
-    server, or empty. Raises Refused."""
+    """Return the element tree of a page, without characters that are not allowed in XML. `charset` is the one that the
+    server declares, or empty to use the page's own declaration. Raises Refused."""
     declared = _DECLARED.search(page[:4096])
     try:
         text = decode_text(page, "", charset or (declared[1].decode() if declared else ""))
@@ -33,5 +33,5 @@ def parse_page(page: bytes, charset: str = "") -> lxml.html.HtmlElement:
 
 
 def _clean(text: str | None) -> str | None:
-    """Return the text without characters that XML cannot hold and that character references have produced."""
+    """Return the text without characters that are not allowed in XML; character references can produce them."""
     return _NO_XML.sub("", text) if text and _NO_XML.search(text) else text

@@ -1,4 +1,4 @@
-"""Parser of an untrusted PDF, in the sandboxed process. It imports little, so that it works with a small memory
+"""Parse an untrusted PDF in the sandboxed process. This module imports little, so that it works with a small memory
 limit."""
 
 import ctypes
@@ -20,13 +20,14 @@ ITALIC_NAME = re.compile(r"ital|obli|slant|cmti|cmsl|\.i$", re.IGNORECASE)
 ITALIC_FLAG, BOLD_FLAG = 1 << 6, 1 << 18
 LINE_END = {0x0A, 0x0D}
 LINE_HYPHEN = {0x02, 0xFFFE}
-"""Characters that pdfium inserts where it has joined a word split at a line end."""
+"""Characters that pdfium inserts where it joins a word that was split at a line end."""
 MOST_HIDDEN = 200
-"""Maximum number of hidden texts reported, and maximum characters of each."""
+"""Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
+"""Maximum characters of each reported hidden text."""
 LOOKING_SHARE = 0.6
-"""Share of the CPU time available for rendering pages. After that, pages are judged by what the file states about their
-text."""
+"""Share of the CPU time after which pages are no longer rendered; hidden text is then found only by its properties in
+the file."""
 
 Style = tuple[str, float, bool, bool, bool]
 
@@ -50,7 +51,7 @@ def style_of(page: Any, index: int) -> Style:
 
 
 def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, list[int]]]:
-    """Yield the text of each line and the indices of its visible characters, without hidden text."""
+    """Yield the text of each line without hidden text, and the indices of its characters other than spaces."""
     units: list[int] = []
     visible: list[int] = []
     for index in range(page.count_chars()):
@@ -68,8 +69,8 @@ def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, 
 
 
 def hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[PdfHiding, str]]:
-    """Yield pieces of text hidden for the same reason. Characters that pdfium inserts between words and lines do not
-    end a piece."""
+    """Yield consecutive hidden text with its reason. Spaces, line ends and hyphens that pdfium inserts do not end a
+    piece."""
     reason: PdfHiding | None = None
     units: list[int] = []
     for index in range(page.count_chars()):
@@ -96,7 +97,7 @@ def as_text(units: list[int]) -> str:
 def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> dict[str, Any]:
     """Return `{"pages", "unreadable", "unlooked", "title", "styles": [[font, size, bold, italic, upright]], "lines":
     [[page, style, uniform, text]], "hidden": [[page, why, text]]}`. Text that a reader cannot see is only in `hidden`;
-    `unlooked` pages were not rendered because time ran out. Raises Refused."""
+    `unlooked` is the number of pages that were not rendered because time ran out. Raises Refused."""
     document = open_document(data)
     if len(document) == 0:
         raise Refused("no_pages")

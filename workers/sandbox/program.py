@@ -1,8 +1,8 @@
 """Program that runs every sandboxed parser: `python -m workers.sandbox.program MEMORY CPU MODULE:FUNCTION OPTIONS`.
 
-The function is called with the document from standard input, and with the options (a JSON object) as keyword arguments.
-Its result is printed as JSON, or as `{"refused": {"cause", "message", "hint"}}`. The function is imported after the
-limits are set."""
+The function is imported after the limits are set, and called with the document from standard input and the options (a
+JSON object) as keyword arguments. Its result is written to standard output as JSON; a refusal is written as
+`{"refused": {"cause", "message", "hint"}}`."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ def _answer(parser: str, options: str) -> object:
 
 
 def _parsed(parser: str, options: dict[str, object]) -> object:
-    """Return the result as plain data: the fields of a model or of a named tuple."""
+    """Call the parser, and return its result as plain data: the fields of a model or a named tuple."""
     module, _, function = parser.partition(":")
     answer = getattr(import_module(module), function)(sys.stdin.buffer.read(), **options)
     if hasattr(answer, "model_dump"):

@@ -1,5 +1,5 @@
-"""Extraction of the functions and classes in untrusted Python files without importing the files. Runs in the sandboxed
-process, because deep nesting can crash the parser."""
+"""Find the functions and classes in untrusted Python files without importing them. Runs in the sandboxed process,
+because deep nesting can crash the parser."""
 
 import ast
 import json
@@ -32,7 +32,7 @@ def _within(node: ast.AST, path: str, prefix: str) -> Iterator[FoundDefinition]:
 
 
 def _doc(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    """Return the first paragraph."""
+    """Return the first paragraph of a docstring on one line, at most `_DOC` characters."""
     words = (ast.get_docstring(node) or "").split("\n\n", 1)[0]
     return " ".join(words.split())[:_DOC]
 
@@ -51,7 +51,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def read_definitions(data: bytes) -> dict[str, object]:
-    """Return `{"definitions", "unparsed": [path]}` for the files in `{path: text}`."""
+    """Return `{"definitions", "unparsed": [path]}` for the files in a JSON object `{path: text}`."""
     warnings.simplefilter("ignore")
     definitions: list[FoundDefinition] = []
     unparsed: list[str] = []

@@ -1,9 +1,9 @@
-"""Refusal of a document by the parser in the child process, or by the parent that killed the process."""
+"""Refusal of a document, by the parser in the child process or by the parent that runs it."""
 
 
 class Refused(Exception):
-    """Raised for a document that is not read. `cause` is the reason in one word. `message` and `hint` are empty unless
-    the parser itself provides them."""
+    """Raised for a document that cannot be read. `cause` is a keyword for the reason, such as `damaged`. `message` and
+    `hint` are empty unless the parser provides them."""
 
     def __init__(self, cause: str, message: str = "", hint: str = "") -> None:
         super().__init__(cause, message, hint)

@@ -1,7 +1,7 @@
-"""Removal of replacement text (`ActualText`) in a PDF that is unrelated to the drawn text that it replaces.
+"""Remove replacement text (`ActualText`) in a PDF that differs from the text drawn on the page.
 
-Runs in the sandboxed process. Replacement text for ligatures, hyphens and signs that no font names is legitimate and
-stays."""
+Runs in the sandboxed process. Replacement text for ligatures, hyphens and characters that the font does not map to
+Unicode is legitimate, and is kept."""
 
 import ctypes
 import unicodedata
@@ -29,18 +29,18 @@ def take_out_false_replacements(document: Any, number: int, page: Any) -> list[s
     drawn = _drawn(document, number)
     false: list[str] = []
     place = 0
-    for said, group in groupby(replacements):
+    for replacement, group in groupby(replacements):
         length = len(list(group))
-        if said and not _agree(said, "".join(drawn[place : place + length])):
-            false.append(said)
+        if replacement and not _agree(replacement, "".join(drawn[place : place + length])):
+            false.append(replacement)
             for item in texts[place : place + length]:
                 _remove(item)
         place += length
     return false
 
 
-def _agree(said: str, drawn: str) -> bool:
-    letters, own = _letters(said), _letters(drawn)
+def _agree(replacement: str, drawn: str) -> bool:
+    letters, own = _letters(replacement), _letters(drawn)
     unnamed = not own and len(letters) <= _SHORT * max(len(drawn), 1)
     return letters == own or len(letters) <= _SHORT or unnamed
 

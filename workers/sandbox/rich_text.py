@@ -1,8 +1,7 @@
-"""Reader of the text in an RTF file, using striprtf, which knows the format's destinations and code pages.
+"""Read the text of an RTF file with striprtf, which handles the format's destinations and code pages.
 
-striprtf outputs only plain text. The information that it would lose (which text is hidden, bold, a heading or a note)
-is first marked in the file with private-use Unicode characters, which striprtf passes through. Runs in the sandboxed
-process."""
+striprtf outputs only plain text. To keep the information which text is hidden, bold, a heading or a note, private-use
+Unicode characters that mark it are inserted first; striprtf passes them through. Runs in the sandboxed process."""
 
 import re
 from collections.abc import Iterator
@@ -82,7 +81,7 @@ def _marked(source: str) -> Iterator[str]:
             yield source[done:start] + _character(_CELL)
             done = start
         elif token["word"] == "footnote":
-            # As a destination it would be dropped.
+            # Removed, because striprtf skips footnotes.
             yield source[done:start] + _character(_NOTE)
             done = end
             stack[-1] = before._replace(in_note=True)

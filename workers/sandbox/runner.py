@@ -1,5 +1,4 @@
-"""Runner for parsers in sandboxed child processes: the document is sent on standard input, the result is read from
-standard output."""
+"""Run parsers in sandboxed child processes: the document is their standard input, the result their standard output."""
 
 import asyncio
 import json
@@ -40,8 +39,8 @@ class SandboxLimits(Protocol):
 async def parse_in_sandbox(
     parser: str, document: bytes, limits: SandboxLimits, answer: TypeAdapter[T], **options: object
 ) -> T:
-    """Return the output of a parser, which is a function of a document and options, named `module:function`. Raises
-    Refused."""
+    """Run a parser in a child process and return its validated result. `parser` names a function of a document and
+    options, as `module:function`. Raises Refused."""
     numbers = (str(limits.memory_bytes), str(limits.cpu_seconds))
     command = ("-m", "workers.sandbox.program", *numbers, parser, json.dumps(options))
     with tempfile.TemporaryFile(buffering=0) as file:
@@ -68,8 +67,8 @@ async def run_sandboxed(
     most_bytes: int,
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the output of `python command`. Raises Refused with the cause `too_much_text`, `time`, `computing_time`,
-    or `broken_parser`; the last includes a library that ran out of memory and cannot report it.
+    """Run Python with the arguments `command`, and return its output. Raises Refused with the cause `too_much_text`,
+    `time`, `computing_time` or `broken_parser`, which includes crashes of libraries that ran out of memory.
 
     The command must set its own limits (`workers.sandbox.limits`). The child's environment contains only its import
     path and `environment`."""
@@ -89,10 +88,9 @@ async def run_sandboxed(
 async def _child(
     command: Sequence[str], document: IO[bytes] | None, environment: Mapping[str, str]
 ) -> AsyncIterator[Process]:
-    """Start a child process. On exit, it is always killed, with all processes that it started.
+    """Start a child process. If it is still running on exit, kill it together with all processes that it started.
 
-    Its remaining output is read first: a full stream pauses the pipe, and `wait` returns only after the end of the
-    pipe."""
+    `communicate` then reads the remaining output, because `wait` returns only after the end of the pipe."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-B", *command,
         stdin=DEVNULL if document is None else document, stdout=PIPE, stderr=DEVNULL, start_new_session=True,

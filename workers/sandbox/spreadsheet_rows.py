@@ -1,6 +1,6 @@
-"""Reader of the rows of the first visible, non-empty sheet in an Excel workbook (`.xlsx`).
+"""Read the rows of the first visible, non-empty sheet in an Excel workbook (`.xlsx`).
 
-Runs in the sandboxed process. Formulas are not computed: the results that Excel last saved are used."""
+Runs in the sandboxed process. Formulas are not evaluated; the results saved in the file are used."""
 
 import datetime as dt
 import io
@@ -41,8 +41,7 @@ def is_spreadsheet(package: OfficePackage) -> bool:
 
 
 def read_spreadsheet(data: bytes, most_characters: int) -> SheetRows:
-    """Read the rows of a spreadsheet. Raises Refused; for a file that is not a workbook, any exception from
-    openpyxl."""
+    """Read the rows of a spreadsheet. Raises Refused, or any exception from openpyxl if the file is not a workbook."""
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(data), data_only=True, keep_links=False)

@@ -1,5 +1,6 @@
-"""Converters from an untrusted paper's TEI to other formats, in the sandboxed process, using grobid-client-python. They
-receive only what this program's own reader accepts as TEI, without entities, comments and processing instructions."""
+"""Convert an untrusted paper's TEI to other formats with grobid-client-python, in the sandboxed process.
+
+The converters get only TEI that `read_tei` accepts, without entities, comments and processing instructions."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from workers.sandbox.refusal import Refused
 
 
 def convert(tei: bytes, form: str) -> str:
-    """Convert. Raises Unreadable, and Refused if the TEI is not UTF-8."""
+    """Convert TEI to the format `form`. Raises Unreadable, and Refused if the TEI is not UTF-8."""
     root = read_tei(tei, "The TEI")
     try:
         return _FORMS[form](tei, root)
@@ -26,7 +27,7 @@ def _as_it_is(tei: bytes, _: etree._Element) -> str:
 
 
 def _json(_: bytes, root: etree._Element) -> str:
-    """Convert to JSON. The output is deterministic, because the converter's random ids are replaced by numbers."""
+    """Convert to JSON. Consecutive numbers replace the converter's random ids, so that the output is deterministic."""
     from grobid_client.format import TEI2LossyJSON as lossy_json
 
     numbers = count(1)
@@ -36,8 +37,7 @@ def _json(_: bytes, root: etree._Element) -> str:
 
 
 def _markdown(_: bytes, root: etree._Element) -> str:
-    """Convert to Markdown. The paper's contents are treated as plain text, even if they look like HTML, a link or an
-    image."""
+    """Convert to Markdown. Text of the paper that looks like HTML, a link or an image is escaped."""
     from grobid_client.format.TEI2Markdown import TEI2MarkdownConverter
 
     for element in root.iter():

@@ -1,5 +1,4 @@
-"""Citations in a TeX document: numbers for its keys, and the corresponding works from `.bib`, `.bbl` or its own
-reference list.
+"""Number the citations in a TeX document, and find the cited works in `.bib` or `.bbl` files or its own reference list.
 
 Runs in the sandboxed process."""
 
@@ -28,11 +27,11 @@ _BIBLATEX_NAME = re.compile(r"family=\{((?:[^{}]|\{[^{}]*\})*)\}(?:.*?given=\{((
 
 
 class TexCitations:
-    """Works that a document can cite, and the numbers of those that it does cite."""
+    """Works that a document can cite, and numbers for those that it cites."""
 
     def __init__(self, bibtex: Sequence[str], lists: Sequence[str]) -> None:
-        """Create the citations. `bibtex` are the contents of `.bib` files, `lists` those of `.bbl` files and the
-        document's own source."""
+        """Read the works. `bibtex` are the contents of `.bib` files, `lists` those of `.bbl` files and the document's
+        source."""
         self.works: dict[str, CitedWork] = {}
         self.unread: list[str] = []
         self._numbers: dict[str, int] = {}
@@ -87,8 +86,8 @@ class TexCitations:
         return [self.works[key].model_copy(update={"number": number}) for key, number in ordered if key in self.works]
 
     def unknown_keys(self, printed: int) -> list[str]:
-        """Return the keys that the document cites but that have no entry. `printed` is the number of entries in its own
-        list."""
+        """Return the cited keys that have no entry; empty if the document has its own reference list with `printed`
+        entries."""
         return [] if printed else [key for key in self._numbers if key not in self.works]
 
     def printed_entries(self, nodes: Sequence[Any], plain: Callable[[Sequence[Any]], str]) -> Iterator[str]:
@@ -135,7 +134,7 @@ def _blocks(entry: Sequence[Any]) -> list[list[Any]]:
 
 
 def _printed_work(printed: str, blocks: Sequence[str]) -> CitedWork:
-    """Return the work in a printed entry. If BibTeX has marked the entry's blocks, the second block is the title."""
+    """Parse a printed entry into a work. If BibTeX marked blocks in the entry, the second block is the title."""
     parsed = next(iter(parse_references(printed)), CitedWork())
     title = blocks[1].rstrip("., ") if len(blocks) > 1 else parsed.title
     old_arxiv = _OLD_ARXIV.search(printed)

@@ -1,4 +1,4 @@
-"""Reader of a TeX document from its files: the source, its bibliography, and the names of missing files.
+"""Read a TeX document from its files: text, bibliography, and the names of missing files.
 
 Runs in the sandboxed process."""
 
@@ -40,12 +40,12 @@ _NAMED = 5
 class TexFiles(NamedTuple):
     files: Mapping[str, bytes]
     main: str
-    """Name of the main file of the document; empty if it has to be found."""
+    """Name of the document's main file; empty if it is unknown."""
 
 
 def tex_files(data: bytes, most_bytes: int) -> TexFiles:
-    """Return the files of a document: a single file, or those files in a ZIP archive or compressed folder that can be
-    part of a TeX document. Raises Refused."""
+    """Return the files of a document: a single file, or the files in a ZIP or `.tar.gz` archive that can belong to a
+    TeX document. Raises Refused."""
     if data.startswith(_GZIP):
         return _unpacked_folder(data, most_bytes)
     if not data.startswith(_ZIP):
@@ -66,7 +66,7 @@ def tex_files(data: bytes, most_bytes: int) -> TexFiles:
 
 
 def _unpacked_folder(data: bytes, most_bytes: int) -> TexFiles:
-    """Return the files in a `.tar.gz` archive, or a single compressed file; arXiv provides sources in both forms."""
+    """Return the files in a `.tar.gz` archive, or a single file compressed with gzip; arXiv provides both."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
             plain = stream.read(most_bytes + 1)
@@ -94,7 +94,7 @@ def _is_read(name: str) -> bool:
 
 
 def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficeParagraphs, list[CitedWork]]:
-    """Return the text of a document, and the works in its `.bib` files that it cites. Raises Refused."""
+    """Return the text of a document and the works that it cites. Raises Refused."""
     files = {name: _decoded(data, name) for name, data in package.files.items()}
     main = package.main or main_file(files)
     if not main:
@@ -113,7 +113,7 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
     absent = [*source.missing, *([] if list_file else missing)]
     text.left_out += _not_there(absent, citations, len(text.reference_lines))
     if source.after:
-        text.left_out.append(("the text after the end of the document", "it is not printed"))
+        text.left_out.append(("the text after \\end{document}", "it is not printed"))
     return text, works
 
 
@@ -126,7 +126,7 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _from_folder_of(files: Mapping[str, str], main: str) -> dict[str, str]:
-    """Return the files by name, relative to the folder of the main file."""
+    """Return the files with names relative to the folder of the main file."""
     folder = posixpath.dirname(main)
     return {posixpath.relpath(name, folder) if folder else name: text for name, text in files.items()}
 
@@ -154,6 +154,6 @@ def _not_there(missing: list[str], citations: TexCitations, printed: int) -> lis
     left_out = [(f"the file {name}", "it is not among the files of the document") for name in missing]
     if unknown := citations.unknown_keys(printed):
         named = ", ".join(unknown[:_NAMED]) + (" …" if len(unknown) > _NAMED else "")
-        left_out.append((f"{len(unknown)} of the works cited ({named})", "no bibliography has an entry for them"))
+        left_out.append((f"{len(unknown)} of the cited works ({named})", "no bibliography has an entry for them"))
     left_out += [(f"the entry {entry!r}", "it is not valid BibTeX") for entry in citations.unread]
     return left_out

@@ -1,4 +1,4 @@
-"""Conversion of TeX formulas to one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`, `α = 0.05`.
+"""Convert TeX formulas to one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`, `α = 0.05`.
 
 Runs in the sandboxed process."""
 
@@ -48,7 +48,7 @@ def symbol_of(name: str) -> str | None:
 
 
 def math_text(nodes: Sequence[Any]) -> str:
-    """Return the formula made of the nodes as text on one line."""
+    """Return a formula as text on one line."""
     return " ".join(_joined(nodes, 0).split())
 
 
@@ -79,7 +79,8 @@ def _joined(nodes: Sequence[Any] | None, depth: int) -> str:
 
 
 def _merged(nodes: Sequence[Any]) -> Iterator[Any]:
-    """Yield nodes. Text nodes are split into characters if an index or exponent takes only one of them."""
+    """Yield the nodes, with text nodes split, so that the argument of an index, an exponent or a macro is the next
+    character."""
     for node in nodes:
         if not isinstance(node, latexwalker.LatexCharsNode):
             if node is not None:
@@ -141,7 +142,7 @@ def _construction(name: str, node: Any, arguments: list[str], depth: int) -> str
 
 
 def _next(following: Iterator[Any], depth: int) -> str:
-    """Return the formula's next item, which is the argument of a macro without braces."""
+    """Take the formula's next item, which is the argument of a macro without braces, and return it as text."""
     item = next(following, "")
     while isinstance(item, str) and item.isspace():
         item = next(following, "")
@@ -149,8 +150,8 @@ def _next(following: Iterator[Any], depth: int) -> str:
 
 
 def _arguments(node: Any, depth: int) -> list[str]:
-    given = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
-    texts = (_joined(_inner(item), depth + 1).strip() for item in given if item is not None)
+    nodes = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
+    texts = (_joined(_inner(item), depth + 1).strip() for item in nodes if item is not None)
     return [text for text in texts if text != "*"]
 
 

@@ -1,4 +1,4 @@
-"""Source of a TeX document as a single text: its files joined, without comments, and with its own macros expanded.
+"""Join the files of a TeX document into one source, without comments and with the document's own macros expanded.
 
 Runs in the sandboxed process. Included files are searched for only among the document's own files."""
 
@@ -52,18 +52,18 @@ class TexSource(NamedTuple):
 class _Macro(NamedTuple):
     arguments: int
     default: str | None
-    """Default value of the first argument; None if that argument cannot be left out."""
+    """Default value of the first argument; None if that argument is required."""
     text: str
 
 
 def is_main_file(text: str) -> bool:
-    """Return whether a file is a complete document and not part of one."""
+    """Return whether a file is a complete document rather than part of one."""
     return _DOCUMENT_CLASS.search(text) is not None
 
 
 def main_file(files: Mapping[str, str]) -> str | None:
-    """Return the name of the document's main file; None if there is none. If several files qualify, choose the one that
-    includes most of the others, then the one nearest to the top folder, then the longest."""
+    """Return the name of the document's main file; None if there is none. Of several candidates, return the one with
+    the most include commands, then the one nearest to the top folder, then the longest."""
     mains = [name for name, text in files.items() if name.endswith((".tex", ".ltx")) and is_main_file(text)]
     return max(
         mains, key=lambda name: (len(_INPUT.findall(files[name])), -name.count("/"), len(files[name])), default=None
@@ -87,14 +87,13 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
 
 
 def _joined(files: Mapping[str, str], name: str, missing: list[str], depth: int) -> str:
-    """Return a file with the files that it includes inserted in place. A file that includes itself is not read
-    again."""
+    """Return a file with the files that it includes inserted in place. A file cannot include itself."""
     if depth > _DEEPEST:
         missing.append(name)
         return ""
     text = _without_comments(files[name])
     if depth:
-        _, begun, rest = text.partition("\\begin{document}")  # a subfile has a preamble of its own
+        _, begun, rest = text.partition("\\begin{document}")  # a subfile has its own preamble
         text = rest.partition("\\end{document}")[0] if begun else text
 
     others = {key: content for key, content in files.items() if key != name}
@@ -117,8 +116,8 @@ def _joined(files: Mapping[str, str], name: str, missing: list[str], depth: int)
 
 
 def find_file(files: Mapping[str, object], wanted: str, origin: str, suffix: str = ".tex") -> str | None:
-    """Return the name of a file that another file includes, relative to the top folder or to that other file; None if
-    it is missing."""
+    """Return the name of an included file, which is relative to the top folder or to the folder of `origin`; None if it
+    is missing."""
     for folder in ("", posixpath.dirname(origin)):
         path = posixpath.normpath(posixpath.join(folder, wanted))
         for candidate in (path, f"{path}{suffix}"):
@@ -142,8 +141,8 @@ def _plain_without_comments(text: str) -> str:
 
 
 def _without_skipped(text: str) -> str:
-    """Return the text without what stands between `\\iffalse` and its `\\else` or `\\fi`. Of other conditions it is not
-    known whether they hold: both of their branches are kept."""
+    """Return the text without parts between `\\iffalse` and its `\\else` or `\\fi`. Both branches of other conditionals
+    are kept, because it is not known which one applies."""
     pieces: list[str] = []
     done = depth = 0
     for match in _CONDITIONAL.finditer(text):
@@ -233,6 +232,6 @@ def _replacement(text: str, match: re.Match[str], macro: _Macro) -> tuple[str, i
     if not macro.arguments and place == match.end() and text[place : place + 1].isalnum() and match[0][-1] not in " \t":
         return macro.text, place
     values = dict(enumerate(arguments, 1))
-    # A space after a macro without arguments is swallowed by TeX, but people forget that, and `xspace` puts it back.
+    # TeX drops a space after a macro without arguments, but authors forget that, and `xspace` restores it.
     space = " " if not macro.arguments and match[0][-1] in " \t" else ""
     return _ARGUMENT.sub(lambda number: values.get(int(number[1]), ""), macro.text) + space, place

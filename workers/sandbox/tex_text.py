@@ -1,6 +1,6 @@
-"""Reader of the text of a TeX document: headings, paragraphs, formulas, tables and notes, in source order.
+"""Read the text of a TeX document: headings, paragraphs, formulas, tables and notes, in source order.
 
-Runs in the sandboxed process. The arguments in braces of an unknown macro are read as text, so that no word is lost."""
+Runs in the sandboxed process. Arguments of unknown macros are read as text, so that no words are lost."""
 
 import re
 from collections.abc import Sequence
@@ -78,14 +78,16 @@ class _TexReader:
         try:
             return list(walker.get_latex_nodes()[0])
         except (latexwalker.LatexWalkerError, IndexError, KeyError, TypeError, ValueError, AttributeError):
-            self.text.left_out.append(("the structure of the document", "its TeX is broken; its words are read"))
+            self.text.left_out.append(
+                ("the structure of the document", "its TeX cannot be parsed; only its words are read")
+            )
             words = re.sub(r"\\[a-zA-Z@]+\*?|\\.|[{}$]", " ", source)
             return [latexwalker.LatexCharsNode(chars=words)]
 
     def read_preamble(self, source: str) -> None:
-        """Read the title and the metadata fields above the text; the rest of the preamble only sets up the layout."""
+        """Read the title and the author fields; the rest of the preamble only defines the layout."""
         self._read_fields(source)
-        # Definitions of layout may be too irregular to be parsed.
+        # Layout definitions can break parsing before the authors are reached.
         if (authors := _AUTHOR.search(source)) and "author" not in dict(self.text.front_matter):
             self._read_fields(source[authors.start() :])
 
@@ -141,7 +143,7 @@ class _TexReader:
             self.text.add(signs.get(characters, characters))
 
     def _space_after(self, node: Any, following: Sequence[Any]) -> None:
-        """Add the space after a macro that prints a word: TeX swallows it, and `\\\\xspace` would put it back."""
+        """Add the space after a macro that prints a word, which TeX drops and `\\\\xspace` would restore."""
         if not node.macro_post_space or _arguments(node) or symbol_of(node.macroname) is not None:
             return
         if following and isinstance(following[0], latexwalker.LatexCharsNode) and following[0].chars[:1].isalnum():
@@ -153,7 +155,8 @@ class _TexReader:
             self._mark = ""
 
     def _plain(self, nodes: Sequence[Any] | None) -> str:
-        """Return nodes as text on one line, without adding the text to the document."""
+        """Return nodes as text on one line, without adding the text to the document; notes and hidden text in them are
+        added."""
         apart = self._apart(nodes)
         self.text.take_rest(apart)
         return " ".join(text for _, text in apart.paragraphs)
@@ -324,9 +327,9 @@ class _TexReader:
 
 def _arguments(node: Any) -> list[Sequence[Any]]:
     """Return the nodes of each argument that is present, without stars."""
-    given = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
+    nodes = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
     found = (
-        item.nodelist if isinstance(item, latexwalker.LatexGroupNode) else [item] for item in given if item is not None
+        item.nodelist if isinstance(item, latexwalker.LatexGroupNode) else [item] for item in nodes if item is not None
     )
     return [nodes for nodes in found if not (len(nodes) == 1 and getattr(nodes[0], "chars", "") == "*")]
 

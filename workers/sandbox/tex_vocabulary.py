@@ -21,7 +21,7 @@ IGNORED = {
     "BibitemOpen": "", "BibitemShut": "{",
     "lstset": "{", "tikzset": "{", "pgfplotsset": "{", "usetikzlibrary": "{", "makeatletter": "", "makeatother": "",
 }  # fmt: skip
-"""Macros that print nothing themselves, with their non-text arguments."""
+"""Macros that print nothing, with their arguments, which are not text."""
 NOTES_TO_AUTHORS = ("todo", "fixme", "missingfigure", "marginpar")
 HIDDEN = ("phantom", "hphantom", "vphantom")
 LINKS = ("url", "nolinkurl", "path")

@@ -1,4 +1,4 @@
-"""Appearance of the text in a Word document: defaults, styles and direct formatting.
+"""Formatting of the text in a Word document, from defaults, styles and direct formatting.
 
 Runs in the sandboxed process."""
 
@@ -20,7 +20,7 @@ _OVERLAID = -100
 _RAISED = 400
 """Distance from the baseline, in half-points, beyond which text counts as being off the page."""
 _FLAT = 40
-"""Exact line height, in twentieths of a point, at or below which text counts as having no size."""
+"""Exact line height, in twentieths of a point, at or below which text counts as invisible."""
 _LEFT, _RIGHT = -15_000, 20_000
 """Positions, in twentieths of a point, beyond which text is off the page; a page measures 12,000 by 17,000."""
 _OFF = ("0", "false", "off", "none")
@@ -149,7 +149,7 @@ def paragraph_look(properties: etree._Element | None) -> Look:
 
 
 def _fill(fill: etree._Element, colour: str | None) -> tuple[bool | None, str | None]:
-    """Return whether the letters are unfilled, and their colour; a value is None if it is not set."""
+    """Return whether the letters are unfilled (None if that is not stated), and their colour, by default `colour`."""
     for item in fill.iter("*"):
         match named(item):
             case "noFill":

@@ -1,4 +1,4 @@
-"""Reader of a Word document (`.docx`) that returns visible and hidden text in separate lists.
+"""Read a Word document (`.docx`) into separate lists of visible and hidden text.
 
 Runs in the sandboxed process. Headers, footers, field codes, alternative texts and tables of contents are not read,
 because they repeat or describe other content."""
@@ -27,7 +27,7 @@ def is_word(package: OfficePackage) -> bool:
 
 
 def _main_part(package: OfficePackage) -> str | None:
-    """Return the main part that the package declares (Word finds it in the same way); None if it declares none."""
+    """Return the main part that the package declares, as Word does; None if there is none."""
     for relation in children(package.part(_RELATIONS), "Relationship"):
         target = (attribute(relation, "Target") or "").lstrip("/")
         if (attribute(relation, "Type") or "").endswith("/officeDocument") and target.startswith("word/"):
@@ -58,7 +58,7 @@ class _WordReader:
             for note in children(package.part(f"{folder}/{name}s.xml"), name)
             if attribute(note, "type") not in _SEPARATORS
         }
-        """Notes to which the text has not yet referred."""
+        """Notes to which the text read so far does not refer."""
 
     def read(self, root: etree._Element) -> OfficeParagraphs:
         page = next(children(root, "background"), None)
@@ -86,7 +86,7 @@ class _WordReader:
         return next(children(settings, "displayBackgroundShape"), None) is not None
 
     def _blocks(self, parent: etree._Element, below: Look, why: OfficeHiding | None = None) -> None:
-        """Read paragraphs and tables, at any nesting. If `why` is set, all of them are hidden."""
+        """Read paragraphs and tables at any nesting level. If `why` is set, all of them are hidden."""
         for child in parent.iterchildren("*"):
             match named(child):
                 case "p":
@@ -134,7 +134,7 @@ class _WordReader:
             self._boxes_of_paragraph(below, why)
 
     def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """Add a cell on one line, including the tables that it contains."""
+        """Add the text of a cell on one line, including tables inside it."""
         for child in parent.iterchildren("*"):
             if named(child) == "p":
                 style = self._styles.paragraph(next(children(child, "pPr"), None))
@@ -193,8 +193,8 @@ class _WordReader:
                     self._drawing(child)
 
     def _drawing(self, drawing: etree._Element) -> None:
-        """Read the text boxes in a drawing. If a shape is stored twice, for two generations of Word, the first version
-        is read."""
+        """Read the text boxes in a drawing. If a shape is stored twice, the fallback for older versions of Word is
+        skipped."""
         for box in drawing.iter("{*}txbxContent"):
             ancestors = list(box.iterancestors("*"))
             if any(named(ancestor) == "Fallback" for ancestor in ancestors):
@@ -216,8 +216,7 @@ def _is_hidden_shape(element: etree._Element) -> bool:
 
 
 def _is_off_page(element: etree._Element) -> bool:
-    """Return whether the element is off the page, judging by its distance from its reference point in EMU (360,000 per
-    centimetre)."""
+    """Return whether the element's offset, in EMU (360,000 per centimetre), puts it off the page."""
     offsets = (child for name in ("positionH", "positionV") for child in children(element, name))
     texts = ((item.text or "").strip() for offset in offsets for item in children(offset, "posOffset"))
     return any(not _LEFTMOST < int(text) < _RIGHTMOST for text in texts if _WHOLE.fullmatch(text))

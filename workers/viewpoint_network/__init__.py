@@ -1,4 +1,4 @@
-"""GraphEval-GNN: training, checkpoints and the scorer. Importing this package does not import torch."""
+"""GraphEval-GNN: training, checkpoints and scoring. Importing this package does not import torch."""
 
 from workers.viewpoint_network.checkpoint import Checkpoint, CheckpointDescription, load_checkpoint, save_checkpoint
 from workers.viewpoint_network.scorer import FreshNetwork, NetworkScorer

@@ -1,4 +1,5 @@
-"""Checkpoints of a training: weights and their provenance in one safetensors file, a format that cannot run code."""
+"""Save and load a trained network: weights and their provenance in one safetensors file, a format that cannot contain
+code."""
 
 import json
 from dataclasses import dataclass
@@ -75,13 +76,13 @@ class Checkpoint:
         made_with = self.description.provenance.embedding
         if embedding != made_with:
             raise ConfigurationError(
-                f"The network was trained on viewpoints embedded with {made_with!r}; this graph's are embedded with "
+                f"The network was trained on viewpoints embedded with {made_with!r}, but this graph uses "
                 f"{embedding!r}.",
-                "Train it again on this graph (`assayer graph train`), or choose the embedding it was trained with.",
+                "Train it again on this graph (`assayer graph train`), or use the embedding it was trained with.",
             )
         if classes != self.description.classes:
             raise ConfigurationError(
-                f"The network tells apart {', '.join(self.description.classes)}; this graph's labels are "
+                f"The network predicts {', '.join(self.description.classes)}, but this graph's labels are "
                 f"{', '.join(classes) or 'none'}.",
                 "Train it again on this graph: `assayer graph train`.",
             )
@@ -101,7 +102,7 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Load a checkpoint. Raises InputError when the file is not a checkpoint of this program."""
+    """Load a checkpoint. Raises InputError if the file is not a checkpoint of this program."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -114,7 +115,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
         description = CheckpointDescription.model_validate(json.loads(metadata[_KEY]))
     except (KeyError, ValueError, ValidationError) as error:
         raise InputError(
-            f"{path} is a safetensors file, but not of a viewpoint network of this version.",
+            f"{path} is a safetensors file, but not a viewpoint network of this version.",
             "Make one with `assayer graph train`.",
         ) from error
     states: list[dict[str, Tensor]] = [{} for _ in description.members]

@@ -1,4 +1,4 @@
-"""Training of one network in the ensemble. Imports torch; `training` imports this module only when needed."""
+"""Train one network of the ensemble. Imports torch; `training` imports this module only when needed."""
 
 from collections.abc import Callable, Iterator
 
@@ -22,8 +22,7 @@ from workers.viewpoint_network.training import EpochProgress
 
 
 class MemberTrainer:
-    """Trainer of one network: starts with random initial weights and keeps the weights with the lowest validation
-    loss."""
+    """Trains one network from random initial weights, and keeps the weights with the lowest validation loss."""
 
     def __init__(
         self,
@@ -98,7 +97,7 @@ class MemberTrainer:
             return float(self._loss(self._validation))
 
     def _loss(self, rows: NDArray[np.int32]) -> Tensor:
-        """Return the loss of a batch; the labels of the batch's own ideas are masked."""
+        """Return the loss of a batch, with the labels of the batch's ideas masked in the input."""
 
         asked = torch.from_numpy(rows.astype(np.int64)).to(self._device)
         seen = self._seen.clone()
@@ -116,8 +115,8 @@ class MemberTrainer:
 
 
 def _parts(graph: GraphArrays, share: float, draw: np.random.Generator) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Split the labelled ideas with viewpoints into training and validation parts; every class contributes its
-    share to validation."""
+    """Split the labelled ideas with viewpoints into training and validation rows, with the same share of every
+    class."""
     has_viewpoints = np.bincount(graph.idea_of, minlength=len(graph.ideas)) > 0
     learned, validation = [], []
     for label in range(len(graph.classes)):

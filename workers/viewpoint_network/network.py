@@ -1,4 +1,4 @@
-"""Graph network with the paper's equations 3 and 4, and its input tensors. Imports torch."""
+"""Graph network of the paper's equations 3 and 4, and its input tensors. Imports torch."""
 
 import warnings
 from typing import NamedTuple
@@ -12,14 +12,14 @@ from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from workers.viewpoint_network.settings import Architecture
 
 with warnings.catch_warnings():
-    # torch_geometric compiles some of its functions in a way that torch has deprecated; we do not call these.
+    # torch_geometric compiles some functions, which are not used here, in a way that torch has deprecated.
     warnings.filterwarnings("ignore", ".*torch.jit", DeprecationWarning)
     from torch_geometric.nn import SimpleConv, global_max_pool, global_mean_pool
 
 
 class _Layer(nn.Module):  # type: ignore[misc]  # mypy does not read the types of torch
-    """Layer that computes `U · concat(mean over neighbours q of relu(w · W h_q), h)`. Weights are positive, so w can be
-    applied after the relu."""
+    """Layer that computes `U · concat(mean over neighbours q of relu(w · W h_q), h)`. The edge weight w is positive, so
+    it can be applied after the relu."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -59,8 +59,8 @@ _DAYS_A_DECADE = 3652.5
 
 class GraphTensors(NamedTuple):
     fixed: Tensor
-    """Input features (n, …): vectors, whether a date is known, and decades since `epoch`, insofar as the architecture
-    reads them."""
+    """Input features (n, …) that the architecture uses: vectors, whether a date is known, and decades since
+    `epoch`."""
     idea_of: Tensor
     adjacency: Tensor
     """Adjacency matrix (n, n) in compressed rows; row = target, column = source. Weights are divided by the row's
@@ -88,14 +88,14 @@ def _adjacency(graph: GraphArrays) -> Tensor:
     values = torch.from_numpy((graph.weights / degrees[graph.targets]).astype(np.float32))
     entries = torch.sparse_coo_tensor(ends, values, (nodes, nodes), check_invariants=True)
     with warnings.catch_warnings():
-        # torch calls CSR a beta each time; it is what the layers take without converting it at every step.
+        # torch warns on each use that CSR is in beta. Layers would convert another format at every step.
         warnings.filterwarnings("ignore", "Sparse", UserWarning)
         return entries.coalesce().to_sparse_csr()
 
 
 def network_inputs(tensors: GraphTensors, labels: Tensor, classes: int, architecture: Architecture) -> Tensor:
-    """Return the input features (n, width). `labels` (i,) are UNKNOWN for ideas whose label the network must not
-    see."""
+    """Return the input features (n, width). `labels` (i,) must be UNKNOWN for ideas whose labels are to be
+    predicted."""
     if not architecture.reads_labels:
         return tensors.fixed
     seen = labels[tensors.idea_of]
@@ -104,10 +104,8 @@ def network_inputs(tensors: GraphTensors, labels: Tensor, classes: int, architec
 
 
 def viewpoints_of_ideas(graph: GraphArrays, rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the viewpoints of the ideas in `rows` and, for each viewpoint, its idea's position in `rows`; grouped by
-    idea.
-
-    Ideas without viewpoints are left out."""
+    """Return the viewpoints of the ideas in `rows`, grouped by idea, and, for each viewpoint, its idea's position in
+    `rows`. Ideas without viewpoints are left out."""
     starts = np.searchsorted(graph.idea_of, rows, side="left")
     ends = np.searchsorted(graph.idea_of, rows, side="right")
     nodes = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)])

@@ -1,4 +1,4 @@
-"""Networks that implement `assayer.methods.grapheval.ports.Scorer`: a trained network, and one that is trained for each
+"""Implementations of `assayer.methods.grapheval.ports.Scorer`: a trained network, and one that is trained for each
 request."""
 
 import numpy as np
@@ -14,8 +14,8 @@ from workers.viewpoint_network.training import train_network
 
 
 class NetworkScorer:
-    """Scorer that uses a trained network. It reads only the part of the graph from which the requested viewpoints can
-    be reached. Raises ConfigurationError for a graph with another embedding or other classes."""
+    """Scores ideas with a trained network, using only the part of the graph that can affect their viewpoints. Raises
+    ConfigurationError for a graph with another embedding or other classes."""
 
     def __init__(self, checkpoint: Checkpoint, embedding: str, device: Device = "auto") -> None:
         """Create a scorer. `embedding` names the embedder used for the graphs to be scored."""
@@ -32,7 +32,7 @@ class NetworkScorer:
         return f"GraphEval-GNN of {made:%Y-%m-%d %H:%M}"
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return class probabilities of ideas; NaN for an idea without viewpoints."""
+        """Return class probabilities (ideas, classes); NaN for an idea without viewpoints."""
         import torch
 
         from workers.viewpoint_network.network import graph_tensors, network_inputs, viewpoints_of_ideas
@@ -61,7 +61,8 @@ class NetworkScorer:
 
 
 class FreshNetwork:
-    """Scorer that trains a new network on the visible labels for every request; for measurement, not for serving."""
+    """Scores ideas with a network trained on the other ideas' labels for each request; for benchmarks, not for
+    serving."""
 
     name = "GraphEval-GNN"
 

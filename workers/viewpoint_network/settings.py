@@ -1,4 +1,4 @@
-"""Settings for building and training a network. The defaults are those of the paper, if it states them."""
+"""Settings for building and training a network. Defaults are those of the paper where it states them."""
 
 from pydantic import Field
 
@@ -15,8 +15,8 @@ class Architecture(Frozen):
     """Dropout rate. Not in the paper; with only a few hundred ideas the network overfits without it."""
     reads_vectors: bool = True
     reads_labels: bool = True
-    """True if viewpoints carry their idea's label as input, unless that idea is being scored. A growing graph thus also
-    informs a network that was trained earlier."""
+    """True if a viewpoint's input includes its idea's label, except for ideas that are being scored. Labels added later
+    thus also improve the predictions of a network trained earlier."""
     reads_dates: bool = True
 
 

@@ -1,4 +1,4 @@
-"""Training of an ensemble of viewpoint networks on the labelled ideas of a graph."""
+"""Train an ensemble of viewpoint networks on the labelled ideas of a graph."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -38,14 +38,14 @@ def train_network(
     provenance: TrainingProvenance,
     progress: Callable[[EpochProgress], None] = lambda _: None,
 ) -> Checkpoint:
-    """Train a network. Raises InputError when there is too little data, ConfigurationError without the extra `gnn`.
+    """Train an ensemble. Raises InputError if there is too little data, ConfigurationError without the extra `gnn`.
 
     The same graph and settings yield the same weights on the same machine with the same number of threads."""
     known = labelled_rows_of_two_classes(graph, _NO_IDEAS)
     if len(known) < FEWEST_IDEAS:
         raise InputError(
-            f"{len(known)} ideas with a label are too few to train a network: {FEWEST_IDEAS} are needed.",
-            "Label propagation needs no training and works with fewer.",
+            f"{len(known)} labelled ideas are too few to train a network; at least {FEWEST_IDEAS} are needed.",
+            "Label propagation needs no training and works with fewer ideas.",
         )
     torch = import_torch_geometric(settings.threads)
     from workers.viewpoint_network.ensemble_member import MemberTrainer

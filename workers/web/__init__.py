@@ -1,4 +1,4 @@
-"""Access to the open web: a search API, and reading of pages.
+"""Search the web through an API, and read pages.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

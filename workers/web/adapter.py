@@ -1,4 +1,4 @@
-"""Adapter of `assayer.ports.Web` for one evaluation: searches through an API, and reads and caches pages."""
+"""Implementation of `assayer.ports.Web` for one evaluation: search through an API, and read and cache pages."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,7 +33,7 @@ class WebAdapter:
             if page is None:
                 page = await self._read(url)
                 await self._cache.put(url, page)
-        except FullTextError as error:  # of the storage
+        except FullTextError as error:  # from the cache's storage
             return Absent(reason=error.reason)
         return page
 

@@ -1,4 +1,5 @@
-"""Reader of web pages from untrusted addresses: guarded download, robots.txt, sandboxed parser, sanitised text."""
+"""Read web pages from untrusted addresses: download them safely, respect robots.txt, parse them in a sandbox, and
+sanitise their text."""
 
 import asyncio
 from collections.abc import Iterable
@@ -38,7 +39,10 @@ class PageReader:
     def __init__(self, downloader: Downloader, settings: PageSettings, clock: Clock) -> None:
         """Create a reader. Raises ConfigurationError when the libraries for reading pages are not installed."""
         if find_spec("trafilatura") is None:
-            raise ConfigurationError("Web pages cannot be read: trafilatura is not installed.", "Install assayer[web].")
+            raise ConfigurationError(
+                "Web pages cannot be read: trafilatura is not installed.",
+                "Install it with: pip install 'assayer[web]'",
+            )
         self._downloader = downloader
         self._settings = settings
         self._clock = clock
@@ -74,13 +78,13 @@ class PageReader:
         words = {
             "too_much_text": f"has more than {limits.characters:,} characters",
             "time": f"takes more than {limits.wall_seconds:g} s to read",
-            "computing_time": f"takes more than {limits.cpu_seconds} s of computing to read",
+            "computing_time": f"needs more than {limits.cpu_seconds} s of CPU time to read",
             "memory": f"needs more than {limits.memory_bytes // 1_000_000} MB of memory to read",
-            "no_text": "holds no article",
+            "no_text": "contains no article",
             "nested": "is nested too deeply",
-            "encoding": "is in an encoding that cannot be recognised",
+            "encoding": "has an encoding that cannot be recognised",
         }
-        message = f"{loggable_url(download.url)} {words.get(cause, 'breaks the parser')}."
+        message = f"{loggable_url(download.url)} {words.get(cause, 'crashes the parser')}."
         return Unreadable(message, cause=_CAUSES.get(cause, "markup"))
 
 

@@ -1,4 +1,4 @@
-"""Limits on reading a web page, and how long results are cached."""
+"""Limits on reading web pages, and cache lifetimes."""
 
 import datetime as dt
 import os

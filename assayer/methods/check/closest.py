@@ -72,11 +72,11 @@ async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Emb
 
 
 _ATTEMPTS = 8
-"""Number of nearest sentence pairs that are tried, because some sentences, such as a title, are not allowed as quotes.
+"""Maximum number of nearest sentence pairs to try; some sentences, such as a title, are not allowed as quotes.
 """
 
 
 def _name(part: Paragraph) -> str:
-    """Return the part's heading or its first words, without quotation marks that are not closed in them."""
+    """Return the part's heading or its first words, without quotation marks, which a cut could leave unbalanced."""
     beginning = part.heading or first_words(part.text.replace("**", ""), 9)
     return re.sub('["“”„«»]', "", beginning)

@@ -1,5 +1,4 @@
-"""Sentences in which papers name their limitations or the methods they compare with, found by typical wording and
-quoted."""
+"""Quotes in which papers state their limitations or what they compare with, found by typical wording."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,8 +25,8 @@ _MOST_OF_PAPER = 2
 
 
 def limitations(papers: Sequence[Evidence], texts: Mapping[PaperId, FullText], most: int) -> tuple[Citation, ...]:
-    """Return limitations named by the papers, nearest papers first. A section on limitations is preferred as the
-    source."""
+    """Return limitations stated by the papers, nearest papers first. If a paper has a section on limitations, only that
+    section is quoted."""
     return _quoted(
         ((paper, _of_limitations(paper, texts.get(paper.paper_id))) for paper in papers), _MOST_OF_PAPER, most
     )

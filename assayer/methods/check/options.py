@@ -25,7 +25,7 @@ class CheckOptions(Frozen):
     listed: int = Field(default=8, ge=0)
     """Maximum number of limitations, of comparisons, and of often-cited works."""
     least_similarity_in_poor_corpus: float = 0.55
-    """Minimum cosine between a paper and the plan if the corpus does not cover the field; such a corpus still
-    returns its nearest papers."""
+    """Minimum cosine between a paper and the plan, applied only if the corpus does not cover the field: such a corpus
+    still returns its nearest papers, however unrelated they are."""
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Maximum characters of a plan that are used; longer plans are cut, and the cut is reported."""

@@ -45,7 +45,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     read = await _read(context, fit, parts)
     nearest = await closest_passages(parts, read.evidence, context.backends.embedder)
     shown = nearest[: options.shown]
-    context.run.journal.record_dropped("paper", "read, but farther than those shown", len(nearest) - len(shown))
+    context.run.journal.record_dropped("paper", "read, but less similar than those shown", len(nearest) - len(shown))
     cited, listed = await gather_pair(often_cited(context, [item.paper_id for item in shown]), own_papers(context))
     ordered = [item.evidence for item in shown]
     report = EvidenceReport(
@@ -66,7 +66,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
 
 
 async def _not_stated(text: str) -> tuple[ChecklistRow, ...] | Absent:
-    return await asyncio.to_thread(reliable_gaps, text)  # seconds, where a plan is long
+    return await asyncio.to_thread(reliable_gaps, text)  # takes seconds for a long plan
 
 
 def _in_order_of_parts(shown: Sequence[Nearest], listed: frozenset[PaperId] | None) -> list[NearPassage]:

@@ -34,7 +34,7 @@ async def often_cited(context: EvaluationContext[CheckOptions], closest: Sequenc
         return CitedWorks((), {})
     cited = await context.library.references(closest, context.options.references)
     own = await own_papers(context) or frozenset()
-    text = _letters(context.text)
+    text = _normalised(context.text)
     citing: dict[PaperId, list[PaperId]] = {}
     papers: dict[PaperId, Paper] = {}
     for paper in closest:
@@ -57,9 +57,9 @@ async def often_cited(context: EvaluationContext[CheckOptions], closest: Sequenc
 
 
 def _is_named(paper: Paper, text: str) -> bool:
-    title = _letters(paper.title)
+    title = _normalised(paper.title)
     return len(title) >= _SHORTEST_TITLE and title in text
 
 
-def _letters(text: str) -> str:
+def _normalised(text: str) -> str:
     return " ".join("".join(letter if letter.isalnum() else " " for letter in text.casefold()).split())

@@ -18,7 +18,7 @@ _WORD_CHARS = 12
 
 async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embedder) -> Cosines:
     """Return the cosines of all pairs, shape (asked, found)."""
-    # Both sides as queries: the comparison is symmetric, and embedders remember queries, which repeat here.
+    # Embed both sides as queries: the comparison is symmetric, and embedders cache queries, which repeat here.
     vectors = await embedder.embed([*asked, *found], "query")
     cosines: Cosines = vectors[: len(asked)] @ vectors[len(asked) :].T
     return cosines
@@ -29,8 +29,8 @@ def first_words(text: str, most: int, ellipsis: str = " …") -> str:
     between words."""
     words = text.split()
     chosen = " ".join(words[:most])
-    begun = chosen[: most * _WORD_CHARS]
-    return begun + (ellipsis if len(words) > most or len(begun) < len(chosen) else "")
+    cut = chosen[: most * _WORD_CHARS]
+    return cut + (ellipsis if len(words) > most or len(cut) < len(chosen) else "")
 
 
 _HEADING = re.compile(
@@ -48,7 +48,7 @@ class Paragraph(NamedTuple):
 
 
 def idea_paragraphs(text: str) -> list[Paragraph]:
-    """Return the paragraphs of running text; a heading applies until the next one."""
+    """Return the paragraphs of running text, each with its heading. A heading applies until the next one."""
     found: list[Paragraph] = []
     heading = ""
     kind: ProposalPart = "other"

@@ -23,7 +23,7 @@ class Seat(NamedTuple):
 
 
 class Composition(rewards.Composition):
-    """Participants of a debate that can reach a decision. The source does not specify the number of rounds; two rounds
+    """Seats of a debate, at least one of them with a vote. The paper does not specify the number of rounds; two rounds
     let every seat reconsider once. A role with a single seat uses the temperature from the settings."""
 
     @model_validator(mode="after")
@@ -75,5 +75,7 @@ def composition(name: str, known: Mapping[str, Composition] = COMPOSITIONS) -> C
     """Return the composition with this name. Raises InputError that lists the known compositions."""
     found = known.get(name)
     if found is None:
-        raise InputError(f"There is no composition {name!r}.", f"Known are {', '.join(known)}.", field="judge")
+        raise InputError(
+            f"There is no composition {name!r}.", f"Known compositions: {', '.join(known)}.", field="judge"
+        )
     return found

@@ -1,4 +1,4 @@
-"""Patterns for templates that were not filled in and for instructions to the judges. They are bounded and run once per
+"""Patterns for templates that were not filled in and for instructions to the judges. Each is bounded and runs once per
 text."""
 
 import re
@@ -44,5 +44,5 @@ _ORDER = re.compile(
 
 
 def addresses_judge(text: str) -> bool:
-    """Return whether the text instructs the seats of a debate how to vote, or declares the verdict on itself."""
+    """Return whether the text tells the seats of a debate how to vote, or declares its own verdict."""
     return _ORDER.search(text) is not None

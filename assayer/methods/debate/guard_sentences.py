@@ -56,12 +56,12 @@ _FORMS = {
 
 
 class SentenceScores(NamedTuple):
-    """Log-odds relative to the threshold; a score above 0 counts."""
+    """Log-odds relative to the threshold. A score above 0 means that the property is detected."""
 
     order: float
     """Score for instructing the judges how to decide."""
     nothing: float
-    """Score for replacing an idea with text that has no content."""
+    """Score for having no content where an idea should be stated."""
 
 
 def sentences_of(text: str) -> Iterator[str]:
@@ -75,13 +75,14 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def orders_in(text: str) -> bool:
-    found = list(sentences_of(text))
-    return any(scores_of(item).order > longer(len(found)) for item in found)
+    """Return whether any sentence of the text sounds like an instruction to its judges."""
+    sentences = list(sentences_of(text))
+    return any(scores_of(item).order > longer(len(sentences)) for item in sentences)
 
 
 def longer(sentences: int) -> float:
-    """Return the score that a sentence in a long text must exceed: the more sentences, the more likely one sounds odd
-    by chance."""
+    """Return the score that a sentence must exceed in a text of this many sentences: the more sentences there are, the
+    more likely one of them sounds odd by chance."""
     return 1.5 * max(0.0, log(sentences / _USUAL)) if sentences else 0.0
 
 

@@ -59,7 +59,7 @@ def reward_without_judging(item: RewardItem, judge: str) -> Reward | None:
 
 
 def stopped_by(item: RewardItem) -> GuardStop | None:
-    """Return the first guard that stops the item, or None if the idea is worth an LLM call."""
+    """Return the reason of the first guard that stops the item, or None if the item should be judged."""
     if len(item.idea) > LONGEST_IDEA:
         return GuardStop(
             "too_long", f"The idea has {len(item.idea):,} characters; at most {LONGEST_IDEA:,} are judged."
@@ -67,7 +67,7 @@ def stopped_by(item: RewardItem) -> GuardStop | None:
     text, flags = sanitise(item.idea)
     checked = item.model_copy(update={"idea": text, "question": item.question[:LONGEST_REFERENCE]})
     if any(flag.kind in ("suspected_injection", "hidden_text") for flag in flags):
-        return GuardStop("orders", "The idea holds hidden text, or orders to whoever judges it.")
+        return GuardStop("orders", "The idea contains hidden text or instructions to its judges.")
     return next((stop for guard in _GUARDS if (stop := guard(checked)) is not None), None)
 
 
@@ -77,7 +77,7 @@ def _copied_abstract(item: RewardItem) -> GuardStop | None:
         return None
     return GuardStop(
         "copied_abstract",
-        f"The idea repeats {of_abstract:.0%} of the abstract word for word: a match that earns nothing, since the "
+        f"The idea repeats {of_abstract:.0%} of the abstract word for word. The match earns no reward, because the "
         "abstract leaked.",
         leakage=True,
     )
@@ -87,27 +87,25 @@ def _copied_question(item: RewardItem) -> GuardStop | None:
     if len(own_words(item.idea, item.question)) >= _FEWEST_OWN_WORDS:
         return None
     if own_words(item.idea, "") & own_words(item.question, ""):
-        return GuardStop("copied_question", "The idea says the question again and adds nothing to it.")
-    return GuardStop("placeholder", "The idea announces an idea and says nothing of it.")
+        return GuardStop("copied_question", "The idea repeats the question and adds nothing to it.")
+    return GuardStop("placeholder", "The idea announces an idea but does not describe it.")
 
 
-def _says_nothing(item: RewardItem) -> GuardStop | None:
-    """Return a stop if too few words of its own are left to the idea without the sentences that ask, repeat the
+def _without_content(item: RewardItem) -> GuardStop | None:
+    """Stop an idea that has too few words of its own, not counting sentences that are questions, repeat the research
     question or have no content."""
     copied, left = False, set[str]()
     for sentence in sentences_of(item.idea):
-        told, own = own_words(sentence, ""), own_words(sentence, item.question)
-        if (told and len(own) <= (1 - _COPIED_OF_SENTENCE) * len(told)) or sentence.endswith(("?", "？")):
+        words, own = own_words(sentence, ""), own_words(sentence, item.question)
+        if (words and len(own) <= (1 - _COPIED_OF_SENTENCE) * len(words)) or sentence.endswith(("?", "？")):
             copied = True
         elif scores_of(sentence).nothing <= 0:
             left |= own
         if len(left) >= _FEWEST_OWN_WORDS:
             return None
     if copied:
-        return GuardStop(
-            "copied_question", "The idea asks the question again, at most in other words, and answers nothing."
-        )
-    return GuardStop("placeholder", "The idea announces an idea and says nothing of it.")
+        return GuardStop("copied_question", "The idea repeats or rephrases the question and does not answer it.")
+    return GuardStop("placeholder", "The idea announces an idea but does not describe it.")
 
 
 Guard = Callable[[RewardItem], GuardStop | None]
@@ -124,14 +122,15 @@ _GUARDS: tuple[Guard, ...] = (
     _copied_abstract,
     _rule(
         "placeholder",
-        "A placeholder or filler stands where the idea should be.",
+        "The text is a placeholder or filler instead of an idea.",
         lambda idea: is_template(idea) or is_monotonous(idea),
     ),
     _rule(
         "too_short", f"The idea has fewer than {FEWEST_WORDS} words.", lambda idea: len(words_in(idea)) < FEWEST_WORDS
     ),
     _copied_question,
-    _says_nothing,
+    _without_content,
     _rule("method_list", "The idea lists methods and commits to none.", is_method_list),
 )
-"""Guards in the order of execution; those that tell most about an item come first."""
+"""Guards in the order in which they run: the most informative reason comes first, since only the first stop is
+reported."""

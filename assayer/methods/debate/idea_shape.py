@@ -24,9 +24,9 @@ _ANNOUNCING = frozenset(
     questions related research researchers results robust significant significantly simple solution solutions solve
     solves solving state-of-the-art study studying suggest system systems tackle task tasks technique techniques topic
     understand understanding various way ways will work works
-    """.split()  # noqa: SIM905 - a list of words reads better so
+    """.split()  # noqa: SIM905 - a block of words is easier to read than a list of strings
 )
-"""Words that occur in the announcement of any idea."""
+"""Words with which any idea can be announced, and which say nothing about its content."""
 
 
 def words_in(text: str) -> list[str]:
@@ -36,8 +36,8 @@ def words_in(text: str) -> list[str]:
 
 def own_words(text: str, question: str) -> frozenset[str]:
     """Return the distinct content words that occur neither in the question nor in typical announcements of an idea."""
-    told = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
-    return told - content_words(_UNSPACED_SIGN.sub(" ", question)) - set(_UNSPACED_SIGN.findall(question)) - _ANNOUNCING
+    own = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
+    return own - content_words(_UNSPACED_SIGN.sub(" ", question)) - set(_UNSPACED_SIGN.findall(question)) - _ANNOUNCING
 
 
 def is_monotonous(text: str) -> bool:
@@ -47,7 +47,7 @@ def is_monotonous(text: str) -> bool:
 
 
 _SHINGLE = 6
-"""Length in words of a shingle; two texts written independently share almost none."""
+"""Length of a shingle in words. Texts written independently of each other share almost no shingles of this length."""
 
 
 class SharedWording(NamedTuple):
@@ -74,7 +74,7 @@ _FEWEST_ITEMS = 12
 _LONGEST_ITEM = 6
 """Maximum words of a list item; the name of a method is short, a statement about it is not."""
 _LISTED = 0.7
-"""Minimum share of the text's words in short items for a list of methods."""
+"""Minimum share of a text's words that are in short items for the text to count as a list of methods."""
 _SAME_OPENING = 0.6
 _SHORT_SENTENCE = 9
 

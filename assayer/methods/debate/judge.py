@@ -21,9 +21,9 @@ from assayer_client.rewards import DebateTurn, Reward
 
 
 async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
-    """Judge an item by debate. A failed judge (no language model, an endpoint that is down, a spent budget, a lost
-    answer) gives an absent value with the reason and raises nothing. Calls and tokens are counted for this item; a
-    cache hit counts as a call and costs nothing."""
+    """Judge an item by debate. If the judge fails (no language model, an endpoint that is down, a spent budget, a
+    failed request), the value is absent with the reason, and nothing is raised. Calls and tokens are counted for this
+    item; a cache hit counts as a call and costs nothing."""
     reward = reward_without_judging(item, composition.name)
     if reward is not None:
         return reward
@@ -70,11 +70,11 @@ async def _speak(
     try:
         answer = await ask(llm, seat_task(composition, seat), own, run)
     except (LlmError, BudgetExhausted, PartUnavailable) as error:
-        return lost_turn(question.round, seat, _why(error))
+        return lost_turn(question.round, seat, _failure_sentence(error))
     return spoken_turn(item, question.round, seat, answer)
 
 
-def _why(error: AssayerError) -> str:
+def _failure_sentence(error: AssayerError) -> str:
     reason = error.reason
     return f"{reason[0].upper()}{reason[1:]}."
 
@@ -101,7 +101,7 @@ def _reward(
 
 def _cost(journal: Journal) -> float | Absent:
     if any(faults for _, faults in journal.failed_calls):
-        return Absent(reason="An answer was lost on the way, and what its attempts cost stands in the ledger alone.")
+        return Absent(reason="An LLM request failed, and the cost of its attempts is recorded only in the ledger.")
     return cost_of(call for call in journal.calls if not call.cached)
 
 
@@ -119,12 +119,12 @@ def _reason(outcome: DebateOutcome, transcript: tuple[DebateTurn, ...]) -> str:
         case "disagreed":
             votes = _votes_in(number, transcript)
             return (
-                f"No agreement by round {number}, the last ({votes.count('match')} of {len(votes)} votes for a match): "
+                f"No agreement by the last round, {number} ({votes.count('match')} of {len(votes)} votes for a match): "
                 f"it does not match. {_last_words(transcript)}"
             )
         case "lost":
             seat, reason = next((turn, turn.vote.reason) for turn in transcript[::-1] if isinstance(turn.vote, Absent))
-            return f"The answer of {seat.role} {seat.seat} in round {number} was lost. {reason}"
+            return f"There is no answer from {seat.role} {seat.seat} in round {number}. {reason}"
 
 
 def _votes_in(number: int, transcript: tuple[DebateTurn, ...]) -> list[str]:

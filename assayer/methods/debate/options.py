@@ -24,7 +24,7 @@ class ViewpointJudge(Frozen):
     """Minimum nearness for a match: the lowest value at which 97 of 100 matches in the half used for fitting were
     correct."""
     fitted_for: str = "all-MiniLM-L6-v2"
-    """Embedding model of the threshold."""
+    """Embedding model for which the threshold was fitted."""
 
 
 class DebateOptions(Frozen):

@@ -85,7 +85,7 @@ class Debate:
         that these seats are not allowed to cast."""
         seats = self.speaking
         if len(ballots) != len(seats):
-            raise ValueError(f"{len(seats)} seats speak next, and {len(ballots)} ballots were cast.")
+            raise ValueError(f"{len(seats)} seats speak next, but {len(ballots)} ballots were cast.")
         for seat, ballot in zip(seats, ballots, strict=True):
             if ballot not in _ALLOWED[seat.role == "moderator"]:
                 raise ValueError(f"{seat.role} {seat.number} cannot cast {ballot!r}.")

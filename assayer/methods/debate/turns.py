@@ -35,14 +35,14 @@ def spoken_turn(item: RewardItem, number: int, seat: Seat, answer: Any) -> Spoke
     """Convert an answer to a turn. `answer` has the type of the seat's role; `item` holds the texts as shown to the
     seat."""
     if isinstance(answer, ModeratorAnswer):
-        said = [f"What the idea proposes: {answer.proposes}", answer.guidance]
-        turn = _turn(number, seat, Absent(reason=NO_VOTE), said, ())
+        guidance = [f"What the idea proposes: {answer.proposes}", answer.guidance]
+        turn = _turn(number, seat, Absent(reason=NO_VOTE), guidance, ())
         return Spoken(answer.decision, turn)
-    lines, pairs = _said(answer)
+    lines, pairs = _lines_and_quotes(answer)
     return Spoken(answer.vote, _turn(number, seat, answer.vote, lines, _checked(item, pairs)))
 
 
-def _said(answer: Any) -> tuple[list[str], list[_Quoting]]:
+def _lines_and_quotes(answer: Any) -> tuple[list[str], list[_Quoting]]:
     match answer:
         case AnalystAnswer():
             elements = [
@@ -59,7 +59,7 @@ def _said(answer: Any) -> tuple[list[str], list[_Quoting]]:
         case EvaluatorAnswer():
             weighed = [item.comparison for item in answer.evidence]
             return [*weighed, answer.summary, answer.argument], list(answer.evidence)
-    raise TypeError(f"{type(answer).__name__} is no answer of a seat.")
+    raise TypeError(f"{type(answer).__name__} is not the answer type of any voting seat.")
 
 
 def _turn(
@@ -91,7 +91,7 @@ def _checked(item: RewardItem, pairs: Iterable[_Quoting]) -> Iterator[DebateQuot
 
 
 def checked_quote(item: RewardItem, source: Literal["idea", "abstract"], words: str) -> DebateQuote:
-    """Return the quote, cut from its source if its words were found there."""
+    """Return the quote in the source's own wording, or marked as not found."""
     text = item.idea if source == "idea" else item.abstract
     spans = next(find_quote(words, text), None) if stands_in(words, text) else None
     if spans is None:

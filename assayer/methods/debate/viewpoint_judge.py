@@ -21,18 +21,18 @@ _MOST_VIEWPOINTS = 40
 
 
 async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: ViewpointJudge) -> Reward:
-    """Return a reward of 1 if the nearness reaches the judge's threshold, else 0. `similarity` is the nearness. The
-    reward is absent if the embedding model is not the one that the threshold was fitted for, because its cosines
-    differ."""
+    """Return a reward of 1 if the nearness reaches the judge's threshold, else 0. The reward's `similarity` is the
+    nearness. The value is absent if the embedding model is not the one for which the threshold was fitted, because its
+    cosines differ."""
     reward = reward_without_judging(item, judge.name)
     if reward is not None:
         return reward
     if embedder.name != judge.fitted_for:
-        reason = f"The threshold was fitted for {judge.fitted_for}, and the embedding model here is {embedder.name}."
+        reason = f"The threshold was fitted for {judge.fitted_for}, but the embedding model is {embedder.name}."
         return Reward(value=Absent(reason=reason), reason=reason, judge=judge.name)
     found = await nearness(clean_text(item.idea), clean_text(item.abstract), embedder)
     meets = found >= judge.threshold
-    reason = f"The idea's nearness to the reference is {found:.2f}; {judge.threshold:.2f} is a match."
+    reason = f"The idea's nearness to the reference is {found:.2f}; a match needs {judge.threshold:.2f}."
     return Reward(value=1 if meets else 0, reason=reason, judge=judge.name, similarity=round(found, 4))
 
 

@@ -48,7 +48,8 @@ def _promising(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
 def _effect(
     place: int, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, scores: NDArray[np.float64], judge: GraphJudge
 ) -> NDArray[np.float64]:
-    """Return how much the viewpoint adds to the score of each class; zeros if this cannot be determined."""
+    """Return how much the viewpoint adds to the score of each class, shape (classes,); 0 if it is the idea's only
+    viewpoint or the idea has no score."""
     if len(viewpoints) == 1:
         return np.zeros_like(scores)
     without = judge.score(placed, (place, viewpoints[place]))

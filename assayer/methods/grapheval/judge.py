@@ -26,7 +26,7 @@ from assayer.ports import Vectors
 
 _NEARLY_THE_SAME_COSINE = 0.8
 """Minimum cosine at which two viewpoints count as nearly identical."""
-_NOT_CHOSEN = Absent(reason="this scorer was set in the options, or nothing was trained: none was chosen.")
+_NOT_CHOSEN = Absent(reason="no scorer was chosen, because it is set in the options or no model was trained.")
 _MOST_REFITS = 8
 """Maximum number of cached refits. There is one refit for each set of ideas that is allowed for learning, such as the
 ideas before a cutoff."""
@@ -45,8 +45,8 @@ class PlacedIdea(NamedTuple):
     text: str
     """Title and text of the idea."""
     fitted: FittedLogistic | None = None
-    """Regression trained only on what the idea may be judged by; None if there is no regression or fewer than two
-    outcomes."""
+    """Regression trained only on the ideas allowed for learning; None if there is no regression, or if these ideas have
+    fewer than two outcomes."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,18 @@ class GraphJudge:
         """Check the calibration. Raises ConfigurationError if it belongs to a different scorer, graph or embedding."""
         if isinstance(self.calibration, Absent):
             return
-        plan, made = self.contents.plan, self.calibration
-        for what, of_calibration, here in (
-            ("scorer", made.scorer, self.scorer_name),
-            ("embedding model", made.provenance.embedding, plan.embedder),
-            ("outcomes", ", ".join(made.classes), ", ".join(plan.classes)),
-            ("viewpoints", made.provenance.viewpoints_by, plan.maker),
+        plan, calibration = self.contents.plan, self.calibration
+        for setting, fitted_for, current in (
+            ("scorer", calibration.scorer, self.scorer_name),
+            ("embedding model", calibration.provenance.embedding, plan.embedder),
+            ("outcomes", ", ".join(calibration.classes), ", ".join(plan.classes)),
+            ("viewpoints", calibration.provenance.viewpoints_by, plan.maker),
         ):
-            if of_calibration != here:
+            if fitted_for != current:
                 raise ConfigurationError(
-                    f"The calibration {made.name!r} was fitted for another {what}: {of_calibration}; now it is {here}.",
-                    "Fit it again: assayer graph train.",
+                    f"The calibration {calibration.name!r} does not match the {setting}: it was fitted for "
+                    f"{fitted_for}, but the current value is {current}.",
+                    "Fit it again with `assayer graph train`.",
                 )
 
     @property
@@ -92,34 +93,35 @@ class GraphJudge:
     def score(self, placed: PlacedIdea, without: tuple[int, Viewpoint] | None = None) -> NDArray[np.float64]:
         """Return the scores before calibration, shape (classes,), or NaN if no score is possible. `without`
         leaves out one of the idea's viewpoints; the idea must have others."""
-        around = placed.subgraph if without is None else without_viewpoint(placed.subgraph, without[0])
+        subgraph = placed.subgraph if without is None else without_viewpoint(placed.subgraph, without[0])
         if self.model is None or self.model.fitted is None:
-            return around.score(self.scorer)
+            return subgraph.score(self.scorer)
         fitted = placed.fitted
         if fitted is None:
             return np.full(len(self.contents.plan.classes), np.nan)
         if fitted.kind == "mean viewpoint":
-            told = fitted.of_vectors(idea_vectors(around.graph)[[around.row]])
+            rows = fitted.of_vectors(idea_vectors(subgraph.graph)[[subgraph.row]])
         else:
             text = placed.text
             if without is not None:
                 text = " ".join(text.split()).replace(without[1].words, " ", 1)
-            told = fitted.of_texts([text])
-        scores: NDArray[np.float64] = told[0]
+            rows = fitted.of_texts([text])
+        scores: NDArray[np.float64] = rows[0]
         return scores
 
     async def prepared(self, placed: PlacedIdea) -> PlacedIdea:
         """Return the idea with the regression that `score` needs. It is fitted in a thread, because the seconds that
         this takes would block other evaluations. Concurrent requests for the same regression share one fit."""
-        everything = self.model.fitted if self.model else None
-        if everything is None or placed.known[self.contents.arrays.labels != UNKNOWN].all():
-            return placed._replace(fitted=everything)
+        fitted_on_all = self.model.fitted if self.model else None
+        if fitted_on_all is None or placed.known[self.contents.arrays.labels != UNKNOWN].all():
+            return placed._replace(fitted=fitted_on_all)
         key = placed.known.tobytes()
         if key not in self._refits:
             while len(self._refits) >= _MOST_REFITS:
                 self._refits.pop(next(iter(self._refits)))
-            self._refits[key] = asyncio.create_task(asyncio.to_thread(self._refit, placed.known, everything.kind))
-        return placed._replace(fitted=await asyncio.shield(self._refits[key]))  # others may wait for it
+            self._refits[key] = asyncio.create_task(asyncio.to_thread(self._refit, placed.known, fitted_on_all.kind))
+        # Other callers may wait for the same fit, so cancelling this call must not cancel it.
+        return placed._replace(fitted=await asyncio.shield(self._refits[key]))
 
     def _refit(self, known: NDArray[np.bool_], kind: FeatureKind) -> FittedLogistic | None:
         """Return a regression fitted without the unknown ideas: those after a cutoff, and the idea itself."""
@@ -150,8 +152,8 @@ class GraphJudge:
         )
 
     def known_by(self, cutoff: int) -> NDArray[np.bool_]:
-        """Return a mask, shape (ideas,), of the ideas known on the cutoff day, counted from 1970-01-01. If the day is
-        UNKNOWN, all ideas are known; otherwise undated ideas are not."""
+        """Return a mask, shape (ideas,), of the ideas known on the cutoff day. `cutoff` is in days since 1970-01-01. If
+        it is UNKNOWN, all ideas are known; otherwise undated ideas are not."""
         dates = self.contents.arrays.dates
         known: NDArray[np.bool_] = (dates != UNKNOWN) & (dates <= cutoff)
         return known | (cutoff == UNKNOWN)
@@ -170,8 +172,8 @@ class GraphJudge:
         """Find the neighbours of an idea's viewpoints among the ideas known on the cutoff day, excluding the idea
         itself.
 
-        The cutoff is counted in days from 1970-01-01, or UNKNOWN. The idea is assumed to have been written on that day,
-        the latest possible one. `text` is the part of the idea that is read; by default, all of it."""
+        `cutoff` is in days since 1970-01-01, or UNKNOWN. The idea is assumed to have been written on that day, the
+        latest possible one. `text` is the part of the idea that is read; by default, all of it."""
         arrays, plan = self.contents.arrays, self.contents.plan
         allowed = self.known_by(cutoff)
         same_ideas: list[LabelledIdea] = []
@@ -188,7 +190,7 @@ class GraphJudge:
                 break
             same_ideas += [self.contents.ideas[row] for row in new]
             allowed[new] = False
-        # Cosines of 0 and below make no edge and are no evidence.
+        # A cosine of 0 or below makes no edge and does not count as evidence.
         found = NearestViewpoints(np.where(found.cosines > 0, found.rows, -1), found.cosines)
         subgraph = IdeaSubgraph.of(self._subgraphs, found, vectors, inside, cutoff, allowed[arrays.idea_of])
         read = titled_text(idea.title, idea.text if text is None else text)

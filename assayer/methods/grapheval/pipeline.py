@@ -26,14 +26,16 @@ from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
 _NO_CORPUS = Absent(reason="GraphEval compares with labelled ideas, not with a corpus of papers.")
 _WEAK_SIGNAL = (
-    "This verdict is based on how much the idea sounds like ideas with a known outcome. That says little about "
-    "quality: on real decisions such scores do hardly better than the base rates alone. Read the "
-    "neighbours; take the probabilities as what the past says about ideas that sound like this one."
+    "This verdict is based on how similar the idea's text is to ideas with a known outcome. That says little about "
+    "quality: on real decisions, such scores are hardly better than the base rates alone. Read the neighbours, and "
+    "take the probabilities as the past record of ideas that sound like this one."
 )
-_NO_BETTER_THAN_LENGTH = "on ideas held out nothing told outcomes apart better than the length of the text does."
+_NO_BETTER_THAN_LENGTH = (
+    "on held-out ideas, the length of the text separates outcomes at least as well as the chosen scorer."
+)
 _ABSTENTIONS: dict[AbstentionReason, str] = {
     "nothing known": "the probabilities differ from the base rates by no more than their uncertainty.",
-    "undecided": "the most probable outcomes cannot be told apart.",
+    "undecided": "the two most probable outcomes cannot be distinguished.",
     "unanswered": "no viewpoint of this idea is close enough to one with a known outcome.",
 }
 
@@ -107,7 +109,7 @@ async def _extract_viewpoints(context: EvaluationContext[GraphEvalOptions], judg
     run.journal.record_dropped("viewpoint", f"beyond the first {options.viewpoints}", max(0, beyond))
     if not extracted.viewpoints:
         raise InputError(
-            f"{context.idea.source} holds no statement that could be compared.", "Write at least one whole sentence."
+            f"{context.idea.source} contains no statement to compare.", "Write at least one complete sentence."
         )
     return extracted.model_copy(update={"viewpoints": extracted.viewpoints[: options.viewpoints]})
 
@@ -116,7 +118,7 @@ async def _embed(extracted: Viewpoints, backends: Backends, judge: GraphJudge) -
     plan = judge.contents.plan
     if backends.embedder.name != plan.embedder:
         raise ConfigurationError(
-            f"The graph {plan.name!r} was made with the embedding model {plan.embedder}; this program uses "
+            f"The graph {plan.name!r} was made with the embedding model {plan.embedder}, but the configured model is "
             f"{backends.embedder.name}.",
             "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build another graph.",
         )
@@ -151,38 +153,38 @@ def _calibrated_decision(
 def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Absent:
     if isinstance(calibration, Absent):
         return calibration
-    made = calibration.provenance
-    files = ", ".join(file.name for file in made.files)
-    ideas = sum(made.counts.values())
-    return f"{calibration.name}, {made.made_at:%Y-%m-%d}: {ideas} ideas of {files or 'the graph'}, {made.split}"
+    source = calibration.provenance
+    files = ", ".join(file.name for file in source.files)
+    ideas = sum(source.counts.values())
+    return f"{calibration.name}, {source.made_at:%Y-%m-%d}: {ideas} ideas from {files or 'the graph'}, {source.split}"
 
 
 def _notices(verdict: Verdict) -> tuple[Notice, ...]:
-    """Return the notices that must be read before a verdict."""
-    weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_worth(verdict.choice)}".strip())
+    """Return the notices that a reader needs before the verdict."""
+    weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_measured_quality(verdict.choice)}".strip())
     if verdict.maker == verdict.graph.maker:
         return (weak, *repetition_notice(verdict.repeats))
     text = (
-        f"The graph's viewpoints were extracted by {verdict.graph.maker}, those of this idea by {verdict.maker}: "
-        "viewpoints from different methods look less alike, whatever they say."
+        f"The graph's viewpoints were extracted by {verdict.graph.maker}, those of this idea by {verdict.maker}. "
+        "Viewpoints from different extractors look less similar, whatever their content."
     )
     return weak, Notice(kind="other_viewpoints", text=text), *repetition_notice(verdict.repeats)
 
 
-def _worth(choice: ScorerChoice | Absent) -> str:
-    """Return the measured quality of the chosen scorer, in two sentences."""
+def _measured_quality(choice: ScorerChoice | Absent) -> str:
+    """Return the measured quality of the chosen scorer, in words."""
     if isinstance(choice, Absent):
         return ""
     figure, by_name = choice.held_out, {item.name: item for item in choice.compared}
-    worth = (
-        f"The probabilities are by {choice.chosen}, chosen among {len(by_name)} scorers; on {choice.ideas:,} ideas "
-        f"that took no part ({choice.split}) such a choice tells outcomes apart with an AUROC of {figure.auroc:.2f} "
-        f"(95 %: {figure.low:.2f} to {figure.high:.2f}; 0.5 is chance)."
+    quality = (
+        f"The probabilities come from {choice.chosen}, chosen among {len(by_name)} scorers. On {choice.ideas:,} "
+        f"held-out ideas ({choice.split}), scorers chosen in this way separate outcomes with an AUROC of "
+        f"{figure.auroc:.2f} (95 % interval: {figure.low:.2f} to {figure.high:.2f}; 0.5 is chance)."
     )
     if not choice.unbeaten:
-        return worth
+        return quality
     simple = " or ".join(f"{name} ({by_name[name].auroc:.2f})" for name in choice.unbeaten)
-    return f"{worth} That is not shown to be better than {simple}."
+    return f"{quality} This is not shown to be better than {simple}."
 
 
 def _is_beaten_by_length(choice: ScorerChoice | Absent) -> bool:

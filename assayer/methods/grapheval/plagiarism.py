@@ -145,9 +145,9 @@ def _paraphrase(
         for other, places in nearest.items()
         if len(places) >= half
     }
-    likeness = {other: sum(item.cosine for _, item in some) / half for other, some in halves.items()}
-    closest = max(likeness, key=lambda other: (likeness[other], other), default=None)
-    if closest is None or likeness[closest] < limits.paraphrase:
+    mean_cosines = {other: sum(item.cosine for _, item in nearer) / half for other, nearer in halves.items()}
+    closest = max(mean_cosines, key=lambda other: (mean_cosines[other], other), default=None)
+    if closest is None or mean_cosines[closest] < limits.paraphrase:
         return None
     share = half / len(texts)
     pairs = (

@@ -1,5 +1,5 @@
-"""Detection of an evaluated idea that repeats an idea in the graph, based on the neighbours that support its
-verdict."""
+"""Detection of repetition: whether an evaluated idea repeats an idea in the graph, based on the neighbours that support
+its verdict."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
 from assayer.methods.grapheval.plagiarism import LIMITS_BY_EMBEDDER, NearbyViewpoint, resemblance_to_neighbours
 from assayer.models import Absent, IdeaId, Notice, RepeatedIdea, RepeatedViewpoint
 
-_NO_LIMITS = Absent(reason="no limits of likeness are known for this embedding model.")
+_NO_LIMITS = Absent(reason="no similarity limits are known for this embedding model.")
 _KINDS = {
     "same": "the graph already contains it with the same title or text; that record was left out",
     "copy": "{share:.0%} of its statements occur there nearly word for word",
@@ -60,5 +60,5 @@ def repetition_notice(repeated: RepeatedIdea | Absent | None) -> tuple[Notice, .
     if not isinstance(repeated, RepeatedIdea):
         return ()
     why = _KINDS[repeated.kind].format(share=repeated.share)
-    text = f"This idea repeats “{repeated.title}” ({repeated.idea}): {why}. Compare them: a resemblance is no proof."
+    text = f"This idea repeats “{repeated.title}” ({repeated.idea}): {why}. Compare them: a resemblance is not proof."
     return (Notice(kind="repeated_idea", text=text),)

@@ -33,14 +33,14 @@ def plagiarise(
     swapped: float = 1 / 3,
     sources: NDArray[np.integer] | None = None,
 ) -> tuple[PlagiarisedIdea, ...]:
-    """Plagiarise `count` different ideas, by default well-judged ones (any label but the worst). `swapped` is the share
-    of viewpoints that the last two kinds of plagiarism replace, at least one viewpoint; a copy replaces none. Raises
-    InputError if too few ideas in the graph can be plagiarised."""
+    """Plagiarise `count` different ideas: those in `sources`, or by default any with a label other than the worst.
+    `swapped` is the share of viewpoints that the last two kinds of plagiarism replace, at least one viewpoint; a copy
+    replaces none. Raises InputError if too few ideas in the graph can be plagiarised."""
     sizes = np.bincount(graph.idea_of, minlength=len(graph.ideas))
     wanted = np.flatnonzero(graph.labels > 0) if sources is None else np.asarray(sources)
     usable = wanted[sizes[wanted] >= 2]
     if len(usable) < count or len(graph.ideas) < 2:
-        raise InputError(f"{len(usable)} ideas can be plagiarised where {count} were asked for.")
+        raise InputError(f"Only {len(usable)} ideas can be plagiarised, but {count} were requested.")
     generator = np.random.default_rng([seed, PLAGIARISM_KINDS.index(trick)])
     chosen = generator.choice(usable, count, replace=False)
     return tuple(_plagiarise_one(graph, trick, int(source), swapped, generator) for source in chosen)
@@ -73,8 +73,8 @@ def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphAr
     ]
     plagiarised = [
         item
-        for trick, many in zip(PLAGIARISM_KINDS, parts, strict=True)
-        for item in plagiarise(graph, trick, many, seed)
+        for trick, part in zip(PLAGIARISM_KINDS, parts, strict=True)
+        for item in plagiarise(graph, trick, part, seed)
     ]
     if not plagiarised:
         return graph

@@ -34,7 +34,7 @@ class Scale(Frozen):
     @model_validator(mode="after")
     def _has_width(self) -> "Scale":
         if not self.min < self.max:
-            raise ValueError(f"the scale runs from {self.min:g} to {self.max:g}; its end must lie above its start")
+            raise ValueError(f"the scale runs from {self.min:g} to {self.max:g}; max must be greater than min")
         return self
 
 
@@ -48,7 +48,7 @@ class Band(Frozen):
 
 class RubricDimension(Frozen):
     name: str = Field(
-        pattern=r"^[a-z][a-z0-9_ -]{1,38}[a-z0-9]$", description="Lower-case; how files and options speak of it."
+        pattern=r"^[a-z][a-z0-9_ -]{1,38}[a-z0-9]$", description="Lower-case name used in files and options."
     )
     title: str = Field(min_length=2, max_length=60)
     question: str = Field(min_length=20, max_length=400)
@@ -73,23 +73,25 @@ class RubricDimension(Frozen):
     @classmethod
     def _is_free(cls, name: str) -> str:
         if name in _RESERVED_NAMES:
-            raise ValueError(f"{name!r} is the name of another part of the report; choose another")
+            raise ValueError(f"{name!r} is the name of another part of the report; choose a different name")
         return name
 
     @model_validator(mode="after")
     def _bands_cover_the_scale(self) -> "RubricDimension":
         for band in self.bands:
             if band.low > band.high:
-                raise ValueError(f"the band {band.low:g} to {band.high:g} ends before it begins")
+                raise ValueError(f"the band {band.low:g} to {band.high:g} is reversed; low must not exceed high")
         first, last = self.bands[0], self.bands[-1]
         if first.high != self.scale.max or last.low != self.scale.min:
             raise ValueError(
-                "the bands must run from the best to the worst and cover the scale: they begin at "
-                f"{first.high:g} and end at {last.low:g}, the scale at {self.scale.max:g} and {self.scale.min:g}"
+                "the bands must be listed from best to worst and cover the scale: they run from "
+                f"{first.high:g} to {last.low:g}, but the scale runs from {self.scale.max:g} to {self.scale.min:g}"
             )
         for upper, lower in pairwise(self.bands):
             if lower.high >= upper.low:
-                raise ValueError(f"the bands from {upper.low:g} and up to {lower.high:g} overlap or are out of order")
+                raise ValueError(
+                    f"the band from {upper.low:g} up and the band up to {lower.high:g} overlap or are out of order"
+                )
             if upper.low - lower.high > _WIDEST_GAP:
                 raise ValueError(f"no band covers the scores between {lower.high:g} and {upper.low:g}")
         return self
@@ -153,18 +155,21 @@ def resolve_dimensions(
     if isinstance(given, Path):
         return load_dimensions(given)
     if not given:
-        raise InputError("No dimension is given to judge.", "Leave the option out for the built-in ones.")
+        raise InputError("The list of dimensions is empty.", "Omit the option to use the built-in dimensions.")
     require_distinct([item.name for item in given], "dimension", "the dimensions given")
     return given
 
 
 def _kept_dimensions(names: Any, file: str) -> tuple[RubricDimension, ...]:
     if not isinstance(names, list):
-        raise InputError(f"{file}: keep is not a list of dimensions.", f'Write keep = ["{BUILT_IN_DIMENSIONS[0]}"].')
+        raise InputError(
+            f"{file}: keep must be a list of dimension names.",
+            f'For example, write keep = ["{BUILT_IN_DIMENSIONS[0]}"].',
+        )
     unknown = [item for item in names if item not in BUILT_IN_DIMENSIONS]
     if unknown:
         raise InputError(
-            f"{file}: keep names no built-in dimension: {', '.join(map(repr, unknown))}.",
-            f"Built in are {', '.join(BUILT_IN_DIMENSIONS)}.",
+            f"{file}: keep lists names that are not built-in dimensions: {', '.join(map(repr, unknown))}.",
+            f"The built-in dimensions are {', '.join(BUILT_IN_DIMENSIONS)}.",
         )
     return tuple(item for item in built_in_dimensions() if item.name in names)

@@ -19,7 +19,7 @@ class ReadSource(Frozen):
     text: str
     """Sanitised text read from the source; quotes must come from it."""
     places: tuple[ShownPlace, ...] = ()
-    """Origins of the spans of the text."""
+    """Places in the source from which the spans of the text come."""
     score: float
     """Combined score `α·semantic + (1−α)·judge`, 0 to 10."""
     full_text: bool = False
@@ -34,9 +34,9 @@ class Grounding(Frozen):
     paper_id: PaperId
     stance: Literal["supports", "contradicts"]
     analysis: str
-    """Analysis that cites by marker and not by a prompt's label."""
+    """Analysis; it cites papers by markers, not by labels of a prompt."""
     quote: Quoted | None
-    """Quote of the source, or None if the answer quoted nothing."""
+    """Quote from the source, or None if the answer contains no quote."""
 
 
 class EvidencePack(Frozen):
@@ -66,10 +66,10 @@ class BoardResult(Frozen):
 
     summary: Summary
     parts: tuple[Part, ...]
-    """Part for each dimension; a score is absent with a reason if no reviewer could judge the dimension."""
+    """One part per dimension; its score is absent, with the reason, if no reviewer could judge the dimension."""
     notices: tuple[Notice, ...] = ()
     board: BoardRecord | None = None
-    """Record of the reviewers and of what they saw; copied to the report."""
+    """Record of the reviewers and the evidence that they saw; copied to the report."""
 
 
 class ReviewBoard(Protocol):

@@ -19,34 +19,34 @@ from assayer.run.concurrency import gather_settled
 async def ground(
     context: EvaluationContext[InnoEvalOptions], digest: str, parts: Sequence[IdeaPart], sources: Sequence[ReadSource]
 ) -> tuple[Grounding, ...]:
-    """Ground the parts in the sources, ordered by part and then by source. Groundings of a failed call are counted
-    as lost."""
+    """Ground the parts in the sources, ordered by part and then by source. Sources of a failed request are journalled
+    and have no groundings."""
     run, options = context.run, context.options
     items = [source_item(source) for source in sources]
     batched = evidence_batches(items, options.grounded_per_call, options.grounded_chars)
     shown = labelled_parts(parts)
     names = {part.label: part.name for part in shown}
 
-    async def one(batch: tuple[EvidenceItem, ...]) -> list[Grounding]:
+    async def ground_batch(batch: tuple[EvidenceItem, ...]) -> list[Grounding]:
         answer = await context.ask(GROUNDING, GroundingQuestion(digest=digest, parts=shown, evidence=batch))
-        given = {item.label: item for item in batch}
+        by_label = {item.label: item for item in batch}
         return [
-            _grounding(names[grounded.part], grounded, given[item.label])
+            _grounding(names[grounded.part], grounded, by_label[item.label])
             for item in answer.finds
             for grounded in item.groundings
         ]
 
-    outcomes = await gather_settled(batched, one)
+    outcomes = await gather_settled(batched, ground_batch)
     found = [
         grounding
-        for some in run.keep_successes(outcomes, "found source to be matched to the idea", [len(b) for b in batched])
-        for grounding in some
+        for groundings in run.keep_successes(outcomes, "source to match to the idea", [len(b) for b in batched])
+        for grounding in groundings
     ]
-    place = {part.name: number for number, part in enumerate(parts)}
+    part_order = {part.name: number for number, part in enumerate(parts)}
     distinct = {(entry.part, entry.paper_id, entry.stance): entry for entry in reversed(found)}
     run.journal.record_dropped("grounding", "the source was already matched to this part", len(found) - len(distinct))
-    order = {source.paper.id: number for number, source in enumerate(sources)}
-    return tuple(sorted(distinct.values(), key=lambda entry: (place[entry.part], order[entry.paper_id])))
+    source_order = {source.paper.id: number for number, source in enumerate(sources)}
+    return tuple(sorted(distinct.values(), key=lambda entry: (part_order[entry.part], source_order[entry.paper_id])))
 
 
 def _grounding(part: str, grounded: GroundedPart, item: EvidenceItem) -> Grounding:
@@ -65,7 +65,7 @@ BACKGROUND = "background"
 def background_part(pack: EvidencePack, search: str) -> Part:
     """Return the background part, with papers as markers. `search` describes how they were found."""
     unscored = Absent(
-        reason=f"The background is the evidence that the board judges by; it has no score of its own. {search}"
+        reason=f"The background is the evidence on which the board judges; it has no score of its own. {search}"
     )
     return Part(
         name=BACKGROUND,

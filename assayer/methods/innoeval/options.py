@@ -30,7 +30,7 @@ class BoardOptions(Frozen):
     """Fitted thresholds: a file, or the name of a calibration stored by `assayer calibrate`. Without them the
     report has scores but no decision."""
     long_idea_chars: int = Field(default=15_000, ge=1)
-    """Minimum length in characters of an idea for each dimension to be judged only on the sections relevant to it."""
+    """Length in characters from which an idea is judged by section: for each dimension, only the relevant sections."""
     section_chars: int = Field(default=20_000, ge=1_000)
     """Maximum characters of the sections shown for one dimension."""
     excerpt_chars: int = Field(default=700, ge=100)

@@ -29,7 +29,7 @@ def no_reviewers_error() -> NoFallback:
     """Return the error to raise if no language model is configured."""
     return NoFallback(
         "InnoEval needs a language model: its reviewers are language models.",
-        "Configure one, or use --method scholareval or --method grapheval, which work without.",
+        "Configure one, or use --method scholareval or --method grapheval, which work without one.",
     )
 
 
@@ -85,7 +85,7 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
     selected = await search.best_sources(six_tuple.parts)
     run.report_progress("innoeval", 2, _STAGES)
     before = await reading.read(selected, "before")
-    covered = field_coverage(fit.level, run.journal.near_remote_papers)  # every search that judges is done
+    covered = field_coverage(fit.level, run.journal.near_remote_papers)  # all searches for the board are done
 
     async def read_later_sources() -> tuple[ReadSource, ...]:
         return await reading.read(await search.later_sources(), "after")

@@ -20,8 +20,8 @@ def on_one_line(text: str) -> str:
 
 
 def clean_text(text: str, paper: Paper, run: Run, limit: int) -> str:
-    """Return at most `limit` sanitised characters, with the middle left out. Texts that contain instructions are
-    recorded in the journal."""
+    """Return at most `limit` sanitised characters; if the text is longer, its middle is left out. Texts that contain
+    instructions are recorded in the journal."""
     text, flags = sanitise(text[: limit * 4])
     run.journal.check_for_suspicion(paper, flags)
     return shortened(text.strip(), limit)
@@ -72,6 +72,6 @@ def _cut(source: ReadSource, chars: int) -> EvidenceItem:
     item = source_item(source)
     if len(item.text) <= chars:
         return item
-    # Beyond the omission, the place that a word comes from is unknown if there are several.
+    # After the omitted middle, the place of a word is known only if the whole text has a single place.
     places = item.places if len(item.places) == 1 else ()
     return item.model_copy(update={"text": shortened(item.text, chars), "places": places})

@@ -123,7 +123,7 @@ def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
     finds = [item.label for item in question.evidence]
     complaints = unknown_labels((step.label for step in answer.steps), finds, "find")
     answered = (step.weakness for step in answer.steps if step.weakness is not None)
-    if known := [weakness.label for weakness in question.weaknesses]:  # if there are none, a label does no harm
+    if known := [weakness.label for weakness in question.weaknesses]:  # without weaknesses, labels are ignored
         complaints += unknown_labels(answered, known, "weakness")
     return complaints
 

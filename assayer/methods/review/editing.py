@@ -1,5 +1,5 @@
-"""Conversion of the editor's answer to a review. Labels are resolved, and repetitions and statements that no passage
-supports are removed."""
+"""Conversion of the editor's answer to a review. Labels are resolved; repeated findings and citations that failed the
+support check are removed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,8 +43,8 @@ from assayer.models import (
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part", "missing_comparison")
 _APPARATUS_WORDS = 110
-"""Number of words on the page apart from the editor's text and from passages and named works: headings, numbers, hints
-and the table of scores."""
+"""Number of words that the page has in addition to the editor's text, passages and named works: headings, numbers,
+hints and the table of scores."""
 _CITED_PASSAGES, _PASSAGE_WORDS = 10, 11
 _REFERRED_WORKS, _WORK_WORDS = 5, 5
 """Number of passages and named works to which a page usually refers, and the number of words that each takes there."""
@@ -65,11 +65,12 @@ class Passages:
         return cls({f"E{number}": passage for number, passage in enumerate(passages, start=1)})
 
     def about(self, point: str) -> list[str]:
-        """Return the labels of the passages that were read for a point and support the statement derived from them."""
+        """Return the labels of the passages that were read for a point and that `borne_out` accepts."""
         return self.borne_out([label for label, passage in self.by_label.items() if point in passage.points])
 
     def borne_out(self, labels: Sequence[str]) -> list[str]:
-        """Return the labels, each once, of known passages whose text supports the statement derived from them."""
+        """Return the labels of known passages, without duplicates. Passages whose text does not support the statement
+        derived from them are left out; passages that could not be checked are kept."""
         known = {label: self.by_label[label].quote.support for label in labels if label in self.by_label}
         return [
             label
@@ -84,7 +85,7 @@ async def ask_editor(
     literature: LiteratureRead,
     named: Sequence[RememberedWork],
 ) -> EditedReview:
-    """Ask the editor. Raises an AssayerError if there is no answer, because there is no review without it."""
+    """Ask the editor for the review. Raises an AssayerError if there is no answer."""
     passages = Passages.of(literature.passages).by_label
     noted = tuple(
         NotedPassage(
@@ -125,8 +126,8 @@ def panel_review(
     passages: Passages,
     named: Sequence[RememberedWork],
 ) -> PanelReview:
-    """Return the review in the form used by the report: without repetitions, without statements that no passage
-    supports, and without its last further points if it is too long. Removed content is journalled."""
+    """Return the review in the form used by the report: without repeated findings, without citations that failed the
+    support check, and without its last further points if it is too long. Removed content is journalled."""
     journal, most = context.run.journal, context.options.words
     strengths, major = distinct(answer.strengths, _words), distinct(answer.major, _words)
     further: list[_Edited] = distinct(answer.further, _words, map(_words, major))
@@ -136,19 +137,19 @@ def panel_review(
     merged = {label for finding in answered for label in finding.labels}
     left_out = sum(point.label not in merged for point in panel.points)
     journal.record_dropped("point", "left out by the editor", left_out)
-    lost = sum(len({*finding.cites}) - len(passages.borne_out(finding.cites)) for finding in findings)
-    journal.record_dropped("passage cited", "its text does not bear out what was taken from it", lost)
+    unsupported = sum(len({*finding.cites}) - len(passages.borne_out(finding.cites)) for finding in findings)
+    journal.record_dropped("cited passage", "its text does not support the statement derived from it", unsupported)
     closest = _near_works(answer.closest, passages)
-    journal.record_dropped(
-        "work named as close", "no passage shows that it is near", len(answer.closest) - len(closest)
-    )
+    journal.record_dropped("closest work", "no passage shows that it is close", len(answer.closest) - len(closest))
     edited = answer.model_copy(update={"strengths": strengths, "major": major, "further": further, "closest": closest})
     review = _numbered(edited, context.text, panel, passages, named)
     while review.words > most and edited.further:
         edited = edited.model_copy(update={"further": edited.further[:-1]})
         review = _numbered(edited, context.text, panel, passages, named)
-    journal.record_dropped("further point", f"the review may have {most:,} words", len(further) - len(edited.further))
-    journal.record_dropped("work named from memory", "no finding refers to it", len(named) - len(review.named))
+    journal.record_dropped(
+        "further point", f"the review is limited to {most:,} words", len(further) - len(edited.further)
+    )
+    journal.record_dropped("work from memory", "no finding refers to it", len(named) - len(review.named))
     return review
 
 
@@ -157,7 +158,8 @@ def _words(finding: _Edited) -> str:
 
 
 def _near_works(closest: Sequence[NearWork], passages: Passages) -> list[NearWork]:
-    """Return the works named as nearest, each once, if a passage shows that they are near to the plan."""
+    """Return the works that the editor listed as closest, without duplicates and only if a passage shows that they are
+    close to the plan."""
     kept: dict[PaperId, NearWork] = {}
     for work in closest:
         for label in passages.borne_out([work.cites]):
@@ -184,7 +186,7 @@ def _numbered(
     if isinstance(answer, EditedReviewByCriteria):
         cited += [label for item in answer.criteria for label in item.cites]
     evidence = passages.borne_out(cited)
-    referred = [label for label in dict.fromkeys(at for item in findings for at in item.named) if label in works]
+    referred = [label for label in dict.fromkeys(label for item in findings for label in item.named) if label in works]
 
     def finding(edited: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
         whole = edited if isinstance(edited, EditedFinding) else None

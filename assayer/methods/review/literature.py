@@ -29,14 +29,14 @@ from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
 
 FEW_ON_SUBJECT = 6
-"""Number of papers read on the plan's own subject below which the literature covers the field at most in part."""
+"""Minimum number of papers read on the plan's own subject; with fewer, coverage of the field is at most `partial`."""
 _HARDLY_ANY = 3
-"""Same number, below which the literature hardly covers the field."""
+"""Minimum number of such papers; with fewer, coverage of the field is `poor`."""
 
 
 @dataclass(frozen=True)
 class LiteratureRead:
-    """Passages read from the literature, and the search's coverage of the field."""
+    """Passages read from the literature, and how well the search covered the field."""
 
     passages: tuple[ReadPassage, ...]
     """Passages in the order in which the editor sees them, with the labels `E1`, `E2` …."""
@@ -47,7 +47,7 @@ class LiteratureRead:
     records: Mapping[PriorWork, PaperId] = field(default_factory=dict)
     """Records of the works named from memory that were identified."""
     unanswered: frozenset[PriorWork] = frozenset()
-    """Works named from memory for which a source gave no answer or no source could search."""
+    """Works named from memory for which at least one source gave no answer, or no source could be searched."""
     read: int = 0
     """Number of papers read."""
     on_subject: int = 0
@@ -97,8 +97,8 @@ class _BatchRead(NamedTuple):
 async def choose_papers(
     context: EvaluationContext[ReviewOptions], panel: Panel | Failed, fit: FitLevel
 ) -> ChosenPapers:
-    """Search for the first referee's points, and choose by title which papers are read, while the other referees are
-    asked."""
+    """Search for the first referee's points, and choose by title which papers to read. Runs while the other referees
+    are asked."""
     if isinstance(panel, Failed):
         return ChosenPapers(found=_Candidates((), {}, {}, fit))
     found, works = await gather_pair(_searched(context, panel.queries, fit), look_up_works(context, panel.prior_work))
@@ -111,8 +111,8 @@ async def read_literature(
 ) -> LiteratureRead:
     """Search for the points that the other referees added, and read what is relevant to any point.
 
-    A failed search leaves its points without literature, and the report states this. Raises errors that make it
-    pointless to continue at all."""
+    A failed search leaves its points without literature, and the report states this. Raises errors that would affect
+    every other request as well."""
     more, looked_up = await gather_pair(
         _searched(context, panel.queries[chosen.queries :], chosen.found.fit),
         look_up_works(context, panel.prior_work[chosen.works_named :]),
@@ -138,7 +138,7 @@ async def read_literature(
     order = [item.label for item in panel.searched]
     noted = [passage for batch in successes for passage in batch.passages]
     passages = chosen_passages(noted, order, options.notes)
-    run.journal.record_dropped("passage", "less telling than those shown to the editor", len(noted) - len(passages))
+    run.journal.record_dropped("passage", "ranked below those shown to the editor", len(noted) - len(passages))
     subjects = {paper: subject for batch in successes for paper, subject in batch.subjects.items()}
     for paper in (paper for paper, subject in subjects.items() if subject == "off"):
         run.journal.near_remote_papers.pop(paper, None)
@@ -155,7 +155,7 @@ async def read_literature(
 
 
 def remembered_works(panel: Panel, literature: LiteratureRead) -> tuple[RememberedWork, ...]:
-    """Return the works that referees named from memory and that no passage shows, labelled `N1`, `N2` …"""
+    """Return the works that referees named from memory and from which no passage was read, labelled `N1`, `N2` …"""
     shown = {passage.paper for passage in literature.passages}
     left = [work for work in panel.prior_work if literature.records.get(work) not in shown]
     return tuple(
@@ -219,8 +219,8 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
 async def _shortlisted(
     context: EvaluationContext[ReviewOptions], panel: Panel, papers: Sequence[Paper], named: Sequence[Paper]
 ) -> list[Paper]:
-    """Return the papers worth opening: papers that a referee named, then papers with a promising title. If the answer
-    is lost, the first papers are returned, since there is no evidence against them."""
+    """Return the papers to open: papers that a referee named, then papers with a promising title. If the screening
+    request fails, the first papers are returned, since there is no reason to exclude them."""
     journal = context.run.journal
     named = one_paper_per_work(named)[: context.options.opened]
     most = max(context.options.opened - context.options.side_opened - len(named), 0)
@@ -240,7 +240,7 @@ async def _shortlisted(
     if isinstance(answer, Failed):
         return [*named, *papers[:most]]
     chosen = [labelled[label] for label in dict.fromkeys(answer.labels)][:most]
-    journal.record_dropped("paper", "its title bears on no point", len(papers) - len(chosen))
+    journal.record_dropped("paper", "its title is not relevant to any point", len(papers) - len(chosen))
     return [*named, *chosen]
 
 
@@ -275,6 +275,6 @@ def _verified(
     noted = sum(len(paper.notes) for paper in kept)
     journal = context.run.journal
     journal.record_dropped("passage", "none of its quotes was found in the paper's text", noted - len(passages))
-    journal.record_dropped("paper read", "off the plan's subject", len(answer.papers) - len(kept))
-    journal.record_dropped("paper read", "bears on no point", sum(not paper.notes for paper in kept))
+    journal.record_dropped("paper read", "not on the plan's subject", len(answer.papers) - len(kept))
+    journal.record_dropped("paper read", "not relevant to any point", sum(not paper.notes for paper in kept))
     return _BatchRead(passages, {shown[paper.label].paper_id: paper.subject for paper in answer.papers})

@@ -15,19 +15,19 @@ see the first referee's points."""
 
 class ReviewOptions(Frozen):
     points: int = Field(default=16, ge=1, le=16)
-    """Maximum number of points from the referee for the plan as a whole."""
+    """Maximum number of points from the referee who reviews the plan as a whole."""
     side_points: int = Field(default=6, ge=1, le=16)
     """Maximum number of points from each of the other referees."""
     prior_work: int = Field(default=4, ge=0, le=6)
     """Maximum number of works that a referee can name from memory."""
     queries: int = Field(default=30, ge=1)
-    """Maximum searches: for novelty claims first, then for points by severity."""
+    """Maximum number of searches: first for novelty claims, then for points by severity."""
     hits: int = Field(default=10, ge=1)
     """Number of papers per query."""
     snippets: int = Field(default=5, ge=1)
     """Number of passages per query."""
     looked_at: int = Field(default=80, ge=1)
-    """Maximum number of titles from which papers are chosen."""
+    """Maximum number of titles screened to choose papers."""
     opened: int = Field(default=20, ge=1, le=25)
     """Maximum number of papers read."""
     side_opened: int = Field(default=6, ge=0)
@@ -37,11 +37,11 @@ class ReviewOptions(Frozen):
     reading_batch: int = Field(default=10, ge=1)
     """Number of papers read in one request, for all points."""
     notes: int = Field(default=20, ge=1)
-    """Maximum passages for the editor and the support check."""
+    """Maximum number of passages passed to the editor and the support check."""
     words: int = Field(default=1_300, ge=200)
     """Maximum words of the review. Excess minor points are left out and counted."""
     least_similarity_in_poor_corpus: float = 0.55
-    """Minimum cosine between a paper and the idea if the corpus does not cover the field; such a corpus still
-    returns its nearest papers."""
+    """Minimum cosine between a paper and the idea, applied only if the corpus does not cover the field: such a corpus
+    still returns its nearest papers, however unrelated they are."""
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Maximum characters of an idea in prompts; longer ideas are cut, and the cut is reported."""

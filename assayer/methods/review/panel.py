@@ -1,5 +1,5 @@
-"""Panel of referees: one for the whole plan, then others with a focus of their own who see the first one's points. All
-points form a single numbered list."""
+"""Panel of referees: one who reviews the whole plan, then others with a narrower focus who see the first referee's
+points. All points form a single numbered list."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,14 +34,14 @@ _REFEREES: dict[Lens, str] = {
 """Display name of each referee, for the editor."""
 _SEVERITIES = ("fatal", "major", "minor")
 _REPETITION = 0.75
-"""Minimum share of the longer text's content words at which two texts count as the same. Repetitions in other words are
-left to the editor."""
+"""Minimum share of the longer text's content words that two texts have in common to count as repetitions. The editor
+merges points that say the same in other words."""
 _OPENING_CHARS = 700
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Points of the referees asked so far. Novelty claims and points have the labels `Q1`, `Q2` …"""
+    """Points of the referees asked so far. Novelty claims and points share one sequence of labels: `Q1`, `Q2` …"""
 
     opening: str
     """Beginning of the plan."""
@@ -50,7 +50,8 @@ class Panel:
     """Quoted words from the plan that a point is about, keyed by the label of the point."""
     novelty: tuple[SearchedPoint, ...] = ()
     searched: tuple[SearchedPoint, ...] = ()
-    """Novelty claims, and the points for which a referee named a query, as shown to the search and the reader."""
+    """Novelty claims, and the points for which a referee gave a query, as shown in the title screening and the reading
+    of papers."""
     not_stated: tuple[str, ...] = ()
     """Things that the plan does not state, according to its referees."""
     overviews: tuple[str, ...] = ()
@@ -59,7 +60,8 @@ class Panel:
     """Search queries: those of the first referee, then those of the others. Within each group, queries for novelty
     claims come first, then queries for points by severity."""
     prior_work: tuple[PriorWork, ...] = ()
-    """Works that referees named from memory, each once: those of the first referee, then of the others in turn."""
+    """Works that referees named from memory, without duplicates: those of the first referee, then those of the others
+    in turn."""
 
 
 async def ask_first_referee(context: EvaluationContext[ReviewOptions]) -> Panel | Failed:

@@ -70,8 +70,8 @@ def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
 
 
 def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int) -> tuple[ReadPassage, ...]:
-    """Return at most `most` passages, each once: the most significant passage for every point, then the second most
-    significant, and so on."""
+    """Select at most `most` distinct passages: the most significant passage for every point, then the second most
+    significant, and so on. The result is in the order of the points."""
     merged: dict[tuple[PaperId, str | None], ReadPassage] = {}
     for item in sorted(read, key=lambda passage: _WEIGHT.index(passage.relation)):
         key = (item.paper, item.quote.quote)
@@ -91,7 +91,7 @@ def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int
 async def checked_passages(passages: Sequence[ReadPassage], llm: Llm, run: Run) -> tuple[ReadPassage, ...]:
     """Return the passages with the outcome of the support check: does the text around the quotes support `shows`?
 
-    Raises errors that make it pointless to continue at all."""
+    Raises errors that would affect every other request as well."""
     items = [
         SupportItem(
             label="",

@@ -1,7 +1,7 @@
 """Review method: a referee for the whole plan, others who add points, literature on all points, one editor, and checks
 of all citations.
 
-If the editor's answer is lost, the report is partial: it has the referees' points with their evidence, but no scores.
+If the editor's request fails, the report is partial: it has the referees' points with their evidence, but no scores.
 """
 
 from assayer.claim_support.checking import claim_counts
@@ -39,22 +39,22 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
     literature = await read_literature(context, panel, chosen)
     run.report_progress(METHOD, 3, _STAGES)
     named = remembered_works(panel, literature)
-    # The check reads what the editor sees, not what the editor writes: it need not wait.
+    # The support check reads the editor's input, not the editor's answer, so both run at the same time.
     answer, checked = await gather_pair(
         as_result(ask_editor(context, panel, literature, named)),
         checked_passages(literature.passages, backends.llm, run),
     )
     passages = Passages.of(checked)
-    lost = None
+    no_scores_reason = None
     if isinstance(answer, Failed):
         run.journal.record_failure("editor's review", answer.error)
-        lost = no_scores(answer.error)
-        answer = unedited_review(panel, passages, lost)
+        no_scores_reason = no_scores(answer.error)
+        answer = unedited_review(panel, passages, no_scores_reason)
     review = panel_review(answer, context, panel, passages, named)
     run.report_progress(METHOD, 4, _STAGES)
     findings = Findings(
         summary=review_summary(review),
-        parts=review_parts(answer, review, passages, literature.fit, run.criteria, lost),
+        parts=review_parts(answer, review, passages, literature.fit, run.criteria, no_scores_reason),
         corpus_fit=fit.model_copy(update={"level": min(fit.level, literature.fit, key=_LEVELS.index)}),
         papers=literature.papers,
         panel_review=review,

@@ -1,4 +1,4 @@
-"""Works that referees name from memory: each listed once, and looked up by title in the corpus and the literature
+"""Works that referees name from memory, without duplicates, looked up by title in the corpus and the literature
 sources.
 
 A work that is identified is read like any other paper. The others stay marked as named from memory and do not count as
@@ -38,8 +38,8 @@ _ADDRESSES = ("an address", "an identifier")
 def named_works(
     context: EvaluationContext[ReviewOptions], named: Sequence[Sequence[PriorWork]], known: Sequence[PriorWork] = ()
 ) -> tuple[PriorWork, ...]:
-    """Return the known works and the works that referees name, each once: the first work of every referee, then the
-    second, and so on.
+    """Return the known works, then the works that referees name, without duplicates: the first work of every referee,
+    then the second, and so on.
 
     Inadmissible works are removed and journalled: works published after the cutoff, the plan's own publication, and
     works without a title that can be looked up."""
@@ -49,11 +49,11 @@ def named_works(
         title = " ".join(plain(work.title).split()).strip(" .\"'“”")
         author = " ".join(family_name(plain(work.first_author)).split())[:40]
         if not _is_title(title) or _has_address(work.title) or _has_address(work.first_author):
-            journal.record_dropped("work named from memory", "it has no title that can be looked up")
+            journal.record_dropped("work from memory", "its title cannot be looked up")
         elif cutoff and work.year and work.year > cutoff.year:
-            journal.record_dropped("work named from memory", "published after the cutoff")
+            journal.record_dropped("work from memory", "published after the cutoff")
         elif title_agreement(CitedWork(title=title), context.idea.own_words.title):
-            journal.record_dropped("work named from memory", "the idea's own paper")
+            journal.record_dropped("work from memory", "the idea's own paper")
         elif title_key(title) not in kept:
             changes = {"title": title, "first_author": author, "why": plain(work.why).rstrip(".")}
             kept[title_key(title)] = work.model_copy(update=changes)
@@ -71,7 +71,7 @@ def _has_address(text: str) -> bool:
 
 def without_titles(answer: Answer, works: Sequence[PriorWork], run: Run, labels: Sequence[str] = ()) -> Answer:
     """Return an answer with each text on one line, without `labels` in brackets, and with "earlier work" in place of
-    titles named from memory, because such titles are printed only with their mark."""
+    titles named from memory, because the report prints such titles only where it marks them as unverified."""
     titles = [_title_pattern(work.title) for work in works]
     label = f"(?:{'|'.join(labels)})" if labels else "(?!)"
     bracketed = re.compile(rf"\s*[\[(]{label}(?:\s*[,;]\s*{label})*[\])]")
@@ -80,7 +80,7 @@ def without_titles(answer: Answer, works: Sequence[PriorWork], run: Run, labels:
         if isinstance(value, str):
             for title in titles:
                 value, count = title.subn("earlier work", value)
-                run.journal.record_dropped("title in a text", "named from memory", count)
+                run.journal.record_dropped("title in a text", "the work was named from memory", count)
             return " ".join(bracketed.sub("", plain(value)).split())
         if isinstance(value, dict):
             return {name: item if name in _KEPT else rewritten(item) for name, item in value.items()}
@@ -103,15 +103,15 @@ class LookedUp(NamedTuple):
 
     records: Mapping[PriorWork, Paper]
     unanswered: frozenset[PriorWork]
-    """Works without a record for which no source could search or a source gave no answer."""
+    """Works without a record for which no source could be searched, or at least one source gave no answer."""
 
     def joined(self, other: "LookedUp") -> "LookedUp":
         return LookedUp({**self.records, **other.records}, self.unanswered | other.unanswered)
 
 
 async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> LookedUp:
-    """Look up the works by title. If a source fails, only its own answers are lost, which is journalled. Inadmissible
-    records are left out."""
+    """Look up the works by title. A failed source is journalled and does not stop the others. Inadmissible records are
+    left out."""
     if not named:
         return LookedUp({}, frozenset())
     masked = (await asyncio.to_thread(kept_words, context.idea)).masked_names

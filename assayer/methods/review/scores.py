@@ -1,5 +1,4 @@
-"""Conversion of the editor's scores for the report, and creation of the parts and points that other consumers of a
-report expect."""
+"""Conversion of the editor's review to the scores, parts and points that the reports of all methods have in common."""
 
 from collections.abc import Sequence
 
@@ -30,7 +29,8 @@ _LOW: tuple[tuple[int, frozenset[EvidenceRelation]], ...] = (
     (3, frozenset(("already_has",))),
     (5, frozenset(("already_has", "has_part"))),
 )
-"""Contribution scores below which the score must cite a passage with one of these relations to the claimed novelty."""
+"""Limits of the contribution score: a score below the limit must cite a passage with one of these relations to the
+claimed novelty."""
 _TITLES: dict[Axis, str] = {"soundness": "Soundness", "contribution": "Contribution"}
 _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "supports": ("soundness", 1),
@@ -41,7 +41,7 @@ _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "has_part": ("contribution", -1),
     "missing_comparison": ("contribution", 0),
 }
-"""Report part in which a passage is listed as read, and its stance in that part."""
+"""Report part that lists a passage with this relation, and the passage's stance there."""
 _STEPS = 10
 """Number of steps on the editor's scale (10 to 100) per step on the report's scale (1 to 10)."""
 _FATAL = 2.4
@@ -109,7 +109,7 @@ def _score(edited: EditedScore, passages: Passages) -> Score | Absent:
 
 
 def _soundness(edited: EditedScore, review: PanelReview, passages: Passages) -> Score | Absent:
-    """Return the score, limited by a finding that would sink the main claim."""
+    """Return the score, limited to `_FATAL` if the review has a fatal finding."""
     score = _score(edited, passages)
     fatal = next((finding for finding in review.major if finding.severity == "fatal"), None)
     if isinstance(score, Absent) or fatal is None or score.value <= _FATAL:
@@ -126,8 +126,8 @@ def _contribution(edited: EditedScore, passages: Passages, fit: FitLevel) -> Sco
     for limit, relations in _LOW:
         if score.value < limit and not any(item.relation in relations for item in cited):
             return Absent(
-                reason=f"withheld: the editor gave {score.value:g}, and a contribution below {limit} needs a cited "
-                "passage of a paper that already has what is claimed as new."
+                reason=f"withheld: the editor gave {score.value:g}, but a contribution below {limit} must cite a "
+                "passage of a paper that already contains what is claimed as new."
             )
     return score if fit != "poor" else score.model_copy(update={"certainty": "low"})
 

@@ -1,4 +1,5 @@
-"""LLM tasks of the review, four in all: prompt file, answer schema, check. Only a language model can answer them."""
+"""LLM tasks of the review, each with its prompt file, answer schema and check. They have no fallback without a language
+model."""
 
 import re
 from collections.abc import Sequence
@@ -22,13 +23,14 @@ from assayer.prompts import Prompts
 
 _PROMPTS = Prompts("assayer.methods.review")
 _MARGIN = 60
-"""Number of words above the limit at which an edited review is sent back."""
+"""Number of words by which a review can exceed the limit before it is sent back to the editor."""
 _SILENCE = re.compile(
     r"\b(?:plan|proposal|design|study|protocol|authors?|experiments?|evaluation)\W+(?:(?:has|have|uses?|includes?|contains?|"
     r"makes?|runs?|plans?|offers?|gives?|provides?) (?:no|neither)|lacks?|omits?|ignores?|neglects?|fails? to)\b",
     re.IGNORECASE,
 )
-"""Pattern for something that the plan does not state but that a text presents as known to be absent."""
+"""Phrases such as "the plan has no" or "the design lacks", which present something that the plan does not state as
+known to be absent."""
 
 
 def _check_referee(question: RefereeQuestion, answer: RefereeAnswer) -> list[str]:
@@ -52,7 +54,7 @@ def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
     cited: list[Sequence[str]] = [finding.cites for finding in findings]
     cited += [answer.soundness.cites, answer.contribution.cites, [item.cites for item in answer.closest]]
     complaints = unknown_labels(merged, known, "point")
-    if passages := [passage.label for passage in question.passages]:  # without any, what is cited is ignored
+    if passages := [passage.label for passage in question.passages]:  # if there are none, citations are ignored
         complaints += unknown_labels((label for item in cited for label in item), passages, "passage")
     if named := [work.label for work in question.named]:
         referred = (label for finding in findings for label in finding.named)
@@ -102,7 +104,7 @@ LOOK = Task[LookQuestion, LookAnswer](
     LookAnswer,
     max_tokens=500,
     check=_check_look,
-    cuts=(Cut("shown", "title looked at"), Cut("points", "point shown with the titles")),
+    cuts=(Cut("shown", "title for the screening"), Cut("points", "point for the title screening")),
 )
 READING = Task[PassageQuestion, ReadingAnswer](
     "review.reading",
@@ -111,7 +113,7 @@ READING = Task[PassageQuestion, ReadingAnswer](
     ReadingAnswer,
     max_tokens=5_000,
     check=_check_reading,
-    cuts=(Cut("evidence", "paper shown for the points"), Cut("points", "point shown with the papers")),
+    cuts=(Cut("evidence", "paper for the points"), Cut("points", "point for the reading of papers")),
 )
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
@@ -122,7 +124,7 @@ EDITOR = Task[EditorQuestion, EditedReview](
     max_tokens=7_000,
     check=_check_editor,
     advice=_advise_editor,
-    cuts=(Cut("passages", "passage shown to the editor"), Cut("points", "point shown to the editor")),
+    cuts=(Cut("passages", "passage for the editor"), Cut("points", "point for the editor")),
 )
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
@@ -135,6 +137,6 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     advice=_advise_editor,
     cuts=EDITOR.cuts,
 )
-"""Task for an editor who also answers the call's own criteria."""
+"""Task for an editor who also answers the criteria of the call for proposals."""
 
 ALL = (REFEREE, LOOK, READING, EDITOR, EDITOR_BY_CRITERIA)

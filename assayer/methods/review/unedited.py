@@ -12,8 +12,8 @@ _MOST_MAJOR = 7
 
 
 def no_scores(error: AssayerError) -> Absent:
-    """Return the reason why a review has no scores if the editor's answer was lost."""
-    return Absent(reason=f"the editor's answer was lost: {error.reason}.")
+    """Return the reason why a review has no scores after the editor's request failed."""
+    return Absent(reason=f"the editor's review could not be obtained: {error.reason}.")
 
 
 def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedReview:
@@ -24,7 +24,7 @@ def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedRev
     first = {point.label for point in (*strengths[:_MOST_STRENGTHS], *weaknesses[:_MOST_MAJOR])}
     others = [point for point in by_severity if point.label not in first and point.kind != "strength"]
     score = EditedScore(limited_by=lost.reason, cites=[], certainty_reason="", certainty="low", score=None)
-    # Not validated: the limits of length are for an editor who may merge and drop.
+    # Not validated: the length limits apply to an editor, who can merge and drop points.
     return EditedReview.model_construct(
         strengths=[_finding(point, passages) for point in strengths[:_MOST_STRENGTHS]],
         major=[_finding(point, passages) for point in weaknesses[:_MOST_MAJOR]],
@@ -32,7 +32,7 @@ def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedRev
         closest=[],
         soundness=score,
         contribution=score,
-        verdict=f"There is no verdict: {lost.reason} These are the referees' points, neither merged nor weighed.",
+        verdict=f"There is no verdict: {lost.reason} The points are the referees' own, neither merged nor weighed.",
     )
 
 

@@ -32,7 +32,7 @@ def score_or_absent(score: float | None, rationale: str, certainty: ScoreCertain
 
 
 def mean_score(assessments: Sequence[Assessment], noun: str) -> Score | Absent:
-    """Return the mean of the existing scores; its basis states how many there are."""
+    """Return the mean of the assessments that have a score; its basis states how many they are."""
     scores = [assessment.score.value for assessment in assessments if isinstance(assessment.score, Score)]
     if not scores:
         return Absent(reason=f"no {noun} could be scored.")
@@ -41,8 +41,8 @@ def mean_score(assessments: Sequence[Assessment], noun: str) -> Score | Absent:
 
 
 def leading_points(assessments: Sequence[Assessment]) -> Summary:
-    """Return the first strength, weakness and suggestion of each assessment, at most three of each kind. Points and
-    assessments are ordered by importance."""
+    """Return the first strength, weakness and suggestion of each assessment, at most three of each kind. Points that
+    were not downgraded come first; otherwise the order of the assessments, by importance, is kept."""
 
     def first(kind: str) -> tuple[Point, ...]:
         firsts = [

@@ -43,8 +43,8 @@ def round_robin(rankings: Sequence[Sequence[Item]], most: int) -> list[Item]:
 async def rerank(reranker: Reranker | None, query: str, papers: Sequence[Paper], journal: Journal) -> list[PaperId]:
     """Order papers by how well their title and abstract answer the query.
 
-    The order stays unchanged if there is no reranker or if it fails; in the latter case the journal counts one lost
-    reranking. Raises errors that would affect every other query too."""
+    The order stays unchanged if there is no reranker or if it fails; a failure is journalled. Raises errors that would
+    affect every other query too."""
     order = [paper.id for paper in papers]
     if reranker is None or not papers:
         return order

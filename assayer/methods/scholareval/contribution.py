@@ -36,11 +36,11 @@ _STAGES = 5
 
 _UNTOUCHED = "Its text says nothing about this."
 _NOT_COVERED = Absent(
-    reason="The corpus does not cover this field: what is missing from it says nothing about novelty."
+    reason="The corpus does not cover this field, so the lack of earlier work in it says nothing about novelty."
 )
 _NOT_COVERED_NOR_FOUND = Absent(
-    reason="The corpus does not cover this field, and what a few searches beyond it did not find says nothing about "
-    "novelty."
+    reason="The corpus does not cover this field, and a few searches elsewhere that found nothing do not show novelty "
+    "either."
 )
 
 
@@ -66,7 +66,8 @@ class ContributionModule:
         self._library, self._run, self._options = context.library, context.run, context.options
         self._idea, self._numbers = context.text, numbers_in(context.text)
         self._corpus_fit = self._fit = fit
-        """Coverage of the field by the corpus, updated by this module's own searches once they finish."""
+        """Coverage of the field by the corpus; `_fit` also takes this module's own searches into account once they
+        finish."""
         self.papers: dict[PaperId, Paper] = {}
         self._similarity: dict[PaperId, float] = {}
         """Cosine between the idea and every paper encountered so far."""
@@ -108,8 +109,8 @@ class ContributionModule:
         )
 
     async def _read_for_methods(self, compared: Sequence[PaperId]) -> list[Paper]:
-        """Return the nearest papers that were read for the methods and are not compared yet: papers near to a method
-        may also be near to what is claimed as new."""
+        """Return the nearest papers that were read for the methods and have not been compared yet, because a paper near
+        to a method may also be near to what is claimed as new."""
         nearest = await self._readings_for_methods.excluding([self.papers[paper] for paper in compared])
         papers = await self._admitted(nearest)
         self.papers |= {paper.id: paper for paper in papers}
@@ -170,10 +171,11 @@ class ContributionModule:
         return chosen
 
     def _keep_answers(
-        self, outcomes: Sequence[Out | Failed], what: str, sizes: Sequence[int] | None = None
+        self, outcomes: Sequence[Out | Failed], noun: str, sizes: Sequence[int] | None = None
     ) -> list[Out]:
+        """Return the answers that succeeded. Errors are journalled, and also kept as a reason not to judge novelty."""
         self._search_errors += [outcome.error for outcome in outcomes if isinstance(outcome, Failed)]
-        return self._run.keep_successes(outcomes, what, sizes)
+        return self._run.keep_successes(outcomes, noun, sizes)
 
     async def _augment(self, ids: Sequence[PaperId], known: Sequence[Paper]) -> list[Paper]:
         """Return previously unknown neighbours and references of the papers that touch the contribution, nearest to the
@@ -291,8 +293,8 @@ class ContributionModule:
         return PointWriter(papers, [item.given_quote() for item in compared], self._numbers, shown).all_points(review)
 
     def _reason_not_to_judge(self, touching: Sequence[PaperComparison]) -> Absent | None:
-        """Return why a dimension that no paper touches cannot be judged, or None. An empty result does not show
-        novelty if the corpus does not cover the field or part of the search was lost."""
+        """Return why a dimension that no paper touches cannot be judged, or None. An empty result does not show novelty
+        if the corpus does not cover the field or part of the search failed."""
         if touching:
             return None
         if self._search_errors:

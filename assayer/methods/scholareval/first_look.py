@@ -22,9 +22,9 @@ async def shortlist_by_title(
     papers: Sequence[Paper],
     similarity: Mapping[PaperId, float],
 ) -> list[Paper]:
-    """Return at most `options.opened` papers, the most relevant first. Uses a single LLM question.
+    """Return at most `options.opened` papers, the most relevant first, chosen by a single LLM request.
 
-    If the answer is lost, the first papers are returned, since there is no evidence against them."""
+    If the request fails, the first papers are returned, since there is no reason to exclude them."""
     journal, most = context.run.journal, context.options.opened
     if not papers:
         return []
@@ -47,7 +47,9 @@ async def shortlist_by_title(
         return list(papers[:most])
     by_label = {shown.label: paper for shown, paper in zip(question.shown, papers, strict=True)}
     chosen = [by_label[label] for label in dict.fromkeys(answer.labels)][:most]
-    journal.record_dropped(_NOUNS[purpose], "its title bears on no part of the idea", len(papers) - len(chosen))
+    journal.record_dropped(
+        _NOUNS[purpose], "its title is not relevant to any part of the idea", len(papers) - len(chosen)
+    )
     return chosen
 
 

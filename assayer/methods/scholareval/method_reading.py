@@ -21,7 +21,7 @@ from assayer.run.concurrency import Failed, gather_settled
 
 @dataclass(frozen=True)
 class RelevantPaper:
-    """Note about a paper on one method, and whether its quote was found in the text shown."""
+    """Note on one method, taken from a paper, and whether its quote was found in the text shown."""
 
     shown: Evidence
     """Paper as shown in the prompt."""
@@ -54,7 +54,7 @@ class MethodNotes(NamedTuple):
 
 
 class MethodReader:
-    """Reader that finds and reads the papers for the methods of one evaluation."""
+    """Finds and reads the papers for the methods of one evaluation."""
 
     def __init__(self, context: EvaluationContext[ScholarEvalOptions], fit: FitLevel) -> None:
         self._context, self._corpus_fit = context, fit
@@ -131,7 +131,7 @@ class MethodReader:
         answer = await self._context.ask(tasks.READING, question)
         shown = {item.label: item for item in batch}
         self._run.journal.record_dropped(
-            "paper reading", "the paper bears on no method", sum(not reading.notes for reading in answer.readings)
+            "paper reading", "not relevant to any method", sum(not reading.notes for reading in answer.readings)
         )
         self.shown |= {item.paper_id: item for item in batch}
         return [

@@ -29,8 +29,8 @@ class ScholarEvalOptions(Frozen):
     hits: int = Field(default=20, ge=1)
     """Number of papers per query."""
     candidates: int = Field(default=100, ge=1)
-    """Maximum number of papers kept from all queries, and the same maximum again for the augmentation around papers
-    that touch the contribution."""
+    """Maximum number of papers kept from all queries, and again from the augmentation around papers that touch the
+    contribution."""
     neighbours: int = Field(default=8, ge=0)
     references: int = Field(default=10, ge=0)
     compared: int = Field(default=24, ge=1)
@@ -42,5 +42,5 @@ class ScholarEvalOptions(Frozen):
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Maximum characters of an idea in prompts; longer ideas are cut, and the cut is reported."""
     least_similarity_in_poor_corpus: float = 0.55
-    """Minimum cosine between a paper and the idea, or the method for which it was found, if the corpus does not cover
-    the field; such a corpus still returns its nearest papers."""
+    """Minimum cosine between a paper and the idea, or the method for which it was found, applied only if the corpus
+    does not cover the field: such a corpus still returns its nearest papers, however unrelated they are."""

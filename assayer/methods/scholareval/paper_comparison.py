@@ -28,7 +28,7 @@ class PaperComparison:
     shown: Evidence
     """Paper as shown in the prompt."""
     standing: NoveltyStanding
-    """Standing of the idea's novelty relative to the paper."""
+    """Whether the paper has what the idea claims as new, has part of it, or the idea goes further."""
     reason: str
     quoted: Quoted | None
 

@@ -35,11 +35,11 @@ def evidence_from_papers(
         run.journal.read.add(paper.id)
         has_passages = any(item.section not in ("title", "abstract") for item in matched)
         has_more = full_text is not None or has_passages
-        # Of what there is beyond the abstract, the cut may have left nothing.
+        # The cut may have removed everything beyond the abstract.
         beyond_abstract = has_more and len(places) > 1 and len(text) > places[1].start + _SHORTEST_EXCERPT
         if beyond_abstract:
             run.journal.full_texts.add(paper.id)
-            # Passages come from an index of texts as they are now.
+            # Passages come from an index of current texts, which may be newer than the cutoff.
             if run.cutoff and not (full_text is not None and full_text.within_window and not has_passages):
                 run.journal.undated_texts[paper.id] = "full text"
         items.append(
@@ -68,7 +68,7 @@ def title_line(paper: Paper, most: int = _LONGEST_TITLE) -> str:
 
 
 def passages_by_paper(passages: Iterable[Passage]) -> dict[PaperId, list[Passage]]:
-    """Return the passages of each paper, each passage once."""
+    """Return the passages of each paper, without duplicates."""
     found: dict[PaperId, dict[Passage, None]] = {}
     for passage in passages:
         found.setdefault(passage.paper.id, {})[passage] = None

@@ -47,5 +47,5 @@ def _part_or_absent(run: Run, name: str, title: str, outcome: Part | Failed) -> 
     if not isinstance(outcome, Failed):
         return outcome
     run.journal.record_failure("module", outcome.error)
-    absent = Absent(reason=f"the module stopped, {outcome.error.reason}.")
+    absent = Absent(reason=f"the module stopped: {outcome.error.reason}.")
     return Part(name=name, title=title, score=absent, summary=absent, assessments=())

@@ -74,7 +74,7 @@ class SoundnessModule:
             self._readings.publish()
 
     async def _evaluate(self) -> Part:
-        self._run.report_progress("soundness", 0, 1)  # how many methods there are is not known yet
+        self._run.report_progress("soundness", 0, 1)  # the number of methods is not known yet
         question = MethodsQuestion(idea=self._context.text, limit=self._options.methods)
         methods = (await self._context.ask(tasks.METHODS, question)).methods
         self._run.journal.record_dropped(
@@ -86,7 +86,7 @@ class SoundnessModule:
         self._run.keep_successes(searched, "method")
         found = {part.label: item for part, item in zip(parts, searched, strict=True) if not isinstance(item, Failed)}
         read = await self._reader.read(parts, found)
-        self._readings.publish(self._bearing_on_methods(read.notes))
+        self._readings.publish(self._relevant_to_methods(read.notes))
         done = 0
 
         async def assess(place: int) -> Assessment:
@@ -112,15 +112,15 @@ class SoundnessModule:
             assessments=tuple(assessments),
         )
 
-    def _bearing_on_methods(self, notes: Mapping[str, Sequence[RelevantPaper]]) -> list[Paper]:
+    def _relevant_to_methods(self, notes: Mapping[str, Sequence[RelevantPaper]]) -> list[Paper]:
         """Return the papers with a note that is not background, nearest first."""
-        bearing = {
+        nearness = {
             item.paper: item.shown.similarity or 0.0
             for found in notes.values()
             for item in found
             if item.note.stance != "background"
         }
-        return [self.papers[paper] for paper in sorted(bearing, key=lambda paper: (-bearing[paper], paper))]
+        return [self.papers[paper] for paper in sorted(nearness, key=lambda paper: (-nearness[paper], paper))]
 
     async def _assess_method(
         self,
@@ -199,7 +199,7 @@ def _reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
 
 
 def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
-    """Return the note as shown in reviews."""
+    """Return the note as shown to the reviewer of the method."""
     shown, note = source.shown, source.note
     return PaperNote(
         label=label,

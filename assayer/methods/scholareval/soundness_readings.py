@@ -18,13 +18,14 @@ class SoundnessReadings:
         self._papers: tuple[Paper, ...] = ()
 
     def publish(self, papers: Sequence[Paper] = ()) -> None:
-        """Add papers that are relevant to a method, nearest first, and wake waiting tasks. Called without papers if the
-        module fails."""
+        """Publish the papers that are relevant to a method, nearest first, and wake waiting tasks. A later call does
+        not replace them; a call without papers only wakes the tasks, so that they do not wait for a failed module."""
         self._papers = self._papers or tuple(papers)
         self._published.set()
 
     async def excluding(self, compared: Sequence[Paper]) -> list[Paper]:
-        """Return the papers nearest to their methods that are not among those already compared, each work once."""
+        """Wait for the papers, and return at most `MOST_COMPARED` of them, nearest to their methods first, without
+        works that were already compared."""
         await self._published.wait()
         ids = {paper.id for paper in compared}
         others = [paper for paper in self._papers if paper.id not in ids]

@@ -86,7 +86,7 @@ FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
     FirstLook,
     max_tokens=500,
     check=_check_first_look,
-    cuts=(Cut("shown", "title shown for a first look"),),
+    cuts=(Cut("shown", "title for the screening"),),
 )
 READING = Task[ReadingQuestion, Readings](
     "scholareval.reading",
@@ -95,7 +95,7 @@ READING = Task[ReadingQuestion, Readings](
     Readings,
     max_tokens=6_000,
     check=_check_reading,
-    cuts=(Cut("evidence", "paper shown for the methods"), Cut("parts", "method shown with the papers")),
+    cuts=(Cut("evidence", "paper for the methods"), Cut("parts", "method for the reading of papers")),
 )
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
@@ -104,7 +104,7 @@ REVIEW = Task[ReviewQuestion, MethodReview](
     MethodReview,
     tier="strong",
     check=_check_review,
-    cuts=(Cut("notes", "note shown for the review of a method"),),
+    cuts=(Cut("notes", "note for the review of a method"),),
 )
 SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "scholareval.summary",
@@ -112,7 +112,7 @@ SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "summary.v3.md",
     SoundnessSummary,
     tier="strong",
-    cuts=(Cut("reviews", "review shown for the summary"),),
+    cuts=(Cut("reviews", "review for the summary"),),
 )
 DIMENSIONS = Task[DimensionsQuestion, Dimensions](
     "scholareval.dimensions",
@@ -127,7 +127,7 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
     Comparisons,
     max_tokens=6_000,
     check=_check_comparison,
-    cuts=(Cut("evidence", "paper shown for the dimensions"), Cut("parts", "dimension shown with the papers")),
+    cuts=(Cut("evidence", "paper for the dimensions"), Cut("parts", "dimension for the comparison of papers")),
 )
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
@@ -136,7 +136,7 @@ SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     DimensionReview,
     tier="strong",
     check=_check_synthesis,
-    cuts=(Cut("compared", "compared paper shown for a dimension"),),
+    cuts=(Cut("compared", "compared paper for a dimension"),),
 )
 
 ALL = (METHODS, FIRST_LOOK, READING, REVIEW, SUMMARY, DIMENSIONS, COMPARISON, SYNTHESIS)

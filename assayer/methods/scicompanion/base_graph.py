@@ -1,7 +1,7 @@
-"""Knowledge from the corpus graph about the papers of a state graph.
+"""Addition of what the corpus graph holds about the papers of a state graph.
 
-It adds shared methods and concepts, which work builds on which, and claims, each in the paper's own words. No model is
-used."""
+Added are methods and concepts that papers share, which paper builds on which, and claims, each in the paper's own
+words. No model is used."""
 
 from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
@@ -18,8 +18,8 @@ BY_CORPUS = "By the corpus's own graph."
 _KINDS: Mapping[str, EdgeKind] = {"method": "uses", "concept": "concerns"}
 
 
-class _NameOfPapers(NamedTuple):
-    """Name, with the papers in the graph that contain it."""
+class _SharedName(NamedTuple):
+    """Name of a method or concept, with the papers in the graph that contain it."""
 
     first: NamedContent
     papers: Mapping[PaperId, NamedContent]
@@ -43,7 +43,7 @@ def with_contents(
     names shared by several papers are added. Names and claims that were deleted are not added again."""
     known = {item: contents[item] for item in graph.papers if item in contents}
     shared = [item for item in _names(known) if len(item.papers) > 1 and new & item.papers.keys()]
-    for name in sorted(shared, key=_NameOfPapers.weight)[: options.names]:
+    for name in sorted(shared, key=_SharedName.weight)[: options.names]:
         graph = _with_name(graph, name, step)
     stating = [item for item in known if item in new and known[item].claims]
     for paper in stating[: options.claims]:
@@ -53,16 +53,16 @@ def with_contents(
     return graph
 
 
-def _names(contents: Mapping[PaperId, PaperContents]) -> list[_NameOfPapers]:
+def _names(contents: Mapping[PaperId, PaperContents]) -> list[_SharedName]:
     """Return the names in order of appearance."""
     found: dict[tuple[str, str], dict[PaperId, NamedContent]] = {}
     for paper, content in contents.items():
         for named in content.named:
             found.setdefault((named.kind, normalised_name(named.name)), {})[paper] = named
-    return [_NameOfPapers(next(iter(papers.values())), papers) for papers in found.values()]
+    return [_SharedName(next(iter(papers.values())), papers) for papers in found.values()]
 
 
-def _with_name(graph: StateGraph, name: _NameOfPapers, step: int) -> StateGraph:
+def _with_name(graph: StateGraph, name: _SharedName, step: int) -> StateGraph:
     kind = name.first.kind
     if graph.was_deleted(kind, name.first.name) or not _is_plain(name.first.name):
         return graph

@@ -68,7 +68,7 @@ async def _same_nodes(
 
 
 class _Editing:
-    """Application of one answer. Labels of added nodes (`A1`) are valid until the application is complete."""
+    """Applies one answer. Labels of added nodes (`A1`) are valid within that answer."""
 
     def __init__(self, graph: StateGraph, papers: Mapping[str, GraphPaper], most: int, step: int) -> None:
         self.graph = graph
@@ -80,7 +80,7 @@ class _Editing:
         self._too_many = f"too many: a step may add and revise {most} times"
 
     def add_node(self, node: AddedNode, same: NodeKey | None) -> None:
-        subject, refused = f"{node.kind} “{plain(node.name)}”", self._refused_unseen
+        subject, refused = f"{node.kind} “{plain(node.name)}”", self._over_limit
         if refused is None and node.key in self._added:
             refused = f"{node.key} is given twice"
         if refused is None:
@@ -88,34 +88,34 @@ class _Editing:
                 node.kind, plain(node.name), plain(node.note), self._step, same
             )
             self._added |= {} if key is None else {node.key: key}
-        self._tell("add", subject, "", refused)
+        self._note("add", subject, "", refused)
 
     def add_edge(self, edge: AddedEdge, deleted: Sequence[Removal]) -> None:
-        source, target = self._end(edge.source), self._end(edge.target)
-        subject, refused = f"{self._name(source)} {edge.kind} {self._name(target)}", self._refused_unseen
+        source, target = self._node_key(edge.source), self._node_key(edge.target)
+        subject, refused = f"{self._name(source)} {edge.kind} {self._name(target)}", self._over_limit
         if refused is None and edge.label is not None and edge.label not in self._papers:
             refused = f"{edge.label} is not a paper given"
         if refused is None:
-            self._make_room(source, target, edge.kind, deleted)
+            self._delete_replaced(source, target, edge.kind, deleted)
             self.graph, refused, _ = self.graph.with_edge(self._new_edge(edge, source, target), self._step)
-        self._tell("add", subject, plain(edge.statement), refused)
+        self._note("add", subject, plain(edge.statement), refused)
 
-    def _make_room(self, source: NodeKey, target: NodeKey, kind: EdgeKind, deleted: Sequence[Removal]) -> None:
+    def _delete_replaced(self, source: NodeKey, target: NodeKey, kind: EdgeKind, deleted: Sequence[Removal]) -> None:
         for removal in deleted:
-            there = self.graph.edges.get(EdgeKey(removal.label))
-            if there is not None and (there.source, there.target, there.kind) == (source, target, kind):
+            edge = self.graph.edges.get(EdgeKey(removal.label))
+            if edge is not None and (edge.source, edge.target, edge.kind) == (source, target, kind):
                 self.delete(removal)
                 self.replaced.append(removal)
 
     def revise(self, revision: Revision) -> None:
-        refused, subject = self._refused_unseen, self._subject(revision.label)
+        refused, subject = self._over_limit, self._subject(revision.label)
         name = None if revision.name is None else plain(revision.name)
         text = None if revision.text is None else plain(revision.text)
         if refused is None and revision.label.startswith("E"):
             self.graph, refused, _ = self.graph.with_revised_edge(EdgeKey(revision.label), revision.kind, text)
         elif refused is None:
             self.graph, refused, _ = self.graph.with_revised_node(NodeKey(revision.label), name, text)
-        self._tell("revise", subject, plain(revision.reason), refused)
+        self._note("revise", subject, plain(revision.reason), refused)
 
     def delete(self, removal: Removal) -> None:
         subject = self._subject(removal.label)
@@ -123,10 +123,11 @@ class _Editing:
             self.graph, refused, _ = self.graph.without_edge(EdgeKey(removal.label))
         else:
             self.graph, refused, _ = self.graph.without_node(NodeKey(removal.label))
-        self._tell("delete", subject, plain(removal.reason), refused)
+        self._note("delete", subject, plain(removal.reason), refused)
 
     @property
-    def _refused_unseen(self) -> str | None:
+    def _over_limit(self) -> str | None:
+        """Reason to refuse any further addition or revision, or None while the limit is not reached."""
         return self._too_many if len(self.edits) >= self._most else None
 
     def _new_edge(self, edge: AddedEdge, source: NodeKey, target: NodeKey) -> NewEdge:
@@ -144,7 +145,7 @@ class _Editing:
             paper.paper_id,
         )
 
-    def _end(self, label: str) -> NodeKey:
+    def _node_key(self, label: str) -> NodeKey:
         return self._added.get(label, NodeKey(label))
 
     def _name(self, key: NodeKey) -> str:
@@ -158,7 +159,7 @@ class _Editing:
         node = self.graph.nodes.get(NodeKey(label))
         return label if node is None else f"{node.kind} “{plain(node.name)}”"
 
-    def _tell(self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refused: str | None) -> None:
+    def _note(self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refused: str | None) -> None:
         self.edits.append(
             GraphEdit(action=action, subject=_cut(subject, _SUBJECT_CHARS), reason=reason, refused=refused)
         )

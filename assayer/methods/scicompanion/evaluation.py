@@ -33,11 +33,11 @@ async def judge_dimensions(
     context: EvaluationContext[SciCompanionOptions], state: CompanionState, dimensions: Sequence[RubricDimension]
 ) -> Evaluated:
     """Judge the dimensions; papers are cited by markers. A dimension whose call fails has an absent score with the
-    reason. Raises errors that make it pointless to continue with any dimension."""
+    reason. Raises errors that would affect every dimension."""
     question = state_question(state, context.run, context.options, step=context.options.steps)
     shown = {name: getattr(question, name) for name in type(question).model_fields}
 
-    async def judged(dimension: RubricDimension) -> Assessment:
+    async def judge_dimension(dimension: RubricDimension) -> Assessment:
         question = DimensionQuestion(**shown, dimension=dimension)
         answer = await context.ask(judging_task(dimension), question)
         return Assessment(
@@ -48,9 +48,9 @@ async def judge_dimensions(
             readings=(),
         )
 
-    outcomes = await gather_settled(dimensions, judged)
+    outcomes = await gather_settled(dimensions, judge_dimension)
     context.run.keep_successes(outcomes, "dimension")
-    return _together(
+    return _combined(
         [
             _without_score(item, f"Not judged: {outcome.error.reason}.") if isinstance(outcome, Failed) else outcome
             for item, outcome in zip(dimensions, outcomes, strict=True)
@@ -59,14 +59,14 @@ async def judge_dimensions(
 
 
 def unjudged(dimensions: Sequence[RubricDimension]) -> Evaluated:
-    """Return every dimension without a score, because there is no language model."""
-    reason = "no language model."
-    return _together([_without_score(dimension, reason) for dimension in dimensions])
+    """Return every dimension without a score, because no language model is configured."""
+    reason = "no language model is configured."
+    return _combined([_without_score(dimension, reason) for dimension in dimensions])
 
 
-def _together(assessments: Sequence[Assessment]) -> Evaluated:
-    """Combine the assessments. The last dimension is the overall judgement: its score is the part's score, and its
-    points lead the report."""
+def _combined(assessments: Sequence[Assessment]) -> Evaluated:
+    """Combine the assessments. The last dimension is the overall judgement: its score is the score of the part, and its
+    points are the report's summary."""
     overall = assessments[-1]
     points = [point for assessment in assessments[:-1] or assessments for point in _leading(assessment.points)]
     part = Part(
@@ -108,9 +108,9 @@ def _points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -
     """Convert the answer to points. A point gets the quotes of edges that make the same statement about the papers it
     cites."""
     papers = {paper.label: paper.paper_id for paper in question.papers}
-    given = [quote for edge in graph.edges.values() for quote in _given_quotes(edge, graph)]
+    quotes = [quote for edge in graph.edges.values() for quote in _given_quotes(edge, graph)]
     numbers = numbers_in(f"{question.title}\n\n{question.idea}")
-    return PointWriter(papers, given, numbers, {paper.paper_id: paper for paper in question.papers}).all_points(answer)
+    return PointWriter(papers, quotes, numbers, {paper.paper_id: paper for paper in question.papers}).all_points(answer)
 
 
 def _given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQuote]:
@@ -119,12 +119,12 @@ def _given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQuote]:
     paper = graph.evidence.get(edge.key)
     if paper is None or edge.basis not in ("quoted", "unverified"):
         return []
-    own = any(
+    is_own_claim = any(
         item.source == IDEA_NODE and item.kind == "states" and item.target == edge.target
         for item in graph.edges.values()
     )
     sides: tuple[Side, ...] = ("for", "against")
-    if own and edge.kind in ("supports", "contradicts"):
+    if is_own_claim and edge.kind in ("supports", "contradicts"):
         sides = ("for",) if edge.kind == "supports" else ("against",)
     quoted = Quoted(words=edge.quote, state="verified" if edge.basis == "quoted" else "not_found")
     return [GivenQuote(paper=paper, side=side, statement=edge.statement, quoted=quoted) for side in sides]

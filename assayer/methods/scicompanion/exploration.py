@@ -20,11 +20,11 @@ from assayer.run.concurrency import Failed, as_result
 
 _QUERY_CHARS = 400
 _LEAST_WORDS = 8
-WITHOUT_LLM = "there is no language model to edit the graph and write into the notebook."
+WITHOUT_LLM = "editing the graph and writing the notebook need a language model, and none is configured."
 
 
-class _Thought(NamedTuple):
-    """Result of the calls of one step."""
+class _StepResult(NamedTuple):
+    """Result of the LLM calls of one step."""
 
     state: CompanionState
     edits: tuple[GraphEdit, ...]
@@ -39,7 +39,7 @@ class Exploration:
 
     async def explore(self, state: CompanionState) -> CompanionState:
         """Run the exploration. Without a language model, run a single search with the idea's own words. If the calls of
-        a step fail, that step is the last. Raises LiteratureError and errors that make it pointless to continue."""
+        a step fail, that step is the last. Raises LiteratureError and errors that would affect every later call."""
         queries = await self._first_queries(state)
         for step in range(1, self._options.steps + 1):
             queries = _new_queries(queries, state.asked, self._options.queries)
@@ -64,38 +64,38 @@ class Exploration:
         state = replace(state, graph=graph, found=retrieved.found, asked=(*state.asked, *queries))
         state = replace(state, history=state.history.with_graph(state.graph))
         if not self._context.has_model:
-            return _after(state, queries, step, retrieved, (), WITHOUT_LLM), ()
-        thought = await as_result(self._think(state, step, retrieved.new))
-        if isinstance(thought, Failed):
-            self._run.journal.record_failure("step of thinking", thought.error)
-            return _after(state, queries, step, retrieved, (), f"{thought.error.reason}."), ()
-        return _after(thought.state, queries, step, retrieved, thought.edits, None), thought.queries
+            return _with_step(state, queries, step, retrieved, (), WITHOUT_LLM), ()
+        result = await as_result(self._run_calls(state, step, retrieved.new))
+        if isinstance(result, Failed):
+            self._run.journal.record_failure("reasoning step", result.error)
+            return _with_step(state, queries, step, retrieved, (), f"{result.error.reason}."), ()
+        return _with_step(result.state, queries, step, retrieved, result.edits, None), result.queries
 
     async def _with_contents(self, retrieved: Retrieved, step: int) -> StateGraph:
-        """Return the graph with the contents that the corpus graph holds for the papers."""
+        """Return the graph with what the corpus graph holds about its papers."""
         contents = await self._library.contents(list(retrieved.graph.papers))
         return with_contents(retrieved.graph, contents, retrieved.new, self._options, step)
 
-    async def _think(self, state: CompanionState, step: int, new: frozenset[PaperId]) -> _Thought:
+    async def _run_calls(self, state: CompanionState, step: int, new: frozenset[PaperId]) -> _StepResult:
         """Run the LLM calls of one step. Raises an LlmError or BudgetExhausted."""
         question = state_question(state, self._run, self._options, step, new)
         if self._options.asked == "apart":
-            return await self._think_apart(state, step, question, new)
+            return await self._run_separate_calls(state, step, question, new)
         answer = await self._context.ask(STEP, question)
         edited, edits = await self._edited(state, answer, question, step)
-        return _Thought(_with_trace(edited, answer.trace, question, step), edits, tuple(answer.queries))
+        return _StepResult(_with_trace(edited, answer.trace, question, step), edits, tuple(answer.queries))
 
-    async def _think_apart(
+    async def _run_separate_calls(
         self, state: CompanionState, step: int, question: StateQuestion, new: frozenset[PaperId]
-    ) -> _Thought:
+    ) -> _StepResult:
         context, run, options = self._context, self._run, self._options
         state, edits = await self._edited(state, await context.ask(COMPLETION, question), question, step)
         asked_next = state_question(state, run, options, step, new)
         state = _with_trace(state, (await context.ask(TRACE, asked_next)).trace, asked_next, step)
         if step == options.steps:
-            return _Thought(state, edits, ())
+            return _StepResult(state, edits, ())
         answer: NextQueries = await context.ask(QUERIES, state_question(state, run, options, step, new))
-        return _Thought(state, edits, tuple(answer.queries))
+        return _StepResult(state, edits, tuple(answer.queries))
 
     async def _edited(
         self, state: CompanionState, answer: GraphCompletion, question: StateQuestion, step: int
@@ -114,7 +114,7 @@ class Exploration:
 
 
 def idea_queries(idea: Idea, limit: int) -> tuple[str, ...]:
-    """Return the idea's title and the beginnings of its paragraphs as queries."""
+    """Return at most `limit` queries: the idea's title and the beginnings of its paragraphs."""
     paragraphs = (" ".join(part.split()) for section in idea.sections for part in section.text.split("\n\n"))
     long_enough = (paragraph[:_QUERY_CHARS] for paragraph in paragraphs if len(paragraph.split()) >= _LEAST_WORDS)
     return tuple(dict.fromkeys((idea.title, *long_enough)))[:limit]
@@ -131,7 +131,7 @@ def _with_trace(state: CompanionState, trace: str, question: StateQuestion, step
     return replace(state, notebook=state.notebook.with_entry(step, text))
 
 
-def _after(
+def _with_step(
     state: CompanionState,
     queries: tuple[str, ...],
     step: int,
@@ -139,7 +139,7 @@ def _after(
     edits: tuple[GraphEdit, ...],
     lost: str | None,
 ) -> CompanionState:
-    done = GraphStep(
+    record = GraphStep(
         number=step,
         queries=queries,
         found=retrieved.brought,
@@ -150,4 +150,4 @@ def _after(
         nodes=tuple(state.graph.nodes),
         edges=tuple(state.graph.edges),
     )
-    return replace(state, steps=(*state.steps, done))
+    return replace(state, steps=(*state.steps, record))

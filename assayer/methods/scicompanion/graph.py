@@ -29,7 +29,7 @@ KINDS_JOINED: Mapping[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]]
     "supports": (_WORKS | {"claim"}, frozenset(("claim",))),
     "contradicts": (_WORKS | {"claim"}, frozenset(("claim",))),
 }
-"""Permitted kinds of nodes at the source and at the target of each kind of edge."""
+"""Kinds of nodes that each kind of edge can have as its source and as its target."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ class StateGraph:
     nodes: Mapping[NodeKey, EvidenceNode]
     edges: Mapping[EdgeKey, EvidenceEdge]
     papers: dict[PaperId, NodeKey]
-    """Node of each paper in the graph, keyed by the paper."""
+    """Node of each paper in the graph."""
     evidence: Mapping[EdgeKey, PaperId]
     """Paper from which the words of each edge come."""
     pruned: frozenset[PaperId] = frozenset()
     """Deleted papers, which are not added again."""
     deleted_names: frozenset[tuple[NodeKind, str]] = frozenset()
-    """Kinds and normalised names of other deleted nodes, which only a proposal can restore."""
+    """Kinds and normalised names of all deleted nodes. The corpus graph cannot restore them, but an edit can."""
     most_nodes: int = 120
     most_edges: int = 300
     given_nodes: int = 0
@@ -94,7 +94,7 @@ class StateGraph:
     def was_deleted(self, kind: NodeKind, name: str) -> bool:
         return (kind, normalised_name(name)) in self.deleted_names
 
-    # What searches bring
+    # Additions from searches
 
     def with_paper(self, paper: PaperId, title: str, step: int) -> Changed:
         """Add a paper. A paper with a known id, or a record with a known title, is merged into the existing node."""
@@ -108,11 +108,11 @@ class StateGraph:
             return added
         return added._replace(graph=replace(added.graph, papers={**self.papers, paper: added.node}))
 
-    # What is proposed
+    # Proposed changes
 
     def with_node(self, kind: NodeKind, name: str, note: str, step: int, same: NodeKey | None = None) -> Changed:
-        """Add a node, or merge it into an existing one: into `same`, a node judged to have the same meaning, if given;
-        otherwise into the node with the same kind and normalised name, if any."""
+        """Add a node, or merge it into an existing one of its kind: into the node with the same normalised name, or
+        else into `same`, a node judged to have the same meaning."""
         if kind not in _CONTENTS:
             return Changed(self, "papers come from searches only" if kind == "paper" else "there is one idea only")
         if not normalised_name(name):
@@ -193,7 +193,7 @@ class StateGraph:
         return Changed(self._put(revised), None, key)
 
     def with_revised_edge(self, key: EdgeKey, kind: EdgeKind | None, statement: str | None) -> Changed:
-        """Revise an edge. A recorded edge cannot be changed, but can be deleted if it is irrelevant."""
+        """Revise an edge. An edge from a record is refused."""
         edge = self.edges.get(key)
         if edge is None:
             return Changed(self, f"there is no edge {key}")
@@ -213,7 +213,7 @@ class StateGraph:
             return Changed(self, fault)
         return Changed(replace(self, edges={**self.edges, key: revised}))
 
-    # How
+    # Helpers
 
     def _fault_of(self, new: NewEdge) -> str | None:
         unknown = [key for key in (new.source, new.target) if key not in self.nodes]

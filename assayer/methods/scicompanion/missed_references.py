@@ -1,4 +1,4 @@
-"""Recommendation of references that an idea missed, by a single search along citations, without a language model."""
+"""Recommendation of references that an idea lacks, by a single search along citations, without a language model."""
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,16 +18,16 @@ from assayer.run.run import Run
 
 
 class WayFound(NamedTuple):
-    """Path by which a paper was reached."""
+    """Path by which the search reached a paper."""
 
     kind: StepKind
     from_paper: Paper | None
-    """Paper from which the path came, or None if the search for the idea's words found the result."""
+    """Paper whose citations led to the result, or None if the search for the idea's words found it."""
 
 
 class MissedReference(NamedTuple):
     paper: Paper
-    """Paper that was missed, marked if a source knows that it was retracted."""
+    """Paper that the idea does not cite, marked if a source reports it as retracted."""
     found: tuple[WayFound, ...]
 
 
@@ -38,7 +38,7 @@ class MissedReferences(NamedTuple):
     """Missed references, best first, excluding those that the idea names."""
 
 
-class _NothingRead:
+class _NoFullTexts:
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         return {paper.id: Absent(reason="full texts are not read for this") for paper in papers}
 
@@ -53,15 +53,15 @@ async def missed_references(
 ) -> MissedReferences:
     """Find missed references. Papers in `known` lead to others but are not recommended. Raises LiteratureError."""
     run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=NoProgress())
-    library = Library(literature, _NothingRead(), run, idea)
+    library = Library(literature, _NoFullTexts(), run, idea)
     fit = await library.fit(idea.text)
     graph = empty_graph(idea.title, options.nodes, options.edges)
     queries = idea_queries(idea, options.queries)
     found = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
     recommended = recommended_references(idea, graph, found, options.recommended, known)
     papers = await library.with_retractions([found.papers[paper_of(item.label)] for item in recommended])
-    on_the_way = {paper_of(why.label) for item in recommended for why in item.found if why.label}
-    seen = {paper.id: paper for paper in await library.papers(sorted(on_the_way))}
+    intermediate = {paper_of(why.label) for item in recommended for why in item.found if why.label}
+    seen = {paper.id: paper for paper in await library.papers(sorted(intermediate))}
     ways = (tuple(_ways(item.found, seen)) for item in recommended)
     return MissedReferences(idea, fit, tuple(MissedReference(*item) for item in zip(papers, ways, strict=True)))
 

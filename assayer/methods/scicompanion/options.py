@@ -16,8 +16,8 @@ class SciCompanionOptions(Frozen):
     steps: int = Field(default=3, ge=1, le=6)
     """Number of steps of search, merging, editing and reasoning."""
     asked: Literal["together", "apart"] = "together"
-    """Mode of the LLM calls in a step: a single call returns edits, trace and next queries together, or separate calls
-    return them, as in the paper."""
+    """Mode of the LLM calls in a step: a single call for edits, trace and next queries together, or separate calls, as
+    in the paper."""
     queries: int = Field(default=6, ge=1, le=12)
     """Maximum queries of one step."""
     hops: int = Field(default=2, ge=0, le=4)

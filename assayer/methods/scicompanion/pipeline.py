@@ -18,8 +18,8 @@ from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
 async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> EvaluationResult:
     """Evaluate an idea. Without a language model, return the graph of one search, its recommendations and no score.
-    Raises InputError for an unusable file of dimensions, LiteratureError, and errors that make it pointless to
-    continue."""
+    Raises InputError for an unusable file of dimensions, LiteratureError, and errors that would affect every later
+    call."""
     idea, library, run, options = context.idea, context.library, context.run, context.options
     dimensions = options.rubric()
     run.report_progress(METHOD, 0, options.steps + 1)
@@ -28,8 +28,8 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     evaluated = await judge_dimensions(context, state, dimensions) if context.has_model else unjudged(dimensions)
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
     best = recommended_references(idea, state.graph, state.found, options.recommended)
-    on_the_way = {paper_of(why.label) for item in best for why in item.found if why.label} - state.found.papers.keys()
-    papers = {**state.found.papers, **{paper.id: paper for paper in await library.papers(sorted(on_the_way))}}
+    intermediate = {paper_of(why.label) for item in best for why in item.found if why.label} - state.found.papers.keys()
+    papers = {**state.found.papers, **{paper.id: paper for paper in await library.papers(sorted(intermediate))}}
     recommended = [with_known_reasons(item, papers) for item in best]
     findings = Findings(
         summary=evaluated.summary,
@@ -43,8 +43,8 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
 
 
 async def explored(context: EvaluationContext[SciCompanionOptions], fit: FitLevel) -> CompanionState:
-    """Return the graph and notebook after the last step. Raises LiteratureError and errors that make it pointless to
-    continue."""
+    """Return the graph and notebook after the last step. Raises LiteratureError and errors that would affect every
+    later call."""
     options = context.options
     graph = empty_graph(context.idea.title, options.nodes, options.edges)
     state = CompanionState(context.idea, context.text, fit, graph, history=GraphHistory().with_graph(graph))
@@ -53,12 +53,12 @@ async def explored(context: EvaluationContext[SciCompanionOptions], fit: FitLeve
 
 def _notices(state: CompanionState) -> tuple[Notice, ...]:
     if not state.found.papers:
-        said = "No search brought up a paper: there is nothing in the graph but what the idea itself says."
-        return (Notice(kind="graph", text=said),)
+        text = "No search found any paper, so the graph contains only what the idea itself states."
+        return (Notice(kind="graph", text=text),)
     if not any(edge.kind in ("cites", "co_cited") for edge in state.history.edges.values()):
-        said = (
-            "No citation between the papers found is on record: they were found by words and likeness alone, and the "
-            "graph shows only what texts say."
+        text = (
+            "The sources record no citations between the papers found. The papers were found by similarity of their "
+            "texts alone, and the graph shows only what those texts state."
         )
-        return (Notice(kind="graph", text=said),)
+        return (Notice(kind="graph", text=text),)
     return ()

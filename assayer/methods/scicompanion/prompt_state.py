@@ -122,13 +122,13 @@ def with_sign(text: str, whole: str) -> str:
 
 
 def _asked(query: str, state: CompanionState) -> AskedQuery:
-    """Return the query with the papers of the graph that this query found, in order of arrival."""
+    """Return the query with the papers of the graph that it found, in order of arrival."""
     reasons = state.found.reasons
-    brought = (key for key, item in state.graph.paper_of_node.items() if _was_brought(reasons.get(item, ()), query))
+    brought = (key for key, item in state.graph.paper_of_node.items() if _was_found_by(reasons.get(item, ()), query))
     return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in brought))
 
 
-def _was_brought(reasons: tuple[ReasonFound, ...], query: str) -> bool:
+def _was_found_by(reasons: tuple[ReasonFound, ...], query: str) -> bool:
     return any(why.query == plain(query) for why in reasons)
 
 

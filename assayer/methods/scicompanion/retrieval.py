@@ -1,5 +1,5 @@
-"""Retrieval for one step, and the choice of recommended references from all papers found. It finds papers along
-citations for the step's queries, and merges them into the graph with the records that link them."""
+"""Retrieval for one step, and the choice of recommended references from all papers found. Retrieval searches for the
+step's queries along citations, and merges the papers into the graph with the citations on record between them."""
 
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -15,7 +15,7 @@ from assayer.text.names import normalised_name
 
 _REFERENCES = 200
 """Maximum references read per paper when linking the papers of the graph."""
-_RANKS_EVEN = 60
+_RANK_CONSTANT = 60
 """Constant k of reciprocal rank fusion, at its usual value. With a higher k, first ranks outweigh later ranks less when
 several steps find the same paper."""
 _REPRINTED = 2
@@ -36,7 +36,7 @@ class FoundPapers(NamedTuple):
         papers, scores, reasons = dict(self.papers), dict(self.scores), dict(self.reasons)
         for rank, item in enumerate(found, start=1):
             papers.setdefault(item.paper.id, item.paper)
-            scores[item.paper.id] = scores.get(item.paper.id, 0.0) + 1 / (_RANKS_EVEN + rank)
+            scores[item.paper.id] = scores.get(item.paper.id, 0.0) + 1 / (_RANK_CONSTANT + rank)
             new = (_reason(why, step) for why in item.why)
             reasons[item.paper.id] = tuple(dict.fromkeys((*reasons.get(item.paper.id, ()), *new)))
         return FoundPapers(papers, scores, reasons)
@@ -69,17 +69,17 @@ async def retrieve(
         known = len(graph.nodes)
         graph = graph.with_paper(item.paper.id, " ".join(item.paper.title.split()), step).graph
         new += [item.paper.id] if len(graph.nodes) > known else []
-    graph = await _joined(graph, found, brought, library, step)
+    graph = await _with_edges(graph, found, brought, library, step)
     return Retrieved(graph, found, len(brought), frozenset(new))
 
 
-async def _joined(
+async def _with_edges(
     graph: StateGraph, found: FoundPapers, brought: Sequence[Found], library: Library, step: int
 ) -> StateGraph:
-    """Return the graph with edges from the reference lists of its papers, then with the walk's steps between them."""
+    """Return the graph with edges from the reference lists of its papers, then from the steps of the walk."""
     cited = await library.references(list(graph.papers), _REFERENCES) if graph.papers else {}
-    edges = [_recorded(graph, item, "cites", paper.id) for item, papers in cited.items() for paper in papers]
-    edges += [_walked(graph, item.paper.id, why) for item in brought for why in item.why]
+    edges = [_record_edge(graph, item, "cites", paper.id) for item, papers in cited.items() for paper in papers]
+    edges += [_edge_of_step(graph, item.paper.id, why) for item in brought for why in item.why]
     years = publication_years(graph, found)
     for edge in edges:
         if edge is not None and not comes_too_early(edge, years):
@@ -87,15 +87,15 @@ async def _joined(
     return graph
 
 
-def _walked(graph: StateGraph, paper: PaperId, why: Step) -> NewEdge | None:
+def _edge_of_step(graph: StateGraph, paper: PaperId, why: Step) -> NewEdge | None:
     if why.from_paper is None:
         return None
     if why.kind == "citing":
-        return _recorded(graph, paper, "cites", why.from_paper)
-    return _recorded(graph, why.from_paper, "cites" if why.kind == "reference" else "co_cited", paper)
+        return _record_edge(graph, paper, "cites", why.from_paper)
+    return _record_edge(graph, why.from_paper, "cites" if why.kind == "reference" else "co_cited", paper)
 
 
-def _recorded(
+def _record_edge(
     graph: StateGraph, source: PaperId, kind: Literal["cites", "co_cited"], target: PaperId
 ) -> NewEdge | None:
     if source not in graph.papers or target not in graph.papers:
@@ -129,8 +129,8 @@ def recommended_references(
 ) -> tuple[RecommendedReference, ...]:
     """Return the recommended references, best first. Papers that texts link to the idea or to its claims, methods and
     concepts come first, then papers that were shown, then all others. Within each group, papers found by several
-    searches come first. Deleted papers, papers in `known`, papers whose title already occurs in the idea, and duplicate
-    records are left out."""
+    searches come first. Deleted papers, papers in `known`, papers whose title occurs in the idea, and duplicate records
+    are left out."""
     text = f" {normalised_name(idea.own_words.text)} "
     titles: dict[str, PaperId] = {}
     left_out = graph.pruned | set(known)
@@ -158,10 +158,10 @@ def recommended_references(
 def _joined_papers(graph: StateGraph) -> set[PaperId]:
     """Return the papers linked to the idea by at most two edges, excluding edges from records: directly, or through a
     node that the idea is linked to. Edges from the corpus graph do not count, because they were found by patterns."""
-    said = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
+    stated = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
     near = {IDEA_NODE}
-    near |= {end for item in said if IDEA_NODE in (item.source, item.target) for end in (item.source, item.target)}
-    ends = {end for item in said if near & {item.source, item.target} for end in (item.source, item.target)}
+    near |= {end for item in stated if IDEA_NODE in (item.source, item.target) for end in (item.source, item.target)}
+    ends = {end for item in stated if near & {item.source, item.target} for end in (item.source, item.target)}
     return {paper for paper, node in graph.papers.items() if node in ends}
 
 

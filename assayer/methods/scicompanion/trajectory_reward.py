@@ -1,5 +1,5 @@
-"""Reward of one trajectory of the loop: how close its scores are to known scores, and how its final graph is
-structured.
+"""Reward of one trajectory of the exploration loop: how close its scores are to known scores, and how its final graph
+is structured.
 
 The paper (section 2.5) names both, but leaves open how they are combined and what its "attribute ratio" is. Here the
 reward for structure is the mean of three shares: edges that carry a quote found in its paper (informativeness),
@@ -35,20 +35,21 @@ class RewardWeights(Frozen):
     @model_validator(mode="after")
     def _rewards_something(self) -> Self:
         if not self.score + self.structure:
-            raise ValueError("score and structure are both 0: nothing would be rewarded")
+            raise ValueError("score and structure must not both be 0: every reward would be 0")
         return self
 
 
 class GraphStructure(NamedTuple):
-    """Structure measures of a graph, each from 0 to 1. Edges from the corpus graph do not count, because they exist
-    regardless of the policy."""
+    """Structure measures of a graph, each from 0 to 1. Proposed edges are those that come neither from records nor from
+    the corpus graph, because such edges exist regardless of the policy."""
 
     informativeness: float
     """Share of proposed edges whose quote appears in its paper."""
     coverage: float
-    """Share of the idea's claims, methods and concepts that are linked to a paper by an edge other than a record."""
+    """Share of the claims, methods and concepts proposed for the idea that are linked to a paper by an edge other than
+    a record."""
     coherence: float
-    """Share of nodes, excluding the idea, that are connected to the idea by edges in either direction."""
+    """Share of nodes, excluding the idea, that are connected to the idea by edges of any kind in either direction."""
 
     @property
     def mean(self) -> float:
@@ -73,8 +74,8 @@ def trajectory_reward(
     weights: RewardWeights,
 ) -> TrajectoryReward | Absent:
     """Return the reward of a trajectory, or Absent if a dimension was not scored and the weights define no reward for
-    that case. `known` holds at least one score by dimension name; `assessments` is in the order of the dimensions. An
-    unscored trajectory has no reward rather than a low one."""
+    that case, because a missing score is not a low score. `known` holds at least one score by dimension name;
+    `assessments` is in the order of the dimensions."""
     accuracy = score_accuracy(assessments, dimensions, known)
     structure = graph_structure(graph, weights.enough_quotes).mean
     if isinstance(accuracy, Absent):
@@ -90,29 +91,29 @@ def score_accuracy(
     assessments: Sequence[Assessment], dimensions: Sequence[RubricDimension], known: Mapping[str, float]
 ) -> float | Absent:
     squares: list[float] = []
-    for dimension, given in zip(dimensions, assessments, strict=True):
+    for dimension, assessment in zip(dimensions, assessments, strict=True):
         if dimension.name not in known:
             continue
-        if isinstance(given.score, Absent):
-            return Absent(reason=f"{dimension.title} has no score: {given.score.reason}")
+        if isinstance(assessment.score, Absent):
+            return Absent(reason=f"{dimension.title} has no score: {assessment.score.reason}")
         width = dimension.scale.max - dimension.scale.min
-        squares.append(((given.score.value - known[dimension.name]) / width) ** 2)
-    return 1 - sqrt(sum(squares) / len(squares)) if squares else Absent(reason="no score of it is known.")
+        squares.append(((assessment.score.value - known[dimension.name]) / width) ** 2)
+    return 1 - sqrt(sum(squares) / len(squares)) if squares else Absent(reason="no reference score is known for it.")
 
 
 def graph_structure(graph: StateGraph, enough_quotes: int) -> GraphStructure:
-    said = [edge for edge in graph.edges.values() if edge.basis != "record"]
-    proposed = [item for item in said if item.statement != BY_CORPUS]
+    stated = [edge for edge in graph.edges.values() if edge.basis != "record"]
+    proposed = [item for item in stated if item.statement != BY_CORPUS]
     quoted = sum(item.basis == "quoted" for item in proposed)
     contents = {key for key, node in graph.nodes.items() if node.kind not in ("idea", "paper")}
     papers = {key for key, node in graph.nodes.items() if node.kind == "paper"}
     own = {item.target for item in proposed if item.source == IDEA_NODE} & contents
-    held_against = {end for item in said for end, other in _both_ways(item) if other in papers} & own
+    compared = {end for item in stated for end, other in _both_ways(item) if other in papers} & own
     others = len(graph.nodes) - 1
     return GraphStructure(
         informativeness=quoted / max(enough_quotes, len(proposed)),
-        coverage=len(held_against) / len(own) if own else 0.0,
-        coherence=(len(_joined_to_idea(graph.edges.values())) - 1) / others if others else 0.0,
+        coverage=len(compared) / len(own) if own else 0.0,
+        coherence=(len(_connected_to_idea(graph.edges.values())) - 1) / others if others else 0.0,
     )
 
 
@@ -120,15 +121,15 @@ def _both_ways(edge: EvidenceEdge) -> tuple[tuple[NodeKey, NodeKey], tuple[NodeK
     return (edge.source, edge.target), (edge.target, edge.source)
 
 
-def _joined_to_idea(edges: Iterable[EvidenceEdge]) -> set[NodeKey]:
+def _connected_to_idea(edges: Iterable[EvidenceEdge]) -> set[NodeKey]:
     """Return the nodes connected to the idea, including the idea."""
     neighbours: dict[NodeKey, set[NodeKey]] = {}
     for edge in edges:
         for end, other in _both_ways(edge):
             neighbours.setdefault(end, set()).add(other)
-    reached, going = {IDEA_NODE}, [IDEA_NODE]
-    while going:
-        new = neighbours.get(going.pop(), set()) - reached
+    reached, frontier = {IDEA_NODE}, [IDEA_NODE]
+    while frontier:
+        new = neighbours.get(frontier.pop(), set()) - reached
         reached |= new
-        going += new
+        frontier += new
     return reached

@@ -1,7 +1,7 @@
-"""Walk from queries to papers along citations: the papers that a search finds, the papers that these cite, the papers
-that cite these, and the reasons why each was reached.
+"""Walk from queries to papers along citations. It returns the papers that a search finds, papers that they cite and
+papers that cite them, each with the reasons why it was reached.
 
-Without citations, the walk equals the search alone: mass that cannot move adds nothing to the cosines."""
+Without citations, the result is that of the search alone: mass that cannot move adds nothing to the cosines."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -68,7 +68,7 @@ class _Neighbourhood:
         return [paper.id for paper in admitted]
 
     async def read(self, papers: Iterable[PaperId]) -> list[PaperId]:
-        """Read the records of the papers that were not read yet, and return the papers that the walk can use."""
+        """Fetch the records that were not fetched yet, and return the papers that the walk is allowed to use."""
         asked = list(papers)
         unread = [item for item in asked if item not in self.papers and item not in self.refused]
         if unread:
@@ -86,12 +86,12 @@ class _Neighbourhood:
             cited, citing = answers.get(item, CitationIds((), ()))
             self.cited[item] = [other for other in cited if other not in self.exclude]
             self.citing[item] = [other for other in citing if other not in self.exclude]
-            self._explain(item)
+            self._record_steps(item)
 
-    def _explain(self, paper: PaperId) -> None:
-        came_from = next((step.from_paper for step in self.steps[paper] if step.kind == "citing"), None)
+    def _record_steps(self, paper: PaperId) -> None:
+        origin = next((step.from_paper for step in self.steps[paper] if step.kind == "citing"), None)
         for item in self.cited[paper]:
-            self._add(item, Step("reference", paper) if came_from is None else Step("co-cited", came_from))
+            self._add(item, Step("reference", paper) if origin is None else Step("co-cited", origin))
         for item in self.citing[paper]:
             self._add(item, Step("citing", paper))
 
@@ -128,8 +128,8 @@ async def _best(scores: Mass, seen: _Neighbourhood, limit: int) -> list[Found]:
     """Return the best papers, reading only as many records as needed to get `limit` admitted papers."""
     waiting = iter(heaviest(scores, len(scores)))
     best: list[PaperId] = []
-    while len(best) < limit and (some := list(islice(waiting, limit - len(best)))):
-        best += await seen.read(some)
+    while len(best) < limit and (batch := list(islice(waiting, limit - len(best)))):
+        best += await seen.read(batch)
     return [Found(seen.papers[item], scores[item], tuple(seen.steps[item])) for item in best]
 
 
@@ -152,15 +152,15 @@ async def _nearness(
     reached: Collection[PaperId],
     literature: AdmittedLiterature,
 ) -> dict[PaperId, float]:
-    """Return the nearness of every found or reached paper to its nearest query. Cosines that the search already
+    """Return the nearness of every found or reached paper to the query nearest to it. Cosines that the search already
     returned are reused."""
-    candidates = list(dict.fromkeys([*(item for some in found for item in some), *reached]))
+    candidates = list(dict.fromkeys([*(item for cosines in found for item in cosines), *reached]))
 
-    async def measured(query: str, known: Mapping[PaperId, float]) -> dict[PaperId, float]:
+    async def measure(query: str, known: Mapping[PaperId, float]) -> dict[PaperId, float]:
         scale = CosineRange.of(known.values())
         others = await literature.similarity(query, [candidate for candidate in candidates if candidate not in known])
         return {paper: scale.nearness(cosine) for paper, cosine in {**others, **known}.items()}
 
-    each = await gather_all([measured(query, known) for query, known in zip(queries, found, strict=True)])
+    each = await gather_all([measure(query, known) for query, known in zip(queries, found, strict=True)])
     measurable = [paper for paper in candidates if any(paper in item for item in each)]
     return {paper: max(item[paper] for item in each if paper in item) for paper in measurable}

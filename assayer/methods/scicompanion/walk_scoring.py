@@ -18,8 +18,8 @@ Mass = Mapping[PaperId, float]
 
 _LATER_HOP = 0.5
 """Weight of each hop relative to the previous hop."""
-_EVENED = 0.5
-"""Exponent applied to the mass; without it, the most widely cited works would outweigh all others."""
+_DAMPING_EXPONENT = 0.5
+"""Exponent that dampens the mass; without it, the most widely cited works would outweigh all others."""
 
 
 class CosineRange(NamedTuple):
@@ -80,7 +80,7 @@ def summed_over_hops(hops: Sequence[Mass]) -> dict[PaperId, float]:
 def ranking_scores(nearness: Mapping[PaperId, float], mass: Mass) -> dict[PaperId, float]:
     """Return the ranking score, at most 2, of every paper whose nearness is known: its nearness plus its dampened share
     of the greatest mass."""
-    return {paper: near + mass.get(paper, 0.0) ** _EVENED for paper, near in nearness.items()}
+    return {paper: near + mass.get(paper, 0.0) ** _DAMPING_EXPONENT for paper, near in nearness.items()}
 
 
 def _heaviest_is_one(mass: Mass) -> dict[PaperId, float]:

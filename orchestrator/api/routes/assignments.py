@@ -37,25 +37,24 @@ class OfReviewer(UrlQuery):
 
 class ClearQuery(OfReviewer):
     reason: ConflictReason
-    """Reason why there is no conflict after all."""
+    """Why there is no conflict after all."""
 
 
 @router.post("/v1/batches/{id}/assignments")
 async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> AssignmentOutcome:
     """Assign reviewers to all proposals of a batch, with about equal load and without conflicts of interest. Conflicts
-    are also detected by names and affiliations. Existing assignments stay unless they have no opinion and either a
-    conflict bars them or the reviewer no longer reviews; the proposal then goes to another reviewer. An opinion barred
-    by a conflict does not count. First opinions are blind: if a reviewer could read a proposal's report in another
-    role, and the proposal was sent before that role ended, it is not assigned to that reviewer (`not_blind`; 422 if
-    such a reviewer is named)."""
+    are also detected from names and affiliations. An existing assignment stays unless it has no opinion yet and the
+    reviewer has a conflict or no longer reviews; the proposal then goes to another reviewer. An opinion from a reviewer
+    with a conflict does not count. First opinions are blind: a reviewer who could read a proposal's report in an
+    earlier role is not assigned to it (`not_blind`; 422 if such a reviewer is named in the request)."""
     batch = (await context.find_batch(id)).id
     draft = await context.services.assignment_planner.draft(context.tenant, batch, body)
-    loads, short, assigned = Counter(draft.loads), Counter(draft.plan.short), len(draft.plan.pairs)
+    loads, missing, assigned = Counter(draft.loads), Counter(draft.plan.short), len(draft.plan.pairs)
     if not body.dry_run:
         kept = set(await context.services.assignment_planner.keep(context.tenant, batch, draft, context.by))
         lost = [pair for pair in draft.plan.pairs if pair not in kept]
         loads.subtract(member for _, member in lost)
-        short.update(evaluation for evaluation, _ in lost)
+        missing.update(evaluation for evaluation, _ in lost)
         assigned = len(kept)
     titles = {proposal.id: proposal.title for proposal in draft.proposals}
     return AssignmentOutcome(
@@ -64,7 +63,8 @@ async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> A
         withdrawn=len(draft.ending),
         loads=loads,
         unfilled=tuple(
-            UnfilledProposal(evaluation=item, title=titles[JobId(item)], missing=count) for item, count in short.items()
+            UnfilledProposal(evaluation=item, title=titles[JobId(item)], missing=count)
+            for item, count in missing.items()
         ),
         conflicts=draft.conflicts,
         not_blind=tuple(map(str, draft.not_blind)),
@@ -74,8 +74,8 @@ async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> A
 
 @router.get("/v1/assignments")
 async def list_assignments(query: Annotated[AssignmentsQuery, Query()], context: AssignmentReader) -> Page[Assignment]:
-    """List a reviewer's own queue, starting with proposals that wait for an opinion, with masked titles if proposals
-    are judged blind. Other roles see all assignments."""
+    """List assignments. Reviewers see only their own, starting with proposals that still need an opinion, with masked
+    titles if proposals are judged blind. Other roles see all assignments."""
     batch = None if query.batch is None else BatchId(query.batch)
     is_reviewer = context.caller.role == "reviewer"
     member = context.caller.subject if is_reviewer else None
@@ -95,16 +95,16 @@ async def withdraw_assignment(id: PathId, query: Annotated[OfReviewer, Query()],
 
 @router.get("/v1/batches/{id}/conflicts")
 async def list_conflicts(id: PathId, context: PeopleReader) -> Page[ConflictOfInterest]:
-    """List the conflicts of interest of a batch: declared, and detected when reviewers were assigned, including
-    cleared conflicts."""
+    """List the conflicts of interest in a batch: declared conflicts, those detected when reviewers were assigned, and
+    those since cleared."""
     batch = await context.find_batch(id)
     return Page(items=tuple(await context.reviewing.assignments.conflicts(context.tenant, batch.id)), next=None)
 
 
 @router.post("/v1/evaluations/{id}/conflicts")
 async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDeclarer) -> ConflictOfInterest:
-    """Declare that a reviewer must not review a proposal: reviewers for themselves, officers for any reviewer. An
-    assignment without an opinion ends."""
+    """Declare that a reviewer must not review a proposal. Reviewers can declare only their own conflicts; officers, any
+    reviewer's. An assignment that has no opinion yet ends."""
     member = MemberId(body.reviewer or context.caller.member or "")
     if context.caller.role == "reviewer":
         if member != context.caller.member:
@@ -112,7 +112,7 @@ async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDecl
         blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), member)
         required(blind_given, not_there("evaluation", id))
     if not member:
-        raise HttpProblem.invalid("Give the reviewer who has the conflict: you are not a reviewer.", "/reviewer")
+        raise HttpProblem.invalid("Name the reviewer who has the conflict; only reviewers can omit this.", "/reviewer")
     declared = await context.reviewing.assignments.declare(context.tenant, JobId(id), member, body.reason, context.by)
     return required(declared, not_there("evaluation", id, "evaluation or reviewer"))
 

@@ -12,7 +12,9 @@ from orchestrator.api.routes.batch_upload import BATCH_BODY, BatchBody, no_usabl
 from orchestrator.jobs.estimates import TypicalEvaluation, estimate
 from orchestrator.services.batch_summaries import tags_in
 
-_OTHER_BOARD = Absent(reason="The cost of another board is not known. Omit the board to see that of the service's own.")
+_OTHER_BOARD = Absent(
+    reason="The cost of a custom board is not known. Omit the board to see the cost with the service's own."
+)
 
 _NO_LITERATURE = Absent(reason="This method reads no literature.")
 
@@ -21,7 +23,7 @@ router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 @router.post("/estimate", openapi_extra=BATCH_BODY)
 async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[BatchBody, Depends()]) -> BatchEstimate:
-    """Estimate the cost of a batch; the rows are read as in a submission. Nothing is stored or evaluated."""
+    """Estimate the cost and duration of a batch. Rows are read as in a submission, but not stored or evaluated."""
     intake, services, tenant = await body.read(query, 1), body.context.services, body.context.tenant
     if not intake.accepted:
         raise no_usable_row(intake)
@@ -32,11 +34,11 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
     if query.board is None and not models:
         own = await services.costs.taken(tenant, query.method)
         unmeasured = (
-            f"The cost of {query.method} has not been measured, and too few of your evaluations with it have ended."
+            f"The cost of {query.method} has not been measured, and you have too few finished evaluations with it."
         )
         typical = services.options.typical.get(query.method, Absent(reason=unmeasured))
     else:
-        own = []  # evaluations by the usual board tell nothing of another
+        own = []  # past evaluations by the usual board say nothing about the cost of another
         typical_board = services.options.typical_board
         typical = typical_board(query.board, models) if typical_board else _OTHER_BOARD
     estimated = estimate(ideas, own, typical, pace, query.max_usd)

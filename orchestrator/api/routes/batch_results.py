@@ -56,7 +56,7 @@ _FORMAT_NAMES = {
 }
 """Result formats by media type."""
 _RESULTS = {
-    "description": "One line per row, in order; rows without a report, including rejected rows, give the reason",
+    "description": "One line per row, in order; a row without a report (for example, a rejected row) gives the reason",
     "content": {
         media: {
             "schema": {"type": "string", **({"format": "binary"} if media in (_XLSX, _MEDIA_TYPES["parquet"]) else {})}
@@ -74,17 +74,17 @@ class ResultsQuery(UrlQuery):
     format: Literal["jsonl", "csv", "xlsx", "parquet"] | None = None
     """Format of the results; takes precedence over `Accept`."""
     reference: Reference | None = None
-    """Return only rows with this sender's reference, including rejected rows."""
+    """Return only rows, including rejected ones, with exactly this reference, which the sender assigned."""
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
-    """Id of a finished ranking of these proposals whose ranks are included; by default, the newest ranking."""
+    """Id of a finished ranking of these proposals, whose ranks are included. Defaults to the newest."""
 
 
 @router.get("/{id}/results", response_class=Response, responses={200: _RESULTS})
 async def get_batch_results(
     id: PathId, query: Annotated[ResultsQuery, Query()], context: Reader, accept: Annotated[str | None, Header()] = None
 ) -> Response:
-    """Return the results so far, with scores, ranks and, for people who are allowed to see them, reviewers' opinions.
-    Formats are whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
+    """Return the results so far, with scores, ranks and, for callers who are allowed to see them, the number and
+    combined score of reviewers' opinions. Choose whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
     media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
     batch = await context.find_batch(id)
@@ -117,7 +117,8 @@ async def _json_lines(rows: AsyncIterator[ResultRow], standings: Standings) -> A
 
 
 def _standing(row: ResultRow, standings: Standings) -> RowStanding:
-    """Return the standing of a row; an empty standing for a row added after the standings were read."""
+    """Return the standing of a row. It is empty for a rejected row, and for a row added after the standings were
+    read."""
     return RowStanding() if isinstance(row, RowError) else standings.get(row.job.id, RowStanding())
 
 
@@ -132,10 +133,10 @@ async def _standings(services: Services, caller: Caller, batch: BatchStatus, nam
     people: dict[str, PanelRow] | None = None
     if may(caller.role, "see the panel"):
         people = {item.evaluation: item for item in (await panel_of(services.reviewing, caller.tenant, batch.id)).rows}
-    return {row.id: _of_row(row, ranking, people) for row in table}
+    return {row.id: _standing_of(row, ranking, people) for row in table}
 
 
-def _of_row(row: TableRow, ranking: JobId | None, people: Mapping[str, PanelRow] | None) -> RowStanding:
+def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, PanelRow] | None) -> RowStanding:
     figures, rank = row.figures, row.rank
     reviewed = people.get(row.id) if people else None
     opinions = None if people is None else len(reviewed.opinions) - reviewed.set_aside if reviewed else 0
@@ -156,13 +157,13 @@ def _of_row(row: TableRow, ranking: JobId | None, people: Mapping[str, PanelRow]
 
 
 def _attachment(batch: BatchStatus, format_name: str) -> str:
-    """Return a Content-Disposition header named for the call: in plain ASCII for every browser, and with all
-    letters for browsers that support RFC 6266."""
+    """Return a Content-Disposition header whose file name is that of the call: in ASCII for every browser, and in
+    Unicode for browsers that support RFC 6266."""
     name = " ".join(re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|;%]', " ", batch.name).split()).strip(". ")[:_LONGEST_NAME]
-    bare = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    plain = " ".join(bare.split()).strip(". ")
-    disposition = f'attachment; filename="{plain or batch.id}.{format_name}"'
+    ascii_letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    ascii_name = " ".join(ascii_letters.split()).strip(". ")
+    disposition = f'attachment; filename="{ascii_name or batch.id}.{format_name}"'
     if name.isascii():
         return disposition
-    whole = quote(f"{name}.{format_name}", safe="", errors="replace")
-    return f"{disposition}; filename*=UTF-8''{whole}"
+    encoded = quote(f"{name}.{format_name}", safe="", errors="replace")
+    return f"{disposition}; filename*=UTF-8''{encoded}"

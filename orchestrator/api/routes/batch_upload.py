@@ -39,7 +39,7 @@ BATCH_BODY: dict[str, Any] = {
         "description": "One idea per JSON record or CSV row, as `title` and `text` or as its sections; or files in a "
         "form or a ZIP archive: PDF, Word (.docx), OpenDocument (.odt), text, Markdown, TeX (also the ZIP archive of a "
         "paper), HTML, RTF, JSON, JSON lines, CSV, Excel (.xlsx). Unreadable rows are listed in the response, "
-        "and the others are evaluated. A malicious archive is refused as a whole.",
+        "and the others are evaluated. A malicious archive is rejected as a whole.",
         "content": {
             **{media: {"schema": {"type": "string"}} for media in MEDIA_TYPES if media != _FORM},
             _FORM: {
@@ -52,7 +52,7 @@ BATCH_BODY: dict[str, Any] = {
     }
 }
 _ACCEPTED: dict[int | str, dict[str, Any]] = {
-    202: {"description": "The usable rows are stored; the others are listed", "headers": REPLAYABLE_HEADERS}
+    202: {"description": "The usable rows are stored; the rejected rows are listed", "headers": REPLAYABLE_HEADERS}
 }
 
 
@@ -65,7 +65,7 @@ class BatchBody:
     uploads: UploadLimitDependency
 
     async def read(self, query: RowsQuery, first: int) -> BatchIntake:
-        """Read the rows without storing them. Raises HttpProblem."""
+        """Read the rows without storing them; `first` is the number of the first row. Raises HttpProblem."""
         services = self.context.services
         if wrong_method := services.options.method_problem(query.method):
             raise HttpProblem.parameter("method", wrong_method)
@@ -146,8 +146,8 @@ async def create_batch(query: Annotated[BatchQuery, Query()], upload: Annotated[
 async def add_batch_rows(
     id: PathId, query: Annotated[MoreRowsQuery, Query()], upload: Annotated[BatchUpload, Depends()]
 ) -> Response:
-    """Add rows to a batch that was left open, and close it unless `open` says that more will follow. Sign-off
-    closes it permanently."""
+    """Add rows to an open batch, and close it unless `open` says that more will follow. Sign-off closes a batch
+    permanently."""
     batch = await upload.context.find_batch(id)
     intake = await upload.read(query, query.first)
     rejected = tuple(intake.rejected)
@@ -166,7 +166,7 @@ def _criteria(text: str) -> tuple[Criterion, ...]:
 def no_usable_row(intake: BatchIntake) -> HttpProblem:
     """Return the problem for a body in which no row can be evaluated."""
     first = intake.rejected[0]
-    more = f" The same applies to {len(intake.rejected) - 1:,} more; see `rows`." if len(intake.rejected) > 1 else ""
+    more = f" Further rejected rows: {len(intake.rejected) - 1:,}; see `rows`." if len(intake.rejected) > 1 else ""
     rows = tuple(intake.rejected)
     return HttpProblem("invalid-request", f"No row contains a usable idea. {first.detail}{more}", rows=rows)
 

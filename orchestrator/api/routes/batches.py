@@ -1,4 +1,4 @@
-"""Routes `/v1/batches`: the progress of batches, and their evaluations."""
+"""Routes `/v1/batches`: batches, their progress, and their evaluations."""
 
 import datetime as dt
 import logging
@@ -37,7 +37,7 @@ class BatchesQuery(PageQuery):
 class BatchEvaluationsQuery(PageQuery):
     state: JobState | None = None
     reference: Reference | None = None
-    """Exact reference that the sender assigned."""
+    """Return only evaluations with exactly this reference, which the sender assigned."""
 
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
@@ -45,10 +45,10 @@ router = APIRouter(prefix="/v1/batches", tags=["batches"])
 _LOG = logging.getLogger(__name__)
 _STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: event_stream_response(
-        "Server-sent events: `progress`, at most one a second, and finally `finished`; their `data` is a BatchSummary",
+        "Server-sent events: `progress`, at most once a second, and finally `finished`; `data` is a BatchSummary",
         BatchSummary,
     ),
-    204: {"description": "The batch has finished and the client has been told: an EventSource does not reconnect"},
+    204: {"description": "The batch has finished and the client has every event: an EventSource does not reconnect"},
 }
 _LAST = "Id of the last event received"
 
@@ -69,7 +69,7 @@ async def get_batch(id: PathId, context: Reader) -> BatchResource:
     batch = await context.find_batch(id)
     waiting = await context.services.jobs.batch_waiting_reason(context.tenant, batch.id)
     more: dict[str, object] = {"waiting": waiting}
-    # Counted when all have ended: whoever asks again and again while a batch runs makes nobody count its rows.
+    # Counted only once all have ended, so that clients that poll a running batch do not cause a count each time.
     if batch.finished_at is not None:
         outcomes = await context.services.tables.outcomes(context.tenant, batch.id)
         more |= {"outcomes": outcomes.counts, "poorly_covered": outcomes.poorly_covered}
@@ -78,7 +78,7 @@ async def get_batch(id: PathId, context: Reader) -> BatchResource:
 
 @router.patch("/{id}")
 async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> BatchResource:
-    """Change a batch's name, its tags, or the due date of opinions; rejected once the batch is signed off."""
+    """Change a batch's name, its tags, or the due date of opinions. Rejected once the batch is signed off."""
     details = body.model_dump(exclude_unset=True)
     if details and not await context.services.call_details.change(context.tenant, BatchId(id), details, context.by):
         raise not_there("batch", id)
@@ -87,8 +87,8 @@ async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> Ba
 
 @router.delete("/{id}")
 async def cancel_batch(id: PathId, context: Submitter) -> BatchResource:
-    """Cancel the evaluations that have not ended; nothing more is spent on them. Ended evaluations are unchanged.
-    Rejected once the batch is signed off."""
+    """Cancel all evaluations of a batch that have not ended, so that nothing more is spent on them. Evaluations that
+    have ended are unchanged. Rejected once the batch is signed off."""
     batch = await context.find_batch(id)
     await context.services.jobs.cancel_batch(context.tenant, batch.id, context.by)
     return batch_resource(await context.find_batch(id), context.now)
@@ -96,8 +96,8 @@ async def cancel_batch(id: PathId, context: Submitter) -> BatchResource:
 
 @router.post("/{id}/retry", status_code=202)
 async def retry_batch(id: PathId, context: Submitter) -> RetriedBatch:
-    """Evaluate failed or cancelled rows of a batch again. Each row keeps its id and its budget, and stored responses
-    are not paid for again. Rejected once the batch is signed off."""
+    """Evaluate failed or cancelled rows of a batch again. Each row keeps its id and its budget, and model responses
+    that are already stored are not paid for again. Rejected once the batch is signed off."""
     batch = await context.find_batch(id)
     retried = await context.services.jobs.retry_batch(context.tenant, batch.id, context.by)
     summary = batch_summary(await context.find_batch(id), context.now)

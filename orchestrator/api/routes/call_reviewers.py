@@ -14,8 +14,8 @@ router = APIRouter(prefix="/v1/batches/{id}/reviewers", tags=["reviewing"])
 
 @router.get("")
 async def get_reviewers(id: PathId, context: PeopleReader) -> CallReviewers:
-    """List the reviewers of a batch: those chosen and invited for it or, if there are none, all members who are
-    reviewers."""
+    """List the reviewers of a batch: those chosen for it or invited to it or, if there are none, all members with the
+    reviewer role."""
     batch = (await context.find_batch(id)).id
     asked = await call_reviewers.asked_reviewers(
         context.services.members, context.reviewing.call_reviewers, context.tenant, batch
@@ -25,8 +25,8 @@ async def get_reviewers(id: PathId, context: PeopleReader) -> CallReviewers:
 
 @router.put("")
 async def choose_reviewers(id: PathId, body: CallReviewersBody, context: Assigner) -> ChosenOutcome:
-    """Choose the reviewers of a batch; proposals are then assigned only to them. Assignments of other reviewers end
-    unless they gave an opinion, which stays."""
+    """Choose the reviewers of a batch. Its proposals are then assigned only to them. Other reviewers' assignments end,
+    except those with an opinion."""
     batch = (await context.find_batch(id)).id
     return await call_reviewers.choose_reviewers(
         context.services.members, context.reviewing, context.tenant, batch, body, context.by
@@ -35,10 +35,10 @@ async def choose_reviewers(id: PathId, body: CallReviewersBody, context: Assigne
 
 @router.post("", status_code=201)
 async def invite_reviewer(id: PathId, body: CallInvitationBody, context: Inviter) -> Member:
-    """Invite a person to review a batch as a new member with the reviewer role, notified of the call by mail. They join
-    the reviewers already chosen or, if none were chosen, only the reviewers who have proposals of the batch. An
-    existing reviewer with this address is chosen and otherwise unchanged. A person who could read the reports in
-    another role is rejected, because their first opinion would not be blind."""
+    """Invite a person, by email, to review a batch. They become a member with the reviewer role and join the reviewers
+    chosen for the batch; if none were chosen, they join those who already have proposals of it. An existing reviewer
+    with this address is chosen and otherwise unchanged. A person who can read the reports in another role is rejected,
+    because their first opinion would not be blind."""
     batch = (await context.find_batch(id)).id
     member = MemberId(context.services.new_id("mb"))
     new = NewMember(**body.model_dump(), role="reviewer")

@@ -46,13 +46,13 @@ async def create_comparison(body: ComparisonBody, submission: SubmissionDependen
 async def _idea(
     services: Services, tenant: TenantId, words: IdeaBody | None, evaluation: str | None, name: str
 ) -> Idea:
-    """Return the idea in the body, or that of the evaluation. Raises HttpProblem."""
+    """Return the idea in the body, or that of the evaluation that it names. Raises HttpProblem."""
     if evaluation is not None:
         if words is not None:
-            raise HttpProblem.invalid(f"Give either `{name}` or `{name}_evaluation`.", f"/{name}_evaluation")
+            raise HttpProblem.invalid(f"Give either `{name}` or `{name}_evaluation`, not both.", f"/{name}_evaluation")
         return await evaluated_idea(services.jobs, tenant, evaluation, f"/{name}_evaluation")
     if words is None:
-        raise HttpProblem.invalid(f"It is required, unless `{name}_evaluation` is given.", f"/{name}")
+        raise HttpProblem.invalid(f"It is required unless `{name}_evaluation` is given.", f"/{name}")
     return await asyncio.to_thread(idea_of, words, name, f"/{name}")
 
 

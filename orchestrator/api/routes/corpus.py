@@ -1,4 +1,4 @@
-"""Routes `/v1/corpus/search`: search in the papers with which ideas are compared."""
+"""Routes `/v1/corpus/search`: search of the papers with which ideas are compared."""
 
 from typing import Annotated, Any
 
@@ -25,13 +25,13 @@ _MOST_IN_ADDRESS = 20
 
 
 class CorpusQuery(CorpusOptions):
-    """Corpus query in a URL. URLs have a limited length, so fewer names are allowed than in a body."""
+    """Corpus query in a URL. It allows fewer names than a body, because the length of URLs is limited."""
 
     q: Words
     venue: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
-    """Venues to which papers are limited, as full names; case is ignored."""
+    """Return only papers from these venues. Give full names; case is ignored."""
     field: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
-    """Fields of study to which papers are limited."""
+    """Return only papers from these fields of study."""
     without: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
     """Ids of papers to leave out."""
 
@@ -42,16 +42,16 @@ router = APIRouter(prefix="/v1/corpus", tags=["corpus"])
 @router.get("/search")
 async def search_corpus(query: Annotated[CorpusQuery, Query()], context: Reader) -> CorpusSearch:
     """Search the corpus with a single query and optional filters. `venue`, `field` and `without` can be repeated."""
-    return await answered_by_corpus(context.services, lambda corpus: _found(corpus, (query.q,), query))
+    return await answered_by_corpus(context.services, lambda corpus: _search(corpus, (query.q,), query))
 
 
 @router.post("/search")
 async def search_corpus_many(body: CorpusBody, context: Reader) -> CorpusSearch:
     """Search the corpus with many queries at once. Nothing is stored, so no idempotency key is needed."""
-    return await answered_by_corpus(context.services, lambda corpus: _found(corpus, body.queries, body))
+    return await answered_by_corpus(context.services, lambda corpus: _search(corpus, body.queries, body))
 
 
-async def _found(corpus: SearchableCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
+async def _search(corpus: SearchableCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
     version, filters = corpus.version, _filters_of(options)
     hits = await corpus.find(queries, options.limit, filters)
     passages = await corpus.find_passages(queries, options.limit, filters) if options.snippets else None

@@ -1,4 +1,4 @@
-"""Routes `/v1/curations`: conversion of papers to research questions that do not reveal their method."""
+"""Routes `/v1/curations`: derive research questions from papers without revealing the papers' method."""
 
 from functools import partial
 
@@ -47,12 +47,12 @@ async def create_curation(
     return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
 
 
-def _paper(most: int, place: int, body: CuratedPaperBody) -> SourcePaper:
+def _paper(most_abstract_chars: int, position: int, body: CuratedPaperBody) -> SourcePaper:
     """Convert a paper of the request. Raises HttpProblem."""
     try:
-        return paper_of_record(body.model_dump(), f"Paper {place}", most)
+        return paper_of_record(body.model_dump(), f"Paper {position}", most_abstract_chars)
     except InputError as error:
-        raise HttpProblem.invalid(str(error), f"/items/{place}") from None
+        raise HttpProblem.invalid(str(error), f"/items/{position}") from None
 
 
 _ITEMS.add_routes()

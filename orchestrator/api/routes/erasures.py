@@ -17,9 +17,9 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
 @router.post("")
 async def create_erasure(body: ErasureBody, context: Manager) -> Erasure:
-    """Delete everything stored about an idea or a batch: ideas, reports, answers, events, and every comparison that
-    includes them. A finished ranking stays without the idea; the others keep their ranks. Deletion is irreversible:
-    use `dry_run` first."""
+    """Delete everything stored about an idea or a batch: ideas, reports, model responses, events, and every comparison
+    that includes them. A finished ranking stays, without the erased idea; other ideas keep their ranks. Deletion is
+    irreversible, so use `dry_run` first."""
     erasure = await erasure_of(
         context.services.erasures, context.services.jobs, context.tenant, body.source, body.batch
     )
@@ -32,8 +32,8 @@ async def create_erasure(body: ErasureBody, context: Manager) -> Erasure:
 async def get_erasure_proof(
     number: EntryNumber, query: Annotated[DocumentQuery, Query()], context: Manager
 ) -> Response:
-    """Return the proof of an erasure: the audit log entry, and any of the erased data that is still stored now, which
-    should be nothing. The proof names no applicant."""
+    """Return the proof of an erasure: its audit log entry, and the result of a new search for the erased data, which
+    should find nothing. The proof names no applicant."""
     proof = await proof_of(context.services.audit_log, context.services.erasures, context.tenant, number, context.now)
     if query.format == "json":
         return Response(proof.model_dump_json(), 200, {"Cache-Control": "no-store"}, "application/json")

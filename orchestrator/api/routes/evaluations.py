@@ -62,16 +62,16 @@ class EvaluationQuery(PageQuery):
     source: str | None = Field(default=None, min_length=1, max_length=300)
     """Sender's name for the idea: the full name, the id in its row, or a file name without its folders."""
     reference: Reference | None = None
-    """Exact reference that the sender assigned: `reference` of the matching evaluations."""
+    """Return only evaluations with exactly this `reference`, which the sender assigned."""
 
 
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
 
 _JSON = "application/json"
 _RENDERERS = {_JSON: as_json, "text/markdown": as_markdown, "text/html": as_html}
-_UNTOLD = "There is no report. The people who run the call can see why."
+_REASON_WITHHELD = "There is no report. The people who run the call can see the reason."
 _GRAPHML = "application/graphml+xml"
-_GRAPH = report_representations("The graph, with the references that its labels stand for", (_JSON, _GRAPHML))
+_GRAPH = report_representations("The graph, with the references to which its labels refer", (_JSON, _GRAPHML))
 _REPORT = report_representations("The report, in the format preferred by `Accept`", tuple(_RENDERERS))
 
 
@@ -105,8 +105,8 @@ async def list_evaluations(query: Annotated[EvaluationQuery, Query()], context: 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
 async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | None, Header()] = None) -> Response:
-    """Return the report as JSON, Markdown or HTML; for a reviewer of a blind proposal, without the applicant's
-    identity. If there is no report: 409 with the reason, or 410 if it has been deleted."""
+    """Return the report as JSON, Markdown or HTML. Reviewers of a blind proposal do not see the applicant's identity.
+    If there is no report, the status is 409 with the reason, or 410 if it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     stored = await report_for(context, id)
     # In a thread: reports are large, and the event loop serves other requests meanwhile.
@@ -115,10 +115,10 @@ async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | 
 
 @router.get("/{id}/graph", response_class=Response, responses={200: _GRAPH})
 async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: Reader) -> Response:
-    """Return the literature graph of a SciCompanion report, as JSON or GraphML. Other reports have none: 404."""
+    """Return the literature graph of a SciCompanion report, as JSON or GraphML. Other reports have no graph (404)."""
     stored = await stored_report(context.services.jobs, context.tenant, id)
     if stored.graph is None:
-        raise HttpProblem("not-found", f"The report of {id} has no graph: its method builds none, unlike scicompanion.")
+        raise HttpProblem("not-found", f"The report of {id} has no graph. Only the method scicompanion builds one.")
     render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
     text = await asyncio.to_thread(render, stored, stored.graph)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
@@ -131,24 +131,25 @@ async def report_for(context: RouteContext, id: str) -> Report:
     report = await report_of_reviewer(context.services.jobs, context.tenant, id)
     if report is None:
         job = await context.find_job(id, "evaluation")
-        # Problems name the file or row.
-        problem = None if job.problem is None else job.problem.model_copy(update={"detail": _UNTOLD})
+        # A problem's detail names the file or row, which could identify the applicant.
+        problem = None if job.problem is None else job.problem.model_copy(update={"detail": _REASON_WITHHELD})
         raise no_result_problem(job.model_copy(update={"problem": problem}))
     return report
 
 
 @router.post("/{id}/retry", status_code=202)
 async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
-    """Evaluate a failed or cancelled proposal again, under the same id and within the same budget, without paying
-    again for stored answers. A queued or running evaluation is unchanged. Rejected once its batch is signed off."""
+    """Evaluate a failed or cancelled proposal again, under the same id and within the same budget. Model responses that
+    are already stored are not paid for again. A queued or running evaluation is unchanged. Rejected once its batch is
+    signed off."""
     job = await context.find_job(id, "evaluation")
     if job.state == "succeeded":
         raise HttpProblem(
-            "conflict", "It has succeeded. Submit the idea again for another evaluation.", state=job.state
+            "conflict", "The evaluation has succeeded. To evaluate the idea again, submit it again.", state=job.state
         )
     retried = await context.services.jobs.retry(context.tenant, job.id, context.by)
     if retried.unreadable:
-        raise HttpProblem("conflict", "Its document is no longer stored. Submit it again.", state=job.state)
+        raise HttpProblem("conflict", "The document is no longer stored. Submit it again.", state=job.state)
     return await show_evaluation(context.services, await context.find_job(id, "evaluation"))
 
 
@@ -191,7 +192,7 @@ def _criteria(bodies: Sequence[CriterionBody]) -> tuple[Criterion, ...]:
 
 
 async def show_evaluation(services: Services, job: Job) -> Evaluation:
-    """Return the resource of an evaluation; a queued evaluation states why it waits."""
+    """Return the resource of an evaluation. For a queued evaluation it states why it waits."""
     waiting = await services.jobs.waiting_reason(job.tenant, job.id) if job.state == "queued" else None
     resource_of = await evaluation_resources(services, [job])
     return resource_of(job).model_copy(update={"waiting": waiting})
@@ -218,7 +219,7 @@ def _evaluation_resource(job: Job, figures: ReportFigures | None = None) -> Eval
 
 
 def _scores(figures: ReportFigures) -> EvaluationScores:
-    """Return the summary of a report: scores with their certainty, corpus fit and notices."""
+    """Convert the figures of a report to its summary: scores with their certainty, corpus fit and notices."""
     return EvaluationScores(
         score=None if figures.score is None else round(100 * figures.score, 2),
         reason=figures.reason or None,

@@ -26,7 +26,7 @@ router = APIRouter()
 _PAGE = 200
 """Number of events read at a time."""
 _STREAM_DESCRIPTION = (
-    "Server-sent events: `id` is the number, `event` the kind, `data` an Event. The stream ends after the verdict"
+    "Server-sent events: `id` is the number, `event` the kind, `data` an Event. The stream ends when the job ends"
 )
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: event_stream_response(_STREAM_DESCRIPTION, Event),
@@ -88,7 +88,7 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
 
 @router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])
 async def get_timeline(id: PathId, context: Reader) -> Timeline:
-    """Return the timeline of an evaluation: the time in the queue, the method's stages, the calls to language
+    """Return the timeline of an evaluation: its time in the queue, the method's stages, and the calls to language
     models."""
     job = await context.find_job(id, "evaluation")
     return timeline_of(

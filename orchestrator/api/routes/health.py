@@ -38,8 +38,8 @@ async def check_liveness() -> Health:
 
 @router.get("/readyz")
 async def check_readiness(services: ServicesDependency, readiness: ReadinessDependency) -> Health:
-    """Report whether evaluations can be accepted and run: every dependency by name, as checked at most a few
-    seconds ago."""
+    """Report whether evaluations can be accepted and run, with the result for every dependency by name. Results are at
+    most a few seconds old."""
     checks = await readiness.checks()
     failed = [check for check in checks if not check.ok]
     if failed:
@@ -50,13 +50,13 @@ async def check_readiness(services: ServicesDependency, readiness: ReadinessDepe
 
 @router.get("/metrics", response_class=Response, responses=_TEXT, openapi_extra={"security": [{"apiKey": ["metrics"]}]})
 async def get_metrics(request: Request, services: ServicesDependency) -> Response:
-    """Return metrics of the whole cluster, from the database, and of this process. Requires the scope `metrics` or
-    `admin`, because the metrics name every tenant, unless the settings open them to everyone."""
+    """Return metrics of the whole cluster, from the database, and of this process. Because the metrics name every
+    tenant, the scope `metrics` or `admin` is required unless the settings open them to everyone."""
     if not services.settings.open_metrics:
         require_scope(request.scope["assayer.caller"], "metrics")
     try:
         service_metrics = await services.metrics.collect()
     except StorageError as error:
-        _LOG.warning("metrics without those of the database: %s", error)
+        _LOG.warning("the database did not respond; returning only this process's metrics: %s", error)
         service_metrics = None
     return Response(prometheus_text(service_metrics), media_type=CONTENT_TYPE_LATEST)

@@ -1,9 +1,9 @@
 """Routes `/v1/keys`: a tenant's API keys.
 
-The secret of a new key can be returned a second time although it is not stored: it is an HMAC of a nonce under the
-caller's key. The nonce is stored with the request if it has an Idempotency-Key; the caller's key is never stored. The
-caller can therefore get the same response again, and a reader of the database learns nothing. If the request is
-repeated with another key of the tenant, it is refused."""
+The secret of a new key is not stored, yet a repeated request can return it again: it is an HMAC of a nonce under the
+caller's own key. The nonce is stored with a request that has an Idempotency-Key; the caller's key is never stored. The
+caller can therefore get the same response again, while a reader of the database learns nothing. A request repeated with
+another key of the tenant is rejected."""
 
 import hmac
 import secrets
@@ -41,7 +41,7 @@ async def create_key(body: KeyBody, context: Manager, creation: CreationDependen
     if not {"admin", "metrics"}.isdisjoint(body.scopes):
         require_scope(context.caller, "admin")
     if body.expires_at is not None and body.expires_at <= context.now:
-        raise HttpProblem.invalid("It is in the past.", "/expires_at")
+        raise HttpProblem.invalid("The expiry date is in the past.", "/expires_at")
     plan = KeyPlan(**body.model_dump(exclude={"tenant"}) | {"scopes": frozenset(body.scopes)})
     stored = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
     caller_key = bearer_token(creation.request.scope)
@@ -61,7 +61,7 @@ async def create_key(body: KeyBody, context: Manager, creation: CreationDependen
 
 @router.get("")
 async def list_keys(query: Annotated[KeysQuery, Query()], context: Manager) -> Page[Key]:
-    """List a tenant's keys, newest first, including revoked keys."""
+    """List a tenant's keys, newest first, including revoked ones."""
     keys = await context.services.keys.list(tenant_for(context.caller, query.tenant))
     return Page(items=tuple(map(_resource, keys)), next=None)
 
@@ -97,7 +97,7 @@ class KeyCreation(Frozen):
     """Random nonce of 256 bits, as hexadecimal digits."""
 
     def generated(self, caller_key: str) -> GeneratedKey:
-        """Return the generated key, identical for the same key of the caller."""
+        """Generate the key. The same caller's key always yields the same result."""
         return generate_key(
             lambda size: hmac.digest(caller_key.encode(), f"assayer {size} {self.nonce}".encode(), "sha256")[:size]
         )

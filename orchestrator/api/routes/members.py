@@ -38,16 +38,16 @@ async def get_member(id: PathId, context: PeopleReader) -> Member:
 
 @router.get("/{id}/mails")
 async def list_member_mails(id: PathId, context: PeopleReader) -> Page[Mail]:
-    """List mails to a member, newest first, with whether the mail server accepted them, and why delivery was abandoned.
-    Mails are listed for a week."""
+    """List the emails of the past week to a member, newest first, with whether the mail server accepted each and, if
+    delivery was abandoned, why."""
     member = await members.get_member(context.services.members, context.tenant, id)
     return Page(items=tuple(await context.services.mails.of_member(context.tenant, member.id)), next=None)
 
 
 @router.patch("/{id}")
 async def update_member(id: PathId, body: MemberPatch, context: Inviter) -> Member:
-    """Change the fields in the body. A new role applies from the next request, also in open sessions. Only owners can
-    change an address, because the first person to sign in with it is taken for this member."""
+    """Change the fields in the body. A new role applies from the next request, even in open sessions. Only owners can
+    change an address, because whoever first signs in with it becomes this member."""
     fields = body.model_dump(exclude_unset=True)
     return await members.change_member(context.services.members, context.tenant, id, fields, context.by)
 
@@ -60,7 +60,7 @@ async def remove_member(id: PathId, context: Inviter) -> Member:
 
 @router.post("/{id}/key", status_code=201, response_model=NewKey)
 async def create_member_key(id: PathId, context: KeyGiver) -> Response:
-    """Create a key with which a member signs in and acts in their role; hand it only to them. It replaces any earlier
-    key. The audit log records who issued the key and thus could have read it."""
+    """Create a key with which a member signs in and acts in their role. Give it only to that member. It replaces any
+    earlier key. The audit log records who issued the key and so could have read it."""
     key = await members.give_key(context.services.members, context.tenant, id, context.by)
     return Response(key.model_dump_json(), 201, {"Cache-Control": "no-store"}, "application/json")

@@ -1,5 +1,4 @@
-"""Routes `/v1/evaluations/{id}/calls`: the language model calls with which a report was made, including their
-messages."""
+"""Routes `/v1/evaluations/{id}/calls`: the language model calls behind a report, including their messages."""
 
 from fastapi import APIRouter
 

@@ -1,5 +1,5 @@
-"""Routes of reviewers' opinions on a proposal: `/v1/evaluations/{id}/opinions`, `/judgements`, and the text they
-read."""
+"""Routes for reviewers' opinions on a proposal (`/v1/evaluations/{id}/opinions` and `/judgements`), and for the text
+that reviewers read."""
 
 from fastapi import APIRouter
 
@@ -26,22 +26,22 @@ async def get_proposal_text(id: PathId, context: ProposalReader) -> ProposalToRe
 
 @router.post("/opinions")
 async def give_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -> Opinion:
-    """Submit a reviewer's first opinion, formed before seeing the program's. It is final; after that, the report
-    becomes available. Repeating the request changes nothing."""
+    """Submit a reviewer's first opinion, formed before seeing the program's report. It is final, and the report then
+    becomes available to the reviewer. Repeating the request changes nothing."""
     opinion = await context.reviewing.opinions.give(context.tenant, JobId(id), body.score, body.note, context.by)
     return required(opinion, not_there("evaluation", id))
 
 
 @router.patch("/opinions")
 async def revise_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -> Opinion:
-    """Revise a reviewer's opinion after reading the report. The first opinion is kept too."""
+    """Revise a reviewer's opinion after reading the report. The first opinion is kept as well."""
     revised = await context.reviewing.opinions.revise(context.tenant, JobId(id), body.score, body.note, context.by)
     return required(revised, not_there("evaluation", id))
 
 
 @router.get("/opinions")
 async def list_opinions(id: PathId, context: OpinionReader) -> Page[Opinion]:
-    """List the opinions of reviewers on a proposal; a reviewer sees only their own."""
+    """List reviewers' opinions on a proposal. A reviewer sees only their own."""
     await context.find_job(id, "evaluation")
     own = context.caller.subject if context.caller.role == "reviewer" else None
     return Page(
@@ -53,8 +53,8 @@ async def list_opinions(id: PathId, context: OpinionReader) -> Page[Opinion]:
 async def create_judgement(
     id: PathId, body: JudgementBody, context: ReviewerCaller, _: ReportReader
 ) -> Page[PointJudgement]:
-    """Agree or disagree with a point of the report, with a reason. The latest judgement on a point counts. Returns all
-    of the caller's judgements."""
+    """Agree or disagree with a point of the report, with a reason. The latest judgement on a point counts. The response
+    lists all of the caller's judgements on this report."""
     await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
     own = await context.reviewing.opinions.judgements(context.tenant, JobId(id), context.caller.member)
     return Page(items=tuple(own), next=None)
@@ -62,7 +62,7 @@ async def create_judgement(
 
 @router.get("/judgements")
 async def list_judgements(id: PathId, context: OpinionReader) -> Page[PointJudgement]:
-    """List whether reviewers agree with points of the report; a reviewer sees only their own judgements."""
+    """List reviewers' judgements on points of the report. A reviewer sees only their own."""
     await context.find_job(id, "evaluation")
     own = context.caller.subject if context.caller.role == "reviewer" else None
     return Page(items=tuple(await context.reviewing.opinions.judgements(context.tenant, JobId(id), own)), next=None)

@@ -1,4 +1,4 @@
-"""Outcome of a call: the panel of its reviewers, scores set by officers, and its sign-off."""
+"""Routes for the outcome of a call: its reviewers' opinions, scores set by officers, and its sign-off."""
 
 from typing import Annotated
 
@@ -28,8 +28,8 @@ class PanelQuery(UrlQuery):
 
 @router.get("/v1/batches/{id}/panel")
 async def get_panel(id: PathId, query: Annotated[PanelQuery, Query()], context: PanelReader) -> Panel:
-    """Return the opinions on a batch, per proposal, and the agreement of reviewers before and after seeing the
-    program's report. With a limit, results are paged; figures and agreement on every page are for the whole batch."""
+    """Return the opinions on each proposal of a batch, and how far reviewers agree before and after seeing the
+    program's report. With a limit, rows are paged; figures and agreement always cover the whole batch."""
     batch = await context.find_batch(id)
     after = decode_panel_cursor(query.after)
     panel, following = await panel_page(context.reviewing, context.tenant, batch.id, after=after, limit=query.limit)
@@ -45,9 +45,9 @@ async def override_score(id: PathId, body: OverrideBody, context: Overrider) -> 
 
 @router.post("/v1/batches/{id}/sign-off")
 async def sign_off_batch(id: PathId, body: SignOffBody, context: Signer) -> SignOff:
-    """Sign off the call, unless opinions are missing or evaluations have not ended. After that, it accepts no rows, its
-    evaluations cannot be cancelled or repeated, and opinions, assignments, remarks and scores cannot change. An
-    applicant can still be erased."""
+    """Sign off the call. Rejected while opinions are missing or evaluations have not ended, unless the body says to
+    proceed. After sign-off, the call accepts no rows, its evaluations cannot be cancelled or retried, and opinions,
+    assignments, remarks and scores cannot change. An applicant's data can still be erased."""
     despite = SignedDespite(body.despite_missing, body.despite_unfinished)
     signed = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, despite, context.by)
     return required(signed, not_there("batch", id))

@@ -1,4 +1,5 @@
-"""PDFs for people: brief and contestation of an evaluation, the dossier of a batch. Each is recorded as an export."""
+"""Routes for PDFs: the brief and the contestation record of an evaluation, and the dossier of a batch. The audit log
+records each download as an export."""
 
 import asyncio
 from typing import Annotated, Any, Literal
@@ -37,23 +38,23 @@ class DocumentQuery(UrlQuery):
 
 class DossierQuery(UrlQuery):
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
-    """Id of a ranking that orders these proposals; without it they are ordered by score."""
+    """Id of a ranking by which to order the proposals. By default, they are ordered by score."""
 
 
 @router.get("/v1/evaluations/{id}/brief", response_class=Response, responses=PDF, tags=["printed"])
 async def get_brief(id: PathId, context: ReportReader) -> Response:
     """Return the report as a two-page PDF: scores, strengths and weaknesses with quotes, unknowns, and room for notes.
-    If there is no report: 409 with the reason, or 410 if it has been deleted."""
+    If there is no report, the status is 409 with the reason, or 410 if it has been deleted."""
     stored = await report_for(context, id)
     pdf = await asyncio.to_thread(brief_pdf, stored, context.services.settings.fonts)
-    await _note_export(context, id, "brief")
+    await _record_export(context, id, "brief")
     return _pdf_response(pdf, f"{id}-brief.pdf")
 
 
 @router.get("/v1/batches/{id}/dossier", response_class=Response, responses=PDF, tags=["printed"])
 async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], context: CallReader) -> Response:
-    """Return the record of a batch as a PDF: every proposal with score, certainty, corpus fit and flags, and refused
-    rows with reasons. For roles that are allowed to see the panel, it also contains the opinions of reviewers."""
+    """Return the record of a batch as a PDF: every proposal with its score, certainty, corpus fit and flags, and the
+    rejected rows with reasons. For roles that may see the panel, it also contains reviewers' opinions."""
     batch, tenant = BatchId(id), context.tenant
     call = await context.find_batch(id)
     rows = await context.services.tables.all(tenant, batch, query.ranking)
@@ -61,29 +62,29 @@ async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], conte
     if may(context.caller.role, "see the panel"):
         panel = await panel_of(context.reviewing, tenant, batch)
     made = dossier_of(call, rows, query.ranking, panel, context.now)
-    await _note_export(context, batch, "dossier")
+    await _record_export(context, batch, "dossier")
     return await pdf_of(context.services, "dossier.typ", made, f"{id}.pdf")
 
 
 @router.get("/v1/evaluations/{id}/contestation", response_model=Contestation, responses=PDF, tags=["evaluations"])
 async def get_contestation(id: PathId, query: Annotated[DocumentQuery, Query()], context: CallReader) -> Response:
-    """Return a document that states what was judged and what was masked, with the models, the prompts (including
-    versions and digests), the corpus and the papers used. The document can be shared with the applicant: it contains
+    """Return the contestation record of an evaluation: what was judged and what was masked, and the models, prompts
+    (with versions and digests), corpus and papers used. It can be shared with the applicant, because it contains
     nothing about other proposals or reviewers."""
     record = contestation_of(await stored_report(context.services.jobs, context.tenant, id), id)
-    await _note_export(context, id, "contestation")
+    await _record_export(context, id, "contestation")
     if query.format == "json":
         return Response(record.model_dump_json(), 200, {"Cache-Control": "private, no-cache"}, "application/json")
     return await pdf_of(context.services, "contestation.typ", contestation_page(record), f"{id}-contestation.pdf")
 
 
-async def _note_export(context: RouteContext, about: str, format: str) -> None:
+async def _record_export(context: RouteContext, about: str, format: str) -> None:
     """Record an export in the audit log."""
     await context.services.audit_log.record(context.tenant, context.by, "exported", about, format=format)
 
 
 async def pdf_of(services: Services, template: str, page: BaseModel, name: str) -> Response:
-    """Return the page as a PDF, typeset with a template."""
+    """Return the page as a PDF, typeset with the named Typst template."""
     return _pdf_response(await asyncio.to_thread(render_pdf, template, page, services.settings.fonts), name)
 
 

@@ -1,4 +1,4 @@
-"""Routes `/v1/proposals`: candidate ideas for research questions, and the best of them."""
+"""Routes `/v1/proposals`: generate candidate ideas for research questions and choose the best."""
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -44,12 +44,12 @@ async def create_proposal(
     return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
 
 
-def _question(place: int, body: QuestionBody) -> ResearchQuestion:
+def _question(position: int, body: QuestionBody) -> ResearchQuestion:
     """Convert a question of the request. Raises HttpProblem."""
     try:
-        return question_of_text(body.question, f"Question {place}", body.id)
+        return question_of_text(body.question, f"Question {position}", body.id)
     except InputError as error:
-        raise HttpProblem.invalid(str(error), f"/items/{place}/question") from None
+        raise HttpProblem.invalid(str(error), f"/items/{position}/question") from None
 
 
 _ITEMS.add_routes()

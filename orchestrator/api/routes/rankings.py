@@ -1,4 +1,4 @@
-"""Routes `/v1/rankings`: many ideas in a single order, with its certainty."""
+"""Routes `/v1/rankings`: rankings of many ideas, with the certainty of each rank."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -36,10 +36,10 @@ from orchestrator.web.services import Services
 
 class RankingsQuery(PageQuery):
     batch: ResourceName | None = None
-    """Return only rankings that contain at least two ideas of this batch, regardless of who started them and how
-    the ideas were supplied."""
+    """Return only rankings that contain at least two ideas of this batch, regardless of who started them and how the
+    ideas were submitted."""
     reference: Reference | None = None
-    """Return only rankings that contain an idea with exactly this sender's reference."""
+    """Return only rankings that contain an idea with exactly this reference, which the sender assigned."""
 
 
 router = APIRouter(prefix="/v1/rankings", tags=["rankings"])
@@ -88,8 +88,7 @@ async def create_ranking(body: RankingBody, submission: SubmissionDependency) ->
 
 @router.get("")
 async def list_rankings(query: Annotated[RankingsQuery, Query()], context: Reader) -> Page[RankingResource]:
-    """List the tenant's rankings, newest first: all, those of a batch, or those that contain an idea with this
-    reference."""
+    """List the tenant's rankings, newest first; with `batch` or `reference`, only the rankings that match."""
     batch = None if query.batch is None else BatchId(query.batch)
     if batch is not None:
         await context.find_batch(batch)
@@ -101,8 +100,8 @@ async def list_rankings(query: Annotated[RankingsQuery, Query()], context: Reade
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
 async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str | None, Header()] = None) -> Response:
-    """Return the ranking as JSON, Markdown, HTML or a table. If there is no ranking: 409 with the reason, or 410 if it
-    has been deleted."""
+    """Return the ranking as JSON, Markdown, HTML or CSV. If there is no ranking, the status is 409 with the reason, or
+    410 if it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "ranking")
     ranking = await context.services.rankings.whole(job.tenant, job.id)
@@ -116,7 +115,8 @@ async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str 
 
 @router.get("/{id}/comparisons", response_class=Response, responses={200: _COMPARISONS})
 async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
-    """List all comparisons on which the ranking is based, with the references that senders assigned to the ideas."""
+    """Return all comparisons on which the ranking is based, one per line, with the references that the sender assigned
+    to the ideas."""
     job = await context.find_job(id, "ranking")
     comparisons = await comparisons_of(context.services.rankings, job)
     names = await context.services.rankings.references(job.tenant, job.id)

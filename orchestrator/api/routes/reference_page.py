@@ -1,5 +1,5 @@
-"""Route `/docs`: the OpenAPI document as a page for people. It loads no resources and runs no scripts, so it works
-without a network."""
+"""Route `/docs`: the OpenAPI document as a page for people. The page loads no other resources and runs no scripts, so
+it works offline."""
 
 import base64
 import hashlib
@@ -33,7 +33,7 @@ _LIMITS = {
 
 @router.get("/docs", response_class=HTMLResponse)
 async def reference(request: Request) -> HTMLResponse:
-    # Its document is made once, and so is the page of it.
+    # The OpenAPI document does not change while the process runs, so the page is rendered once.
     state = request.app.state
     if not hasattr(state, "reference_page"):
         state.reference_page = reference_html(request.app.openapi())

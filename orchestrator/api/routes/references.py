@@ -1,5 +1,5 @@
-"""Route `/v1/references`: works of the corpus that an idea should cite, found while the caller waits. No language model
-is used."""
+"""Route `/v1/references`: papers of the corpus that an idea should cite, found while the caller waits and without a
+language model."""
 
 import asyncio
 
@@ -18,8 +18,8 @@ from orchestrator.web.searchable_corpus import SearchableCorpus
 from orchestrator.web.services import Services
 
 _LONGEST = 100_000
-"""Maximum characters of an idea. All of it is embedded while the caller waits, which takes about a second per 100,000
-characters."""
+"""Maximum length of an idea, in characters. The whole text is embedded while the caller waits, which takes about a
+second per 100,000 characters."""
 
 
 router = APIRouter(prefix="/v1/references", tags=["references"])
@@ -27,10 +27,10 @@ router = APIRouter(prefix="/v1/references", tags=["references"])
 
 @router.post("")
 async def suggest_references(body: ReferencesBody, context: Reader) -> SuggestedReferences:
-    """Suggest papers of the corpus that an idea should cite but does not name, each with how it was found: near the
-    idea's text, or along citations. Nothing is stored, so no idempotency key is needed."""
+    """Suggest papers of the corpus that an idea should cite but does not. Each states how it was found: by similarity
+    to the idea's text, or through citations. Nothing is stored, so no idempotency key is needed."""
     idea = await asyncio.to_thread(_checked_idea, body, context.services)
-    return await answered_by_corpus(context.services, lambda corpus: _suggested(corpus, idea, body, context.services))
+    return await answered_by_corpus(context.services, lambda corpus: _suggest(corpus, idea, body, context.services))
 
 
 def _checked_idea(body: ReferencesBody, services: Services) -> Idea:
@@ -46,7 +46,7 @@ def _checked_idea(body: ReferencesBody, services: Services) -> Idea:
     return idea
 
 
-async def _suggested(
+async def _suggest(
     corpus: SearchableCorpus, idea: Idea, body: ReferencesBody, services: Services
 ) -> SuggestedReferences:
     counts = {"recommended": body.limit, **({} if body.hops is None else {"hops": body.hops})}
@@ -63,19 +63,19 @@ async def _suggested(
 
 def _note(missed: MissedReferences, hops: int) -> str | None:
     if not missed.references:
-        return "The corpus has no paper close to this idea that it does not already cite."
-    if hops and all(way.from_paper is None for reference in missed.references for way in reference.found):
-        return "None of these papers is reached through citations: they were found by the idea's text alone."
+        return "The corpus has no paper close to this idea that the idea does not already cite."
+    if hops and all(path.from_paper is None for reference in missed.references for path in reference.found):
+        return "All of these papers were found by the idea's text alone, none through citations."
     return None
 
 
 def _resource(rank: int, missed_reference: MissedReference) -> SuggestedReference:
     paths = tuple(
         ReferencePath(
-            kind=way.kind,
-            from_id=way.from_paper.id if way.from_paper else None,
-            from_title=way.from_paper.title if way.from_paper else None,
+            kind=path.kind,
+            from_id=path.from_paper.id if path.from_paper else None,
+            from_title=path.from_paper.title if path.from_paper else None,
         )
-        for way in missed_reference.found
+        for path in missed_reference.found
     )
     return SuggestedReference(**paper_fields(missed_reference.paper), rank=rank, found=paths)

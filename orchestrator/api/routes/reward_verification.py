@@ -1,9 +1,12 @@
-"""Routes `/v1/rewards/verify` and `/v1/rewards/compare`: one rollout, one reward, in the formats of NeMo Gym.
+"""Routes `/v1/rewards/verify` and `/v1/rewards/compare`: rewards for single rollouts, in the formats of NeMo Gym.
 
-Differences from NeMo Gym: a judge that failed returns `null`, never 0 (NeMo Gym's own failsafe writes 0 beside
-`_ng_failure_class`, which is also reported here); a group is durable and named by its sender, whereas NeMo Gym buffers
-it in one process by its prompt; and a reward relative to the group is the difference from the group's mean, undivided,
-as in unbiased GRPO."""
+Differences from NeMo Gym:
+
+- If the judge fails, the reward is `null`, never 0. NeMo Gym's own failsafe writes 0 beside `_ng_failure_class`, which
+  is also reported here.
+- A group is durable and named by its sender; NeMo Gym buffers it in one process, by its prompt.
+- A reward relative to the group is the difference from the group's mean, not divided by the standard deviation, as in
+  unbiased GRPO."""
 
 import hashlib
 from collections.abc import Mapping
@@ -33,7 +36,7 @@ from orchestrator.store.reward_groups import GroupConflict, GroupPlan, RewardGro
 from orchestrator.web.request_log import request_record
 from orchestrator.web.services import Services
 
-_MOST_TOLD = 50
+_MAX_LISTED = 50
 
 
 router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
@@ -41,19 +44,19 @@ router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
 
 @router.post("/verify", response_model=VerifiedRollout)
 async def verify_rollout(body: VerifyBody, posting: PostingDependency) -> Response:
-    """Judge a rollout and return its reward. 503 if the judge takes too long: repeating the request with the same
-    key continues to wait."""
-    ended = await _judged(_work(posting.services, item_of_rollout(body), body), posting)
+    """Judge a rollout and return its reward. If the judge takes too long, the status is 503: repeat the request with
+    the same key to keep waiting."""
+    ended = await _judge(_work(posting.services, item_of_rollout(body), body), posting)
     outcome = await _outcome(posting.services, ended)
-    return _answered(body, outcome, outcome.value, {}, ended.id)
+    return _response_of(body, outcome, outcome.value, {}, ended.id)
 
 
 @router.post("/compare", response_model=VerifiedRollout | ComparedRollouts)
 async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) -> Response:
-    """Judge a member of a group and respond, once all members have arrived and are judged, with its reward relative to
-    the group. A repeated member is not judged again. 409 names the missing members if the group's timeout expires; once
-    they have arrived, send the earlier members again to get their rewards. A whole group, in `response_objs`, is judged
-    and answered at once."""
+    """Judge a member of a group and respond with its reward relative to the group, once all members have arrived and
+    are judged. A repeated member is not judged again. If the group's timeout expires, the status is 409 and the problem
+    names the missing members; send those, then send the earlier members again to get their rewards. A whole group, in
+    `response_objs`, is judged and answered in one request."""
     if isinstance(body, RolloutListBody):
         return await _compare_all(body, posting)
     services, tenant = posting.services, posting.context.tenant
@@ -75,14 +78,14 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
     mean = sum(rewards) / len(rewards) if rewards else 0.0
     own = outcome.value
     relative = None if own is None else own - mean
-    return _answered(body, outcome, relative, {"group_mean": mean, "group_judged": len(rewards)}, job)
+    return _response_of(body, outcome, relative, {"group_mean": mean, "group_judged": len(rewards)}, job)
 
 
 async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     services = posting.services
     judge = services.judges.checked(body.judge)
     work = RewardsRequest(items=items_of_list(body), judge=judge, limits=body.limits)
-    ended = await _judged(work, posting)
+    ended = await _judge(work, posting)
     outcomes = await services.rewards.outcomes(ended.id)
     if len(outcomes) < len(work.items):
         raise no_result_problem(ended)
@@ -98,8 +101,8 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     return Response(made.model_dump_json(), media_type="application/json")
 
 
-async def _judged(work: RewardsRequest, posting: Posting) -> Job:
-    """Return the job once it has ended. Raises HttpProblem."""
+async def _judge(work: RewardsRequest, posting: Posting) -> Job:
+    """Submit the work as a job and return the job once it has ended. Raises HttpProblem."""
     job = posting.new_id("rw")
     links, asked = item_links("rewards", job), len(work.items)
     accepted = AcceptedRewards(id=job, asked=asked, judge=work.judge or "", links=links)
@@ -113,7 +116,8 @@ async def _judged(work: RewardsRequest, posting: Posting) -> Job:
 
 
 async def _join(posting: Posting, body: CompareBody, member: int, work: RewardsRequest) -> JobId:
-    """Return the job of the member, which was started when the member was first sent. Raises HttpProblem."""
+    """Return the id of the member's job, which is started when the member is first sent. Raises HttpProblem if an
+    earlier request described the group or the member differently."""
     services, tenant, request = posting.services, posting.context.tenant, posting.request
     plan = GroupPlan(body.group, body.size, work.judge or "")
     digest = hashlib.sha256(f"{work.judge} {work.items[0].item.model_dump_json()}".encode()).digest()
@@ -136,7 +140,7 @@ def _work(services: Services, item: NamedRewardItem, body: VerifyBody) -> Reward
 
 
 def _check_room(posting: Posting) -> None:
-    """Check that the caller is allowed to hold a stream open, before paying for a judgement that no request could wait
+    """Check that the tenant may hold another request open, before paying for a judgement that no request could wait
     for. Raises HttpProblem."""
     tenant = posting.context.tenant
     if not posting.streams.has_room(tenant):
@@ -152,7 +156,7 @@ async def _outcome(services: Services, job: Job) -> RewardOutcome:
     raise no_result_problem(job)
 
 
-def _answered(
+def _response_of(
     body: VerifyBody, outcome: RewardOutcome, reward: float | None, components: Mapping[str, float], job: JobId
 ) -> Response:
     own = outcome.value
@@ -176,15 +180,17 @@ def _is_over(group: RewardGroup) -> bool:
 
 def _too_slow(services: Services) -> HttpProblem:
     seconds = services.settings.max_wait_seconds
-    detail = f"There is no reward after {seconds:g} s. Judging continues: repeat the same request to keep waiting."
+    detail = (
+        f"The reward was not ready within {seconds:g} s. Judging continues: repeat the same request to keep waiting."
+    )
     return HttpProblem("busy", detail)
 
 
 def _incomplete(name: str, group: RewardGroup) -> HttpProblem:
     missing = group.missing
-    listed = ", ".join(map(str, missing[:_MOST_TOLD])) + (", …" if len(missing) > _MOST_TOLD else "")
+    listed = ", ".join(map(str, missing[:_MAX_LISTED])) + (", …" if len(missing) > _MAX_LISTED else "")
     detail = (
-        f"The group {name!r} has {len(group.members)} of its {group.size} members, and its time has run out. "
-        f"Missing: {listed}. Send these, and the others again: what was already judged is not judged again."
+        f"The group {name!r} timed out with {len(group.members)} of its {group.size} members. "
+        f"Missing: {listed}. Send these, and send the others again; they are not judged a second time."
     )
     return HttpProblem("group-incomplete", detail, missing=missing)

@@ -1,4 +1,4 @@
-"""Routes `/v1/rewards`: rewards for trainers, item by item, for whether each idea matches the methodology of a
+"""Routes `/v1/rewards`: rewards for training, one per item, for whether each idea matches the methodology of a
 reference."""
 
 import asyncio
@@ -41,7 +41,7 @@ ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="Its position in
 
 @router.post(**submission_route(AcceptedRewards, RewardsResource))
 async def create_rewards(body: RewardsBody, submission: SubmissionDependency) -> Response:
-    """Request a reward for each item, for whether the idea matches the core methodology of the abstract."""
+    """Request a reward for each item: whether its idea matches the core methodology of its abstract."""
     own = None if body.composition is None else composition_of(body.composition)
     judge = submission.services.judges.checked(body.judge) if own is None else None
     items = tuple(map(named_item, body.items))
@@ -54,8 +54,8 @@ async def create_rewards(body: RewardsBody, submission: SubmissionDependency) ->
 async def get_debate(
     id: PathId, item: ItemPlace, context: Reader, accept: Annotated[str | None, Header()] = None
 ) -> Response:
-    """Return an item and how it was judged, as Markdown or HTML: the statements and votes of the judges, and the quotes
-    that were found. 409 with the reason if the item has no reward."""
+    """Return an item and how it was judged, as Markdown or HTML: the judges' statements and votes, and the quotes that
+    were found in the texts. If the item has no reward, the status is 409 with the reason."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "rewards")
     asked = required(await context.services.rewards.item(job.id, item), not_found("item", f"{item} of {id}"))
@@ -72,7 +72,9 @@ def _reward_of(outcome: RewardOutcome | None, job: Job) -> Reward:
     if outcome is not None and outcome.problem is not None:
         raise HttpProblem.of(outcome.problem, job.state)
     if job.state in ("queued", "running"):
-        detail = f"This item has not been judged yet: its job is {job.state}. Its events say when it has been."
+        detail = (
+            f"This item has not been judged yet: its job is {job.state}. Follow the job's events to see when it ends."
+        )
         raise HttpProblem("not-finished", detail, state=job.state)
     raise no_result_problem(job)
 

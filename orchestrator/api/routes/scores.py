@@ -1,4 +1,4 @@
-"""Routes `/v1/scores`: scores of each idea from 1 to 5 for novelty, feasibility and effectiveness."""
+"""Routes `/v1/scores`: scores from 1 to 5 for each idea's novelty, feasibility and effectiveness."""
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -21,21 +21,21 @@ _ITEMS = ItemRoutes(router, "score", "idea", ScoreResource, ScoreItems, ItemsRes
 @router.post(**submission_route(AcceptedItems, ScoreResource))
 async def create_score(body: ScoreBody, submission: SubmissionDependency, uploads: UploadLimitDependency) -> Response:
     """Request scores for each idea, each judged independently."""
-    items = await read_items(submission, uploads, _scored, body.items)
+    items = await read_items(submission, uploads, _idea_to_score, body.items)
     blind = submission.services.options.judged_blind(body.blind, several=len(items) > 1)
     work = ScoreRequest(items=items, blind=blind, limits=body.limits)
     return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
 
 
-def _scored(place: int, body: ScoredIdeaBody) -> IdeaToScore:
+def _idea_to_score(position: int, body: ScoredIdeaBody) -> IdeaToScore:
     """Convert an idea of the request. Raises HttpProblem."""
-    idea = idea_of(body.idea, body.id, f"/items/{place}/idea")
+    idea = idea_of(body.idea, body.id, f"/items/{position}/idea")
     if body.question is None:
         return IdeaToScore(id=body.id, idea=idea)
     try:
-        question = question_of_text(body.question, f"Idea {place}").text
+        question = question_of_text(body.question, f"Idea {position}").text
     except InputError as error:
-        raise HttpProblem.invalid(str(error), f"/items/{place}/question") from None
+        raise HttpProblem.invalid(str(error), f"/items/{position}/question") from None
     return IdeaToScore(id=body.id, idea=idea, question=question)
 
 

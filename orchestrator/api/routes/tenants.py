@@ -37,7 +37,7 @@ async def create_tenant(body: TenantBody, context: Admin, creation: CreationDepe
     record = await creation.record(content, location)
     created = await context.services.tenants.create(tenant, plan, record, by=context.tenant)
     if created is None:
-        raise HttpProblem("conflict", f"There is already a tenant {tenant!r}, with other settings.")
+        raise HttpProblem("conflict", f"A tenant {tenant!r} already exists, with other settings.")
     if isinstance(created, RecordedResponse):
         return replayed_response(created)
     return Response(content, 201, {"Location": location}, "application/json")
@@ -55,13 +55,13 @@ async def list_tenants(query: Annotated[TenantsQuery, Query()], context: Admin) 
 @router.get("/{id}")
 async def get_tenant(id: PathTenant, context: Admin) -> TenantResource:
     """Return a tenant with its limits."""
-    return await _found(context.services, id)
+    return await _find_tenant(context.services, id)
 
 
 @router.patch("/{id}")
 async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> TenantResource:
-    """Change only the fields in the body. Running jobs continue."""
-    before = await _found(context.services, id)
+    """Change the fields in the body; others stay unchanged. Running jobs continue."""
+    before = await _find_tenant(context.services, id)
     current = {name: getattr(before, name) for name in TenantPlan.model_fields}
     plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
     return required(await context.services.tenants.update(before.id, plan), not_found("tenant", id))
@@ -70,7 +70,7 @@ async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> Te
 @router.delete("/{id}", status_code=204)
 async def delete_tenant(id: PathTenant, context: Admin) -> None:
     """Delete a tenant with its keys, jobs, reports, batches, webhooks, and the text of its audit log; the log's hashes
-    stay. The tenant's running jobs are stopped."""
+    stay. Running jobs of the tenant are stopped."""
     if id == context.tenant:
         raise HttpProblem(
             "conflict",
@@ -80,5 +80,5 @@ async def delete_tenant(id: PathTenant, context: Admin) -> None:
         raise not_found("tenant", id)
 
 
-async def _found(services: ServicesDependency, tenant: str) -> TenantResource:
+async def _find_tenant(services: ServicesDependency, tenant: str) -> TenantResource:
     return required(await services.tenants.get(TenantId(tenant)), not_found("tenant", tenant))

@@ -14,16 +14,16 @@ from orchestrator.web.authentication import Reader, tenant_for
 
 class UsageQuery(UrlQuery):
     since: Moment | None = None
-    """Start of the period, by default the first of this month in UTC."""
+    """Start of the period. Defaults to the first day of this month in UTC."""
     until: Moment | None = None
-    """End of the period, exclusive; by default the current time."""
+    """End of the period, exclusive. Defaults to the current time."""
     tenant: TenantName | None = None
     """Tenant whose usage is returned. A tenant other than the caller's own requires the scope `admin`."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.since and self.until and self.since >= self.until:
-            raise ValueError("`since` should lie before `until`")
+            raise ValueError("`since` should be before `until`")
         return self
 
 
@@ -38,5 +38,7 @@ async def get_usage(query: Annotated[UsageQuery, Query()], context: Reader) -> U
     until = query.until or now
     since = query.since or now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if since >= until:
-        raise HttpProblem.parameter("since", "It should lie before `until`, or before now without one.")
+        raise HttpProblem.parameter(
+            "since", "It should be before `until` or, without `until`, before the current time."
+        )
     return required(await context.services.usage.usage(tenant, since, until), not_found("tenant", tenant))

@@ -1,4 +1,4 @@
-"""Routes `/v1/webhooks`: addresses that are notified when jobs end."""
+"""Routes `/v1/webhooks`: URLs that are notified when jobs end."""
 
 from typing import Annotated
 
@@ -52,7 +52,7 @@ async def create_webhook(body: WebhookBody, context: Manager, creation: Creation
     except ConfigurationError as error:
         raise HttpProblem("not-configured", str(error)) from None
     if created is None:
-        raise HttpProblem("conflict", f"The tenant has {_MOST} webhooks, its limit. Delete one first.")
+        raise HttpProblem("conflict", f"The tenant already has {_MOST} webhooks, the maximum. Delete one first.")
     return Response(new.model_dump_json(), 201, {"Location": path, "Cache-Control": "no-store"}, "application/json")
 
 
@@ -88,8 +88,8 @@ async def list_deliveries(
 
 @router.post("/{id}/ping", status_code=202)
 async def ping_webhook(id: PathId, context: Manager) -> DeliveryResource:
-    """Send a message of the type `ping` to a webhook, signed like every message; the webhook's deliveries show the
-    result."""
+    """Send a message of type `ping` to a webhook, signed like every message. The result appears in the webhook's
+    deliveries."""
     sent = await context.services.webhooks.ping(context.tenant, WebhookId(id))
     return required(sent, not_found("webhook", id))
 

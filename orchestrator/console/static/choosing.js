@@ -1,4 +1,4 @@
-// In a table of proposals: “Compare” can be pressed when as many are chosen as can stand side by side.
+// Enables the “Compare” button of a table of proposals while the number of chosen proposals is within its limits.
 "use strict";
 {
   const renew = () => {
@@ -10,6 +10,6 @@
     document.getElementById("chosen").textContent = fits ? `${chosen} chosen` : `${chosen} chosen: choose ${least} to ${most}`;
   };
   document.addEventListener("change", renew);
-  document.addEventListener("htmx:afterSettle", renew); // a table that was searched anew
+  document.addEventListener("htmx:afterSettle", renew); // the table was replaced by a search
   addEventListener("pageshow", renew); // the browser's Back leaves boxes ticked
 }

@@ -1,5 +1,5 @@
-// What is typed into a form stays in this tab until the service has taken it: through a refusal, the end of a session,
-// or a page that is left. Only the person who typed it sees it again. Pages without this script keep nothing.
+// Keeps the text typed into a form in this tab until the service has accepted it, even if the form is refused, the
+// session ends or the person leaves the page. Only the person who typed it sees it again.
 "use strict";
 {
   const PREFIX = "words of ", SENT = "words sent";
@@ -9,7 +9,7 @@
   const holdsWords = (form) => form.method === "post" && form.querySelector(TEXTS) !== null;
   const fieldsOf = (form) => [...form.elements].filter((field) => field.name && field.matches(FIELDS));
   const drafts = () => Object.keys(sessionStorage).filter((name) => name.startsWith(PREFIX));
-  /** By where the form goes, and about what: one page has many that go to one address. */
+  /** Storage key of a form: its action and its hidden fields, because one page has many forms with the same action. */
   function nameOf(form) {
     const about = [...form.elements].filter((field) => field.type === "hidden" && field.name !== "csrf_token");
     return [PREFIX + (form.getAttribute("action") ?? location.pathname), ...about.map((field) => field.value)].join("\n");
@@ -20,7 +20,7 @@
     const fields = Object.fromEntries(typed.map((field) => [field.name, field.value]));
     try {
       sessionStorage.setItem(nameOf(form), JSON.stringify({ who, session, fields }));
-    } catch {} // no room: what the service takes is all the same
+    } catch {} // storage is full: the form can still be sent
   }
   function putBack(form, draft) {
     let differs = false;
@@ -39,7 +39,7 @@
     note.setAttribute("role", "status");
     note.append(`${draft.session === session ? "Your text, which has not been saved yet." : "Your text from before you were signed out."} `, forget);
     forget.type = "button";
-    forget.textContent = "Forget them";
+    forget.textContent = "Discard it";
     forget.addEventListener("click", () => {
       sessionStorage.removeItem(nameOf(form));
       form.reset();
@@ -49,7 +49,7 @@
     form.closest("details")?.setAttribute("open", "");
   }
 
-  // A form that was taken is answered with the way to another page, in the session in which it was sent.
+  // An accepted form is answered with a redirect, in the session in which it was sent; its draft is then deleted.
   const sent = sessionStorage.getItem(SENT), [arrival] = performance.getEntriesByType("navigation");
   sessionStorage.removeItem(SENT);
   if (who) for (const name of drafts()) {

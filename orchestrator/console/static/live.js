@@ -1,11 +1,11 @@
-// Renews what follows a call, when the service says that something has changed; without it, reload the page.
-// A browser holds six connections to a service, over all of its tabs: a tab that nobody looks at holds none, and where a
-// page follows many calls, those after the third are asked for now and then.
+// Refreshes the progress of calls when the service reports a change; without this script, people reload the page.
+// A browser opens at most six connections to a service, over all of its tabs. So a hidden tab holds none, and on a page
+// with many calls, those after the third are polled every 15 seconds.
 const STREAMS = 3, NOW_AND_THEN = 15_000, AT_LEAST = 3_000;
 for (const [place, box] of [...document.querySelectorAll("[data-events]")].entries()) {
   let events = null, ended = false, last = 0, waiting = null;
   const renew = () => { last = Date.now(); htmx.trigger(box, "changed"); };
-  // At once after a pause; changes that follow one another quickly are one.
+  // Refresh at once after a pause; combine changes that follow one another quickly.
   const soon = () => { waiting ??= setTimeout(() => { waiting = null; renew(); }, Math.max(0, last + AT_LEAST - Date.now())); };
   const leave = () => { events?.close(); events = null; };
   const listen = () => {

@@ -1,9 +1,9 @@
-// Rows that were refused, each with its reason and a place for what is to stand instead.
+// Shows the rows that were refused, each with the reason and fields for a replacement.
 "use strict";
 
 const MOST_SHOWN = 200;
 
-/** A new element with these properties. */
+/** Returns a new element with these properties and children. */
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);
@@ -31,7 +31,7 @@ function refusedRow(row, place) {
   return item;
 }
 
-/** By the names of what they stand for: files, or texts as files. */
+/** Returns the replacements by the source that they replace; text becomes a file. */
 function mendedRows(section) {
   const mended = new Map();
   for (const item of section.querySelectorAll("li[data-source]")) {

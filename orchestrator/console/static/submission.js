@@ -1,4 +1,4 @@
-// A call is put together, checked and sent; every request goes to the API of the service this page came from.
+// Prepares, checks and sends a call. Every request goes to the API of the service that served this page.
 "use strict";
 
 const form = document.getElementById("submission");
@@ -37,7 +37,7 @@ function changed() {
 }
 
 function filesToSend() {
-  // A call that has begun goes on with what it was made of: its parts are counted.
+  // Once sending has begun, the files must stay the same, because their parts are numbered.
   if (!call.begun) for (const [source, file] of mendedRows(at("refused"))) call.mended.set(source, file);
   const instead = [...call.mended].filter(([source, file]) => source === file.name || !call.mended.has(file.name));
   const typed = at("typed")?.value.trim();
@@ -47,7 +47,7 @@ function filesToSend() {
     ...(typed ? [textFile("typed", typed)] : []),
   ];
 }
-/** A row of a table that was mended is refused there once more, and stands among the mended. */
+/** Leaves out rows of a table that have a replacement: the table is sent unchanged, so they are refused again. */
 const stillRefused = (rows) => rows.filter(({ source }) => (call.mended.get(source)?.name ?? source) === source);
 const hasBoard = () => at("board") && at("method").value === "innoeval";
 function options() {
@@ -62,7 +62,7 @@ function options() {
   return query;
 }
 
-/** One request with files, as a script that can tell how much has gone: `fetch` cannot. */
+/** Sends one request with files. Uses XMLHttpRequest, because `fetch` does not report the progress of uploads. */
 function upload(path, files, key, told) {
   if (call.stopped) throw new Stopped();
   const body = new FormData();
@@ -77,14 +77,14 @@ function upload(path, files, key, told) {
     request.upload.onload = () => told(1, true);
     request.onload = () => request.status < 300 ? done(request.response)
       : failed(Object.assign(new Refusal(request.status, request.response || {}), { wait: Number(request.getResponseHeader("Retry-After")) }));
-    request.onerror = () => failed(new Error("The service cannot be reached."));
+    request.onerror = () => failed(new Error("The service cannot be reached. Check your connection and try again."));
     request.onabort = () => failed(new Stopped());
     request.send(body);
   });
 }
-// The same key with each attempt: what arrived although its answer was lost is not taken twice.
+// Every attempt of a request has the same key, so that a request whose response was lost is not executed twice.
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-/** Whether the same person has signed in anew since the page was opened, in another tab: then with the new token. */
+/** Returns whether the same person has signed in again in another tab, and takes over the new session's token. */
 async function signedInAnew() {
   const answer = await fetch(location.pathname, { headers: { Accept: "text/html" }, redirect: "manual" });
   if (!answer.ok) return false;
@@ -108,10 +108,10 @@ async function patiently(path, files, told, key = newKey()) {
 }
 
 const TOO_MUCH = 413;
-/** Which parts have arrived, and which were too much at once, by their numbers: `3`, and of that in parts `3.1`. */
+/** Numbers of the parts that have arrived, and of those that were too large and were split: part `3` into `3.1`, `3.2`. */
 const noParts = () => ({ arrived: new Set(), cut: new Set() });
-/** Sends all parts by `sendPart(files, isLast, told)`; those that arrived earlier are left out, and what is too much for the
- * service at once goes in smaller ones. */
+/** Sends all parts with `sendPart(files, isLast, told)`. Parts that arrived earlier are left out, and parts that the
+ * service finds too large are split. */
 async function eachPart(files, { arrived, cut }, sendPart) {
   const all = files.reduce((sum, file) => sum + file.size, 0);
   let sent = 0, number = 0, waiting = null;
@@ -144,7 +144,7 @@ async function eachPart(files, { arrived, cut }, sendPart) {
   if (waiting) await one(waiting, true);
 }
 
-/** The answer about a part of which no row is usable says so of each row, and is no failure of the whole. */
+/** Converts the problem for a part without any usable row to a result, so that the other parts are still checked. */
 async function withoutUsable(asked) {
   try {
     return await asked;
@@ -170,7 +170,7 @@ async function check(files) {
     lines.push(`About ${money(sum("cost_usd"))}${high}, based on ${basis}`);
   }
   const left = known[0]?.left_this_month_usd;
-  if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? ": it may cost more than that" : ""}`);
+  if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? ": the call may cost more than that" : ""}`);
   if (known.length) lines.push(finish(known));
   const fits = known.map((part) => part.corpus_fit).filter(Boolean);
   if (fits.length) lines.push(coverage(fits));
@@ -179,13 +179,13 @@ async function check(files) {
   at("outcome").replaceChildren(element("h2", {}, "If you submit this call"), element("ul", {}, ...lines.map((line) => element("li", { dir: "auto" }, line))));
   showRefused(at("refused"), stillRefused(parts.flatMap((part) => part.rejected)));
 }
-/** Of the proposals whose text is at hand, some are held against the corpus. */
+/** Describes how well the corpus covers the fields of the proposals that were checked. */
 function coverage(fits) {
   const of = (level) => fits.reduce((total, fit) => total + fit[level], 0);
   const poor = of("poor") ? `, and of ${figure.format(of("poor"))} not: expect no score or only a partial one for these` : "";
   return `Of ${counted(of("checked"), "proposal")} checked, the corpus covers the field of ${figure.format(of("good"))} well, of ${figure.format(of("partial"))} in part${poor}`;
 }
-/** Each part was estimated as if it stood behind what waits already, and that is counted once. */
+/** Describes when the call ends. Each part was estimated behind the evaluations already waiting, which count only once. */
 function finish(parts) {
   if (parts.some((part) => part.hours === null)) return `The end time is unknown. ${parts.find((part) => part.hours === null).hours_absent}`;
   const [{ waiting, hours, ideas }] = parts;
@@ -208,7 +208,7 @@ async function send(files) {
     const path = begun.id === null ? "/v1/batches" : `/v1/batches/${begun.id}/rows`;
     begun.key ??= newKey();
     const answer = await patiently(`${path}?${query}`, part, told, begun.key).catch((error) => {
-      if (error.status === TOO_MUCH) begun.key = null; // nothing was taken: what goes next is another request
+      if (error.status === TOO_MUCH) begun.key = null; // nothing was accepted, so the next request gets a new key
       throw error;
     });
     Object.assign(begun, { key: null, id: answer.id, next: answer.next_row, accepted: begun.accepted + answer.accepted });
@@ -239,7 +239,7 @@ async function attempt(work) {
     await work(files);
   } catch (error) {
     if (error.rows) showRefused(at("refused"), stillRefused(error.rows));
-    const rest = call.begun?.id ? ` ${counted(call.begun.accepted, "proposal")} have arrived: “Submit” sends the rest.` : "";
+    const rest = call.begun?.id ? ` ${counted(call.begun.accepted, "proposal")} arrived so far. Press “Submit” to send the rest.` : "";
     if (error.status === 401) alarm("You are signed out: ", signInLink(), `, then press “${at(work === send ? "send" : "check").textContent}” again. Your selection is kept here.${rest}`);
     else alarm(`${error instanceof Stopped ? "Stopped." : error.message}${rest}`);
   } finally {
@@ -258,14 +258,14 @@ function busy(is) {
   else call.request = null;
 }
 
-at("check").disabled = at("send").disabled = false; // as they are where no script runs
+at("check").disabled = at("send").disabled = false; // the page disables them in case no script runs
 at("no-script").remove();
 form.addEventListener("submit", (event) => { event.preventDefault(); attempt(check); });
 at("send").addEventListener("click", () => form.reportValidity() && attempt(send));
 at("method").addEventListener("change", () => {
   if (!at("board")) return;
   at("of-board").hidden = !hasBoard();
-  at("board").disabled = !hasBoard(); // what is not shown holds nothing up
+  at("board").disabled = !hasBoard(); // a hidden field must not block submission
   if (at("of-board-models")) at("of-board-models").hidden = !hasBoard();
 });
 at("stop").addEventListener("click", () => { call.stopped = true; call.request?.abort(); });

@@ -1,12 +1,12 @@
-// Which files a call is made of, and the parts in which they are sent: none is larger than what the service takes at once.
+// Collects the files of a call, and splits them into parts that are no larger than the service accepts in one request.
 "use strict";
 
 const LITTER = /^(\.|~\$|Thumbs\.db$|desktop\.ini$|__MACOSX$)/i;
 const OF_LINES = /\.(jsonl|ndjson|csv)$/i;
 const NEWLINE = 10, QUOTE = 34;
-const PART_BYTES = 16_000_000, PART_ROWS = 5_000; // the service reads so much well within its time, however busy it is
+const PART_BYTES = 16_000_000, PART_ROWS = 5_000; // the service reads a part of this size within its time limit, even when busy
 
-/** What was dropped, each file with its `path`; of folders, everything in them. */
+/** Returns the dropped files, each with its `path`, including everything in dropped folders. */
 async function droppedFiles(transfer) {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   if (!entries.length) return chosenFiles(transfer.files);
@@ -29,20 +29,20 @@ async function droppedFiles(transfer) {
   return found;
 }
 
-/** Those of an input, each with its `path`, without what systems leave in folders. */
+/** Returns the files of an input, each with its `path`, without hidden files and files of the operating system. */
 function chosenFiles(files) {
   const withPaths = [...files].map((file) => Object.assign(file, { path: file.webkitRelativePath || file.name }));
   return withPaths.filter((file) => !file.path.split("/").some((name) => LITTER.test(name)));
 }
 
-/** Under names that tell them apart: the folders' as well, where the files' own are the same. */
+/** Returns the files with unique names: files with the same name are renamed to include their folders. */
 function namedApart(files) {
   const times = new Map();
   for (const { name } of files) times.set(name, (times.get(name) || 0) + 1);
   return files.map((file) => times.get(file.name) === 1 ? file : new File([file], file.path.replaceAll("/", " - "), { type: file.type }));
 }
 
-/** Lists of files, one for each request; a table too large for one is cut between its rows, and its header repeated. */
+/** Yields lists of files, one for each request. A table that is too large is split between rows, repeating its header. */
 async function* uploadParts(files, mostBytes, mostFileBytes) {
   const most = Math.min(mostBytes, PART_BYTES);
   let part = [], bytes = 0, rows = 0;
@@ -60,7 +60,7 @@ async function* uploadParts(files, mostBytes, mostFileBytes) {
   if (part.length) yield part;
 }
 
-/** The same in smaller parts, in the same order: half of its files, or a table in halves. Null where it cannot be less. */
+/** Splits a part into smaller ones, in the same order: half of its files, or half of a table. Null if it cannot be split. */
 async function smallerParts(part) {
   if (part.length > 1) {
     const half = part.length >> 1;
@@ -78,16 +78,16 @@ async function smallerParts(part) {
   return found.length > 1 ? found : null;
 }
 
-/** Why a file can be sent in no part; null where it can. */
+/** Returns why a file cannot be sent in any part; null if it can. */
 function tooLarge(file, mostFileBytes) {
   if (file.size <= mostFileBytes || OF_LINES.test(file.name)) return null;
   const most = `${Math.floor(mostFileBytes / 1e6)} MB`;
   return /\.zip$/i.test(file.name)
-    ? `It is larger than ${most}. Unpack it and choose the folder: folders have no size limit.`
-    : `It is larger than ${most}, the limit for one file.`;
+    ? `The file is larger than ${most}. Unpack it and choose the folder: folders have no size limit.`
+    : `The file is larger than ${most}, the limit for one file.`;
 }
 
-/** A table of lines cut between its rows, the header repeated in each piece; any other file as it is. Each with its rows. */
+/** Yields pieces with their number of rows: a table of lines is split between rows, repeating its header; any other file stays whole. */
 async function* pieces(file, most, mostRows) {
   if (!OF_LINES.test(file.name)) {
     yield [file, 1];
@@ -114,7 +114,7 @@ async function* pieces(file, most, mostRows) {
   }
 }
 
-/** `call.csv` in parts is `call (part 2).csv`, and that in parts `call (part 2.1).csv`. */
+/** Names a part: `call.csv` becomes `call (part 2).csv`, and a part of that becomes `call (part 2.1).csv`. */
 function nameOfPart(name, number) {
   const of = /^(.*) \(part ([\d.]+)\)(\.\w+)$/.exec(name);
   return of ? `${of[1]} (part ${of[2]}.${number})${of[3]}` : name.replace(/(\.\w+)$/, ` (part ${number})$1`);
@@ -127,8 +127,8 @@ async function firstRow(file, most) {
   return file.slice(0, end);
 }
 
-/** Where the last whole row ends, of so many at most, and how many they are; line ends within quotes belong to a field of
- * a table. 0: none does. */
+/** Returns the offset at which the last complete row ends (0 if there is none) and the number of rows, at most `mostRows`.
+ * Line ends within quotes belong to a field. */
 function wholeRows(bytes, quoted, mostRows) {
   let end = 0, rows = 0, within = false;
   for (let at = 0; at < bytes.length && rows < mostRows; at++) {

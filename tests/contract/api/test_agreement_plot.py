@@ -29,7 +29,7 @@ async def test_agreement_plot_shows_chance_and_constant_score_baselines(service:
     (machine,) = (row for row in rows if row[0] == "The program")
     assert machine[1:] == ["97 %", "38"]
     assert ["Chance, or one score for everything", "50 %", "–"] in rows
-    assert "2 opinions on proposals without a program score are not drawn" in page
+    assert "2 opinions on proposals without a program score are not shown" in page
     assert ["90 to 100", "0", "0", "0", "0", "2"] in rows
     link = html.unescape(re.findall('<a href="([^"]*score_from=90[^"]*)"', page)[-1])
     async with signed_in(service, await service.key()) as officer:

@@ -14,7 +14,7 @@ async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
         assert here in (await browser.get(f"/console/calls/{batch}")).text
         tried = (await browser.get(here, params={"per_proposal": "2"})).text
         assert "2 new assignments" in tried
-        assert "There is only 1 reviewer." in tried
+        assert "Only 1 reviewer is available." in tried
         assert await service.services.reviewing.assignments.queue(officer.member.tenant, member=None, batch=None) == []
         plan = {"per_proposal": "2", "shown": hidden_field(tried, "shown")}
         assert (await submit_form(browser, here, **plan)).status_code == 303
@@ -38,7 +38,7 @@ async def test_outdated_assignment_plan_is_rejected_without_assigning_reviewers(
         await person(service, "reviewer", "Bob Noyce")
         refused = await submit_form(browser, here, per_proposal="2", shown=shown)
     assert refused.status_code == 409
-    assert "Nobody was assigned" in refused.text
+    assert "no reviewers were assigned" in refused.text
     assert await service.services.reviewing.assignments.queue(officer.member.tenant, member=None, batch=None) == []
 
 

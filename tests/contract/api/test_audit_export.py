@@ -25,7 +25,7 @@ async def test_blanked_text_in_an_owner_export_is_reported_as_a_fault(service: S
     await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries)))
     found = await program.run("audit-log", "verify", file, "--tip", saved.out.strip())
     assert found.code == 1
-    assert f"entry {len(entries)}: says that its words are withheld" in found.out
+    assert f"entry {len(entries)}: states that its content is withheld" in found.out
     assert "1 fault in " in found.err
     await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries, head)))
     twice = await program.run("audit-log", "verify", file)

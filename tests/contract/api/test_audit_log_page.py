@@ -47,12 +47,12 @@ async def test_chain_is_checked_against_a_stored_tip(service: Service) -> None:
         kept = await browser.get(f"{HERE}/check", params={"kept": f"{early.number}:{early.hash}"})
         assert "and it contains your stored tip" in kept.text
         longer = await browser.get(f"{HERE}/check", params={"kept": f"99:{tip.hash}"})
-        assert "the end is cut off: 99 entries were published" in longer.text
+        assert "is missing: 99 entries were published" in longer.text
         other = await browser.get(f"{HERE}/check", params={"kept": f"{tip.number}:{'0' * 64}"})
-        assert "is another one than the tip that was published" in other.text
+        assert "differs from the published tip of the log" in other.text
         unread = await browser.get(f"{HERE}/check", params={"kept": "yesterday"})
         assert unread.status_code == 422
-        assert "A tip has the form NUMBER:HASH" in unread.text
+        assert "A tip must have the form NUMBER:HASH" in unread.text
 
 
 async def test_long_chain_is_checked_and_exported_completely(service: Service) -> None:

@@ -82,7 +82,7 @@ async def test_default_board_estimate_is_not_reused_for_another_board(service: S
         usual, other = await asked(caller, method="innoeval"), await asked(caller, method="innoeval", board="9")
     assert (usual.cost_usd, other.cost_usd) == (0.8, None)
     assert other.cost_absent is not None
-    assert "The cost of another board is not known" in other.cost_absent
+    assert "The cost of a custom board is not known" in other.cost_absent
 
 
 async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: httpx2.AsyncClient) -> None:
@@ -90,7 +90,7 @@ async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: 
     found = await asked(client)
     assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_month) == ("own", None, None, None)
     assert found.cost_absent is not None
-    assert "price is not known" in found.cost_absent
+    assert "of your last 12 evaluations is not known" in found.cost_absent
 
 
 async def test_estimate_reports_whether_the_monthly_budget_suffices(service: Service) -> None:
@@ -184,4 +184,4 @@ async def test_corpus_fit_covers_only_ideas_checked_in_time(service: Service) ->
     assert not isinstance(some, Absent)
     assert (some.checked, some.good, some.poor) == (2, 1, 1)
     none = await expected_fit(services, ideas[2:], None, seconds=0.1)
-    assert none == Absent(reason="It could not be checked within 0.1 s: the service is busy.")
+    assert none == Absent(reason="The fit could not be checked within 0.1 s because the service is busy.")

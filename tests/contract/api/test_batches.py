@@ -105,7 +105,7 @@ async def test_pdf_files_become_jobs_and_non_pdf_is_rejected(service: Service, c
         (b"\n", CSV, 422, "invalid-request", "has no header"),
         (b"name\nx\n", CSV, 422, "invalid-request", "no column that holds ideas"),
         (as_form({}), FORM, 422, "invalid-request", "batch is empty"),
-        (THREE, {"Content-Type": "multipart/form-data"}, 422, "invalid-request", "names no boundary"),
+        (THREE, {"Content-Type": "multipart/form-data"}, 422, "invalid-request", "has no boundary"),
         (THREE, {"Content-Type": "application/json"}, 415, "unsupported-media-type", "application/jsonl"),
         (THREE, {}, 415, "unsupported-media-type", "of no stated type"),
     ],
@@ -125,7 +125,7 @@ async def test_batch_without_a_valid_row_is_rejected_listing_every_row(client: h
     )
     assert refused.rows is not None
     assert [(row.row, row.field) for row in refused.rows] == [(1, "text"), (2, "")]
-    assert "applies to 1 more" in refused.detail
+    assert "Further rejected rows: 1;" in refused.detail
 
 
 @pytest.mark.parametrize(
@@ -267,10 +267,10 @@ async def test_repeated_part_is_stored_once_and_misplaced_part_is_rejected(clien
     assert await more(client, first, part, key="k", first=4) == await more(client, first, part, key="k", first=4)
     assert (await shown(client, first)).rows == 4
     closed = await client.post(first.links.rows, content=part, headers=FORM, params={"first": 5})
-    assert "takes no rows from number 5 on" in check_problem(closed, 409, "conflict").detail
+    assert "does not accept rows from number 5 on" in check_problem(closed, 409, "conflict").detail
     other = await submit(client, open="true")
     early = await client.post(other.links.rows, content=part, headers=FORM, params={"first": 3})
-    assert "takes no rows from number 3 on" in check_problem(early, 409, "conflict").detail
+    assert "does not accept rows from number 3 on" in check_problem(early, 409, "conflict").detail
     assert (await shown(client, other)).rows == 3
 
 

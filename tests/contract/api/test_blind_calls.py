@@ -70,7 +70,7 @@ async def test_missing_report_reason_hides_the_file_name_from_reviewers(service:
     refused = await ada.get(f"/v1/evaluations/{one}/report")
     assert refused.status_code >= 400
     assert "Hopper" not in refused.text
-    assert "The people who run the call can see why." in refused.text
+    assert "The people who run the call can see the reason." in refused.text
 
 
 async def test_officers_and_reviewers_of_named_calls_see_the_original_title(service: Service) -> None:

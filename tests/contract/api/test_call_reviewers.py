@@ -238,7 +238,7 @@ async def test_reviewer_choice_is_tenant_scoped_and_erased_with_its_call(service
     for item in (batch, kept):
         await choose_reviewers(owner, item, member_ids(ada))
     assert await stores.reviewing.call_reviewers.chosen(OTHER, BatchId(batch)) is None
-    with pytest.raises(ReviewRefused, match="no such call"):
+    with pytest.raises(ReviewRefused, match="does not exist"):
         await stores.reviewing.call_reviewers.choose(OTHER, BatchId(batch), [MemberId("mb_1")], ActBy(OPERATOR, now))
     await stores.erasures.erase(ACME, [], ActBy(OPERATOR, now), batch=BatchId(batch))
     await service.services.jobs.purge(now)

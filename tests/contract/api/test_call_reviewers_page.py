@@ -108,11 +108,11 @@ async def test_invalid_invitation_is_explained_and_input_is_kept(service: Servic
     async with signed_in(service, officer.key) as browser:
         wrong = await submit_form(browser, here, "/invite", name="Grace Hopper", email="grace", affiliation="Yale")
         assert wrong.status_code == 422
-        assert "An address has the form name@example.org." in wrong.text
+        assert "An address must have the form name@example.org." in wrong.text
         assert 'value="Grace Hopper"' in wrong.text
         otto = await submit_form(browser, here, "/invite", name="Otto", email=officer.member.email)
         assert otto.status_code == 409
-        assert "an officer, no reviewer" in otto.text
+        assert "an officer and not a reviewer" in otto.text
         assert (
             await submit_form(browser, here, "/invite", name="Grace Hopper", email="grace@example.org")
         ).status_code == 303

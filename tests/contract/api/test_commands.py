@@ -269,10 +269,10 @@ async def test_failed_evaluation_is_retried_under_its_id(program: Program, servi
         (one,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
         assert one["state"] == "succeeded"
         refused = await client.post(f"/v1/evaluations/{one['id']}/retry")
-        assert (refused.status_code, "It has succeeded" in refused.text) == (409, True)
+        assert (refused.status_code, "The evaluation has succeeded" in refused.text) == (409, True)
     ended = await program.run("retry", one["id"])
     assert ended.code != 0
-    assert "Submit the idea again" in ended.err
+    assert "submit it again" in ended.err
 
 
 async def test_documents_are_retried_until_their_retention_ends(program: Program, service: Service) -> None:

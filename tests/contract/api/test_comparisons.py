@@ -88,7 +88,7 @@ async def test_two_finished_evaluations_are_compared_by_their_ids(service: Servi
     _, (first, second) = await call_of(service, "# Corals", "# Tiles")
     body = {"first_evaluation": first, "second_evaluation": second}
     error = first_error(await client.post("/v1/comparisons", json=body))
-    assert (error.pointer, error.detail) == ("/first_evaluation", "It has no report: it is queued.")
+    assert (error.pointer, error.detail) == ("/first_evaluation", "It has no report: its state is queued.")
     for idea in ("one", "two"):
         made = report("run")
         card = made.idea.model_copy(update={"id": f"idea_{idea}", "title": idea})

@@ -27,9 +27,9 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         started = await submit_form(officer, f"{here}?cut=2", here, cut="2", calls_per_idea="10")
         assert started.status_code == 303, started.text
         path = started.headers["location"]
-        assert "It is queued." in (await officer.get(path)).text
+        assert "The ranking is queued." in (await officer.get(path)).text
         lease = await service.lease()
-        assert "It has started." in (await officer.get(path)).text
+        assert "The ranking has started." in (await officer.get(path)).text
         stages = [{"stage": "comparing", "done": 3, "total": 30}]
         await service.services.events.append(lease.job, "progress", {"stages": stages})
         assert "3 of 30 comparisons are done." in (await officer.get(f"{path}/progress")).text
@@ -37,8 +37,8 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         work = await finish_ranking(service)
         assert (len(work.ideas), work.cut) == (ENTRANTS, 2)
         done = await officer.get(path)
-        assert "Cut at 2." in done.text
-        assert "an approximation" not in done.text
+        assert "Cutoff at 2." in done.text
+        assert "are approximated" not in done.text
         placed = ""
         assert "If you take the first 2 without reading any, expect to miss about" in done.text
         # Confidence is 0.95: the rule, and figures in which it can be seen to hold.
@@ -54,9 +54,9 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         else:
             assert len(re.findall(r'data-label="Score">\d', done.text)) == ENTRANTS
         moved = await officer.get(path, params={"cut": "4"})
-        assert "Cut at 4." in moved.text
-        assert "an approximation" in moved.text
-        assert "Cut at 5." in (await officer.get(path, params={"cut": "9999"})).text
+        assert "Cutoff at 4." in moved.text
+        assert "are approximated" in moved.text
+        assert "Cutoff at 5." in (await officer.get(path, params={"cut": "9999"})).text
         assert path in (await officer.get(here)).text
 
 
@@ -104,7 +104,10 @@ async def test_missing_score_or_uncovered_field_is_shown_before_and_after_rankin
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"cut": "many"}, "Places must be a whole number from 1"), ({"cut": "6"}, "leaves nothing to decide")],
+    [
+        ({"cut": "many"}, "“Places” must be a whole number of at least 1"),
+        ({"cut": "6"}, "must be lower than the number"),
+    ],
 )
 async def test_invalid_ranking_choice_is_explained_and_starts_nothing(
     service: Service, given: dict[str, str], words: str

@@ -41,7 +41,7 @@ async def test_proof_page_and_pdf_name_who_erased_and_the_deleted_items(service:
     for shown in (page, paper):
         assert "Olga Owner, owner" in shown
         assert proof["by"] not in shown
-        assert "Everything of one applicant, who is not named here" in shown
+        assert "All data of one applicant, who is not named here" in shown
         assert "1 evaluation" in shown
         assert "lost the words" not in shown
         assert shown.replace(" ", "").count(entry) == 1

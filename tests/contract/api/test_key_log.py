@@ -59,7 +59,7 @@ async def test_key_named_like_a_member_cannot_act_as_that_member(service: Servic
         assert "key “Audi Tor”" in (await browser.get(here)).text
         fields = {"evaluation": first, "score": "5", "reason": "It is the best."}
         answer = await submit_form(browser, here, f"/console/calls/{batch}/override", **fields)
-        assert "not tied to a member" in check_problem(answer, 403, "forbidden").detail
+        assert "does not belong to a member" in check_problem(answer, 403, "forbidden").detail
     assert "score overridden" not in {entry.act for entry in await _log(service)}
     async with service.client(made["secret"]) as machine:
         revoked = await machine.delete(f"/v1/keys/{made['id']}")

@@ -32,8 +32,8 @@ async def test_llm_request_shows_its_messages_and_answer_or_why_absent(service: 
     beyond = await service.machine.get(f"/v1/evaluations/{job}/calls/4")
     assert first["messages"] == [message.model_dump() for message in MESSAGES]
     assert first["answer"] == '{"methods":["replay"]}'
-    assert second["answer"] == {"reason": "It is kept no longer."}
-    assert third["messages"] == {"reason": "There was no answer."}
+    assert second["answer"] == {"reason": "It is no longer stored."}
+    assert third["messages"] == {"reason": "The call failed without an answer."}
     assert beyond.status_code == 404
     async with service.caller(tenant=OTHER) as stranger:
         assert (await stranger.get(f"/v1/evaluations/{job}/calls/1")).status_code == 404

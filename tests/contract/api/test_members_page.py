@@ -30,7 +30,7 @@ async def test_member_is_invited_changed_issued_a_key_and_removed(service: Servi
         secret = shown.text.partition('id="secret">')[2].partition("<")[0]
         async with signed_in(service, secret) as grace:
             assert "Grace Hopper, auditor" in (await grace.get(HERE)).text
-            assert "Keys and sessions end at once" not in (await grace.get(HERE)).text
+            assert "Their keys and sessions end at once" not in (await grace.get(HERE)).text
             assert "sessions end at once" in (await browser.get(f"{HERE}/{id}/remove")).text
             assert (await sent(browser, f"{HERE}/{id}/remove")).status_code == 303
             assert (await grace.get(HERE)).status_code == 303
@@ -44,7 +44,7 @@ async def test_member_is_invited_changed_issued_a_key_and_removed(service: Servi
     ("field", "value", "words"),
     [
         ("name", " ", "A name must have 1 to 200 characters."),
-        ("email", "grace", "An address has the form name@example.org."),
+        ("email", "grace", "An address must have the form name@example.org."),
         ("role", "king", "The role must be owner, officer, reviewer or auditor."),
         ("email", "otto.officer@example.org", "is already a member"),
         ("role", "owner", "Only an owner may appoint, change or remove an owner."),

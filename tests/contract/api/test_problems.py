@@ -134,11 +134,11 @@ async def test_a_full_queue_is_429(service: Service, client: httpx2.AsyncClient)
 @pytest.mark.parametrize(
     ("method", "path", "parameter", "words"),
     [
-        ("DELETE", "/v1/batches/bt_1?erase=true", "erase", "not a parameter of this request"),
+        ("DELETE", "/v1/batches/bt_1?erase=true", "erase", "This request has no such parameter."),
         ("GET", "/v1/evaluations?limt=5", "limt", 'Did you mean "limit"?'),
-        ("GET", "/v1/evaluations/ev_1?verbose=1", "verbose", "not a parameter"),
+        ("GET", "/v1/evaluations/ev_1?verbose=1", "verbose", "no such parameter"),
         ("GET", "/v1/usage?form=2026-01-01T00:00:00Z", "form", "Known: since, tenant, until"),
-        ("GET", "/healthz?full=1", "full", "not a parameter"),
+        ("GET", "/healthz?full=1", "full", "no such parameter"),
     ],
 )
 async def test_unused_query_parameter_is_rejected(

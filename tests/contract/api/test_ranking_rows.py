@@ -45,8 +45,8 @@ async def test_reports_and_pages_of_a_ranking_are_assembled_from_its_rows(servic
         )
         assert f"Rank 1 of {ENTRANTS}" in (await officer.get(f"/console/proposals/{ids[-1]}")).text
         assert "The best 6" in (await officer.get(f"{here}/plots", params={"ranking": ranking})).text
-        assert "Cut at 2." in (await officer.get(f"{here}/rankings/{ranking}")).text
-        assert "Cut at 4." in (await officer.get(f"{here}/rankings/{ranking}", params={"cut": "4"})).text
+        assert "Cutoff at 2." in (await officer.get(f"{here}/rankings/{ranking}")).text
+        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}", params={"cut": "4"})).text
         compared = (await officer.get("/console/compare", params={"id": ids[-2:]})).text
         assert ranking in compared
 

@@ -87,7 +87,7 @@ async def test_unblinded_comparisons_are_rejected_for_a_blind_ranking(
     assert (await submit_ranking(client, earlier=seen.id, blind=False)).known > 0
     error = first_error(await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "earlier": seen.id}))
     assert error.pointer == "/earlier"
-    assert "judged with the names that the ideas came in with" in error.detail
+    assert "judged with the original names" in error.detail
     assert "this ranking is blind" in error.detail
 
 
@@ -116,7 +116,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     await service.finish()
     # The fixture writes the same report for every row: one idea is left, which is no ranking.
     refused = await client.post("/v1/rankings", json={"batch": batch["id"]})
-    assert "at least two ideas, and there is 1" in check_problem(refused, 422, "invalid-request").detail
+    assert "at least two ideas, but this request has 1" in check_problem(refused, 422, "invalid-request").detail
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', '\"another\"') "
         'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)'
@@ -162,12 +162,12 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
 @pytest.mark.parametrize(
     ("body", "pointer", "says"),
     [
-        ({"ideas": RANKED_IDEAS[:1]}, "/ideas", "at least two ideas, and there is 1"),
-        ({"ideas": []}, "/ideas", "there is none"),
+        ({"ideas": RANKED_IDEAS[:1]}, "/ideas", "at least two ideas, but this request has 1"),
+        ({"ideas": []}, "/ideas", "but this request has none"),
         ({"ideas": [RANKED_IDEAS[0], RANKED_IDEAS[1], RANKED_IDEAS[0]]}, "/ideas/2", "same text as /ideas/0"),
         ({"ideas": [RANKED_IDEAS[0], {"title": "no text"}]}, "/ideas/1", "Give either"),
         ({"ideas": [RANKED_IDEAS[0], {"text": "  "}]}, "/ideas/1/text", "is empty"),
-        ({"ideas": RANKED_IDEAS, "cut": 4}, "/cut", "nothing to decide among 4 ideas"),
+        ({"ideas": RANKED_IDEAS, "cut": 4}, "/cut", "must be lower than the number of ideas, 4"),
         ({"ideas": RANKED_IDEAS, "cut": 0}, "/cut", "greater than or equal to 1"),
         ({}, "", "Give either `ideas` or `batch`"),
         ({"ideas": RANKED_IDEAS, "batch": "bt_1"}, "", "Give either `ideas` or `batch`"),

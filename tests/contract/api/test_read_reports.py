@@ -46,10 +46,10 @@ async def test_former_report_reader_is_not_assigned_to_the_call(
     assert (await otto.post(f"/v1/evaluations/{first}/opinions", json={"score": 4})).status_code == 200
     async with signed_in(service, owner.key) as browser:
         page = (await browser.get(f"/console/calls/{old}/assignments?per_proposal=2")).text
-        assert "could read its reports in another role until" in page
-        assert "There is only 1 reviewer" in page
+        assert "could read its reports in an earlier role until" in page
+        assert "Only 1 reviewer is available" in page
         later = (await browser.get(f"/console/calls/{new}/assignments")).text
-        assert "could read its reports in another role until" not in later
+        assert "could read its reports in an earlier role until" not in later
         shown = (await browser.get(f"/console/members/{otto.member.id}")).text
         assert "Could read reports in another role until" in shown
 

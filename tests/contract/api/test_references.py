@@ -98,7 +98,7 @@ async def test_corpus_without_citations_suggests_papers_by_text_with_a_note(serv
         found = await suggested(client)
     assert len(found.references) == 10
     assert found.note is not None
-    assert "None of these papers is reached through citations" in found.note
+    assert "All of these papers were found by the idea's text alone" in found.note
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends
         page, alone = (await client.get(call)).text, (await client.get(proposal)).text
         assert "Evaluate 2 again" in page
         assert f"stored for another evaluation, the first {until}." in page
-        assert f"Its document is stored for this {until}." in alone
+        assert f"The document is stored for this {until}." in alone
         assert (await client.post(f"{call}/retry", data=form, headers=ORIGIN)).status_code == 303
         assert until not in (await client.get(call)).text
         assert "1 document (PDF, Word, LibreOffice)" in (await client.get(f"{call}/cancel")).text
@@ -165,5 +165,5 @@ async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends
     assert "Evaluate 1 again" in page
     assert until not in page + alone
     assert "1 document without a report is no longer stored" in page
-    assert "Its document is no longer stored" in alone
+    assert "The document is no longer stored" in alone
     assert "Evaluate it again" not in alone

@@ -29,7 +29,7 @@ async def test_request_rate_of_a_person_is_shared_across_sessions(service: Servi
         assert 1 <= said.retry_after <= 15
         page = await second.get("/console/account", headers={"Accept": "text/html"})
         assert (page.status_code, page.headers["content-type"]) == (429, "text/html; charset=utf-8")
-        assert f"the next in {page.headers['retry-after']} s." in page.text
+        assert f"Try again in {page.headers['retry-after']} s." in page.text
         assert (await unhindered.get("/v1/batches")).status_code == 200
         # What pages load beside themselves is nobody's request, nor is what needs no session.
         assert (await first.get("/console/sign-in")).status_code == 200

@@ -63,7 +63,7 @@ async def test_program_key_cannot_open_the_console(service: Service, scopes: tup
     async with service.client() as browser:
         answer = await browser.post("/console/sign-in", data={"key": await service.key(*scopes)}, headers=ORIGIN)
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
-    assert "it is for programs" in answer.text
+    assert "This key is for programs" in answer.text
 
 
 async def test_session_ends_when_its_key_becomes_a_program_key(service: Service) -> None:
@@ -79,7 +79,7 @@ async def test_wrong_key_is_explained_and_not_echoed(service: Service) -> None:
     async with service.client() as browser:
         answer = await browser.post("/console/sign-in", data={"key": wrong}, headers=ORIGIN)
     assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
-    assert "There is no such key" in answer.text
+    assert "The key does not exist." in answer.text
     assert wrong not in answer.text
 
 
@@ -344,7 +344,7 @@ async def test_machine_key_opens_the_console_but_makes_no_decisions(service: Ser
             ("POST", f"/v1/evaluations/{evaluation}/remarks", {"text": "A remark."}),
         ):
             refused = await browser.request(method, path, json=body, headers=headers)
-            assert "not tied to a member" in check_problem(refused, 403, "forbidden").detail
+            assert "does not belong to a member" in check_problem(refused, 403, "forbidden").detail
 
 
 async def test_page_uses_its_session_for_api_requests(service: Service) -> None:

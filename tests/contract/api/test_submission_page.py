@@ -131,7 +131,7 @@ async def test_large_table_is_sent_in_parts_and_resumed_without_duplicates(
         async with page.expect_request("**/rows?*"):
             await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("button", name="Stop").click()
-        await page.get_by_text("“Submit” sends the rest").wait_for()
+        await page.get_by_text("Press “Submit” to send the rest").wait_for()
         await page.unroute("**/rows?*")
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="20 proposals submitted").wait_for()

@@ -198,9 +198,9 @@ async def test_ranking_pages_and_reports_mention_the_erasure(service: Service) -
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"{here}/rankings/{ranking}")).text
         assert said.format("proposal") in page
-        assert "Cut at 3." in page
-        assert "an approximation" not in page  # the ranking's own cut, as it was
-        assert "Cut at 4." in (await officer.get(f"{here}/rankings/{ranking}?cut=5")).text
+        assert "Cutoff at 3." in page
+        assert "are approximated" not in page  # the ranking's own cut, as it was
+        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}?cut=5")).text
         assert f"Rank 6 of {ENTRANTS}" in (await officer.get(f"/console/proposals/{ids[0]}")).text
         assert (await officer.get(f"{here}?ranking={ranking}&sort=rank")).status_code == 200
         assert (await officer.get(f"{here}/plots?ranking={ranking}")).status_code == 200
@@ -294,7 +294,7 @@ async def test_two_proposal_or_running_ranking_is_erased_completely(
     assert [item["id"] for item in would["jobs"]] == [two, waits]
     assert would["taken_out_of"] == []
     said = " ".join(would["warnings"])
-    assert "the remaining 1 proposal would have no order" in said
+    assert "the remaining 1 proposal would have no ranking" in said
     assert "is running and will be deleted too" in said
     proof = await erase_and_fetch_proof(client, source="1.txt")
     assert (proof["things"], proof["taken_out_of"], proof["still_stored"]) == ([two, waits], [], [])

@@ -66,7 +66,7 @@ async def test_repeated_request_is_rejected_after_the_encryption_key_is_lost(
 @pytest.mark.parametrize(
     ("body", "pointer", "says"),
     [
-        ({"url": "ftp://example.org"}, "/url", "it has ftp:"),
+        ({"url": "ftp://example.org"}, "/url", "it has the scheme ftp:"),
         ({"url": "https://10.0.0.7/hook"}, "/url", "not a public address"),
         ({"url": "https://a:b@example.org/"}, "/url", "user name or password"),
         ({"url": "nonsense"}, "/url", "no scheme"),

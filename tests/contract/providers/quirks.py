@@ -303,7 +303,7 @@ REFUSED = (
     Refused(
         "Bedrock: too long, without a number",
         error(400, "Input is too long for requested model."),
-        "longer than model 'm' takes.*Input is too long for requested model",
+        "longer than model 'm' accepts.*Input is too long for requested model",
         concerns_one=True,
     ),
     Refused(
@@ -318,7 +318,7 @@ REFUSED = (
         "no quota.*credit balance is too low",
     ),
     Refused(
-        "Gemini: key", Reply(400, [{"error": {"code": 400, "message": "API key not valid."}}]), "refuses the API key"
+        "Gemini: key", Reply(400, [{"error": {"code": 400, "message": "API key not valid."}}]), "rejected the API key"
     ),
     Refused(
         "Ollama: model", error(404, 'model "m" not found, try pulling it first'), "does not know.*try pulling it first"

@@ -121,6 +121,6 @@ async def test_slow_upload_parsing_is_rejected_and_stopped() -> None:
             continue
         raise ReadingAbandoned
 
-    with pytest.raises(HttpProblem, match="several parts") as refusal:
+    with pytest.raises(HttpProblem, match="smaller parts") as refusal:
         await UploadLimit(BatchSettings(reading_seconds=0.01)).parse(_request_of_one_who_waits(), "acme", work)
     assert refusal.value.status_code == 413

@@ -16,7 +16,7 @@ class BatchBook(Protocol):
         ...
 
     async def ended(self, keys: Collection[str]) -> list[str]:
-        """Return the keys that can be collected, and those that are not, or no longer, in the book."""
+        """Return the keys that need no more waiting: their results can be collected, or they are not in the book."""
         ...
 
     async def collect(self, key: str) -> CollectedCall | None:
@@ -25,19 +25,19 @@ class BatchBook(Protocol):
         ...
 
     async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
-        """Return the keys of the answers that the run pays for. Each answer is billed to the first run that requests
-        it, and again to that run on every attempt until the answer is settled. Call this just before writing the
+        """Return the keys of the answers that the run pays for. An answer is billed to the run that asks first, and to
+        the same run again if it repeats the call before the answer is settled. Call this just before writing the
         ledger."""
         ...
 
     async def settle(self, keys: Collection[str]) -> None:
-        """Mark the calls' results as recorded in the ledger. Requests more than ten seconds later start anew. Until
-        then the calls can still be collected, both by callers that waited and by callers that looked for the answer
-        just before it was stored."""
+        """Mark the calls' results as recorded in the ledger. Their results can be collected for ten more seconds, by
+        callers that waited or that looked in the cache just before the answer was stored; later requests start
+        anew."""
         ...
 
     async def give_up_overdue(self) -> None:
-        """Return calls to their callers if they are still queued after their deadline."""
+        """End calls that are still queued after their deadline, without a result."""
         ...
 
     async def gather(self, rules: GatherRules) -> OutgoingBatch | None:
@@ -58,7 +58,7 @@ class BatchBook(Protocol):
     async def mark_cancelled(self, batch_id: str) -> None: ...
 
     async def close(self, batch_id: str, results: Sequence[LineResult]) -> None:
-        """Close the batch. Calls without a result are returned to their callers."""
+        """Close the batch and store its results. Calls without a result end without one."""
         ...
 
     async def forget_older(self, seconds: float) -> int:

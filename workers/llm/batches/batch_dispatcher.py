@@ -1,8 +1,8 @@
-"""Dispatcher that sends due batches and monitors those in flight; one process at a time per endpoint.
+"""Send due batches and monitor those in flight, in one process at a time per endpoint.
 
-Creating a batch at the endpoint costs money. Its row, with its calls, is stored in the book first, and the batch
-carries the row's id. A process that finds a row without a known batch therefore first looks for the batch at the
-endpoint: whether a response was lost or a process died, the batch is found again instead of being sent again."""
+Creating a batch at the endpoint costs money, and must not happen twice. The batch's row is therefore stored in the book
+first, with its calls, and the batch carries the row's id. A process that finds a row without a remote id looks for the
+batch at the endpoint before it sends one, because the response may have been lost or the process may have died."""
 
 import asyncio
 import datetime as dt
@@ -23,10 +23,10 @@ _CLAIM_SECONDS = 45.0
 """Seconds until another process takes over from a process that died while sending; longer than a request that creates a
 batch can take."""
 _CLOCKS_DIFFER_SECONDS = 3_600.0
-"""Tolerance for clock differences: a batch at the endpoint may appear this many seconds older than its row."""
+"""Tolerance for clock differences: a batch at the endpoint can appear this many seconds older than its row."""
 _FORGET_SECONDS = 2 * 86_400.0
 _MAY_CHANGE = frozenset({"wrong_key", "forbidden", "quota"})
-"""Reasons for a refusal that an operator can fix; the batch waits until then."""
+"""Reasons for a refusal that an operator can fix. The batch waits for that, within limits after its deadline."""
 
 
 class BatchDispatcher:
@@ -54,18 +54,18 @@ class BatchDispatcher:
             while (due := await self._book.gather(self._rules)) is not None:
                 await self._advance(due)
             if lost := await self._book.forget_older(_FORGET_SECONDS):
-                _LOG.warning("%d answers of batches were paid for and never collected: their jobs were given up", lost)
+                _LOG.warning("%d paid answers from batches were never collected, because their jobs had ended", lost)
         except _ClaimLost:
-            _LOG.info("another process sends the batches now")
+            _LOG.info("another process has taken over sending the batches")
         finally:
             await self._claims.release(_CLAIM, self._claimant)
 
     async def _claim(self) -> bool:
-        """Claim the dispatcher or renew the claim for `_CLAIM_SECONDS`; return whether it succeeded."""
+        """Claim the sending of batches, or renew the claim, for `_CLAIM_SECONDS`. Return whether this succeeded."""
         return await self._claims.claim(_CLAIM, self._claimant, _CLAIM_SECONDS)
 
     async def _advance(self, batch: OutgoingBatch) -> None:
-        """Advance a batch by one step. A temporary failure leaves the batch to the next round, but not indefinitely
+        """Advance a batch by one step. After a temporary failure the next round tries again, until `cancel_seconds`
         after the deadline."""
         if not await self._claim():
             raise _ClaimLost
@@ -76,17 +76,17 @@ class BatchDispatcher:
             await self._give_up_late(batch)
         except PermanentLlmFailure as failure:
             if failure.reason in _MAY_CHANGE:
-                _LOG.error("batch %s: the endpoint refuses it: %s", batch.id, failure)
+                _LOG.error("batch %s is refused by the endpoint: %s", batch.id, failure)
                 await self._give_up_late(batch)
                 return
-            _LOG.error("batch %s: %s; its calls go to the live endpoint", batch.id, failure)
+            _LOG.error("batch %s failed: %s; its calls are sent to the live endpoint", batch.id, failure)
             await self._give_up(batch)
 
     async def _send(self, batch: OutgoingBatch) -> None:
         began = batch.created_at.timestamp() - _CLOCKS_DIFFER_SECONDS
         there = await self._remote.find(batch.id, began)
         if there is not None:
-            _LOG.info("batch %s was there already, as %s", batch.id, there.id)
+            _LOG.info("batch %s already exists at the endpoint, as %s", batch.id, there.id)
             await self._book.mark_sent(batch.id, there.id)
             return
         calls = await self._book.calls_of(batch.id)
@@ -100,7 +100,7 @@ class BatchDispatcher:
         made = await self._remote.create(batch.id, file_id)
         await self._book.mark_sent(batch.id, made.id)
         BATCHES.labels("sent").inc()
-        _LOG.info("batch %s: %d calls of %s are out, as %s", batch.id, len(calls), batch.model, made.id)
+        _LOG.info("batch %s: sent %d calls of %s, as %s", batch.id, len(calls), batch.model, made.id)
 
     async def _watch(self, batch: OutgoingBatch) -> None:
         remote = await self._remote.look(batch.remote_id)
@@ -108,11 +108,11 @@ class BatchDispatcher:
         if remote.ended:
             await self._close(batch, remote)
         elif batch.cancelled_at is None and now >= batch.until:
-            _LOG.warning("batch %s is cancelled: its deadline has come", batch.id)
+            _LOG.warning("batch %s is past its deadline: cancelling it", batch.id)
             await self._remote.cancel(batch.remote_id)
             await self._book.mark_cancelled(batch.id)
         elif batch.cancelled_at is not None and now - batch.cancelled_at >= self._patience:
-            _LOG.error("batch %s does not end after it was cancelled: some of its calls may be paid twice", batch.id)
+            _LOG.error("batch %s did not end after it was cancelled: some of its calls may be paid for twice", batch.id)
             await self._give_up(batch)
 
     @property
@@ -130,12 +130,12 @@ class BatchDispatcher:
             try:
                 await self._remote.delete(file_id)
             except (TransientLlmFailure, PermanentLlmFailure) as failure:
-                _LOG.warning("file %s of batch %s stays with the endpoint: %s", file_id, batch.id, failure)
+                _LOG.warning("file %s of batch %s could not be deleted: %s", file_id, batch.id, failure)
 
     async def _give_up_late(self, batch: OutgoingBatch) -> None:
-        """Give up a batch whose state cannot be determined once its calls have waited too long."""
+        """Give up a batch that cannot be sent or checked, if its deadline passed more than `cancel_seconds` ago."""
         if self._clock.now() - batch.until >= self._patience:
-            _LOG.error("batch %s is out of reach after its deadline: some of its calls may be paid twice", batch.id)
+            _LOG.error("batch %s is given up after its deadline: some of its calls may be paid for twice", batch.id)
             await self._give_up(batch)
 
     async def _give_up(self, batch: OutgoingBatch) -> None:
@@ -147,4 +147,4 @@ _CLAIM = "batches of calls to the LLM"
 
 
 class _ClaimLost(Exception):
-    """Loss of the claim, because the work took longer than the claim lasts and another process has taken over."""
+    """The claim was lost: the work took longer than the claim lasts, and another process has taken over."""

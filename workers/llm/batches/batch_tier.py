@@ -1,5 +1,4 @@
-"""Batch tier, used by the gateway instead of the live endpoint for requests that can wait: lower price, within a
-deadline."""
+"""Batch tier: answers requests that can wait, at a lower price and within a deadline, in place of the live endpoint."""
 
 import asyncio
 import datetime as dt
@@ -27,8 +26,8 @@ _LOG = logging.getLogger(__name__)
 
 
 class BatchTier:
-    """Tier that belongs to one event loop. While its context is open, it sends and monitors batches, including those of
-    processes that died.
+    """Answers requests from batches. While its context is open, it sends and monitors batches, including those of
+    processes that died. Belongs to one event loop.
 
     Requests use the dialect that the live endpoint has been found to understand, or the first one to try. Lines refused
     because of their dialect are returned to the live endpoint, which learns from them."""
@@ -63,8 +62,8 @@ class BatchTier:
 
     async def complete(self, request: ChatRequest, requester: Requester, until: dt.datetime) -> ChatResult:
         """Return the answer from a batch, or from the live endpoint after the deadline or if the batch had no answer.
-        If the caller is cancelled, the call stays in the book, unpaid, and the next identical call collects it. Raises
-        StorageError, TransientLlmFailure or PermanentLlmFailure."""
+        If the caller is cancelled, the call stays in the book without being billed, and the next identical call
+        collects it. Raises StorageError, TransientLlmFailure or PermanentLlmFailure."""
         if self._clock.now() >= until:
             return await self._live.complete(request, requester)
         body = to_json(request.body(self._live.dialect(request.model))).decode()
@@ -88,8 +87,8 @@ class BatchTier:
         """Mark the results of these calls as recorded in the ledger."""
         try:
             await self._book.settle(keys)
-        except StorageError as error:  # they are forgotten in time
-            _LOG.warning("calls of batches could not be settled: %s", error)
+        except StorageError as error:  # unsettled calls are deleted later
+            _LOG.warning("batch calls could not be settled: %s", error)
 
     async def _collected(self, call: BatchCall) -> CollectedCall:
         await self._book.enqueue(call)
@@ -99,7 +98,7 @@ class BatchTier:
                 raise self._stopped
             await self._ended(call.key)
             collected = await self._book.collect(call.key)
-            if collected is None:  # deleted, with the job of the run that asked first
+            if collected is None:  # deleted together with the job of the run that asked first
                 await self._book.enqueue(call)
         return collected
 
@@ -121,7 +120,7 @@ class BatchTier:
         try:
             completion = parse_completion(collected.answer.encode())
         except ValueError as error:
-            _LOG.warning("a line of a batch is %s", error)
+            _LOG.warning("a line of a batch cannot be used: %s", error)
             return None
         return ChatResult(completion)
 
@@ -129,7 +128,9 @@ class BatchTier:
         try:
             await self._work()
         except Exception as error:
-            self._stopped = PartUnavailable(f"No batches are sent or watched any more: {error!r}.", "Please report it.")
+            self._stopped = PartUnavailable(
+                f"Sending and monitoring of batches stopped: {error!r}.", "Please report this."
+            )
             self._resolve(list(self._waiting))
             raise
 
@@ -139,7 +140,7 @@ class BatchTier:
                 await self._dispatcher.work()
                 await self._wake()
             except StorageError as error:
-                _LOG.warning("no batches are sent or watched now: %s", error)
+                _LOG.warning("batches cannot be sent or monitored now: %s", error)
             await asyncio.sleep(self._settings.poll_seconds)
 
     async def _wake(self) -> None:
@@ -154,8 +155,8 @@ class BatchTier:
 
 
 def request_key(request: ChatRequest) -> str:
-    """Return the digest of a request's whole content, which identifies its answer. A repair counts as a different
-    request."""
+    """Return the SHA-256 digest of a request's whole content, which identifies its answer. A repair attempt counts as a
+    different request."""
     return hashlib.sha256(json.dumps(request).encode()).hexdigest()
 
 

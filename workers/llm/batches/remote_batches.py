@@ -1,4 +1,4 @@
-"""Client for files and batches of an OpenAI-compatible endpoint: create, find, monitor and read them."""
+"""Client for the files and batches of an OpenAI-compatible endpoint."""
 
 import json
 from collections.abc import Sequence
@@ -56,8 +56,8 @@ class RemoteBatch(BaseModel):
     @property
     def problem(self) -> str:
         """Return the reason for the failure, on one line."""
-        told = (self.errors.data or []) if self.errors else []
-        return one_line("; ".join(item.message for item in told if item.message))
+        problems = (self.errors.data or []) if self.errors else []
+        return one_line("; ".join(item.message for item in problems if item.message))
 
 
 class _File(BaseModel):
@@ -104,15 +104,15 @@ class RemoteBatches:
         self._most_result_bytes = 4 * most_bytes
 
     async def find(self, batch_id: str, created_at: float) -> RemoteBatch | None:
-        """Return the batch that carries the id `batch_id`, if its creation was not confirmed; None if there is none.
-        `created_at` is the earliest possible creation time in seconds since 1970."""
+        """Return the batch whose metadata contains `batch_id`; None if there is none. `created_at` is the earliest
+        possible creation time in seconds since 1970, at which the search ends."""
         after = ""
         for _ in range(_MOST_PAGES):
             page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE}{after}")
             for batch in page.data:
                 if (batch.metadata or {}).get(_MARK) == batch_id:
                     return batch
-            # The newest come first.
+            # The newest batches come first.
             if not page.has_more or not page.data or page.data[-1].created_at < created_at:
                 return None
             after = f"&after={page.data[-1].id}"
@@ -186,7 +186,7 @@ def written_lines(calls: Sequence[BatchCall]) -> bytes:
 
 
 def _result(line: bytes) -> LineResult | None:
-    """Return the result in a line; None if the line refers to no call. That call then has no result when the batch
+    """Return the result in a line; None if the line cannot be parsed. Its call then has no result when the batch
     ends."""
     try:
         told = _ResultLine.model_validate_json(line)
@@ -197,7 +197,7 @@ def _result(line: bytes) -> LineResult | None:
     if told.error is not None and (told.error.message or told.error.code):
         return LineResult(told.custom_id, None, one_line(told.error.message or told.error.code or ""))
     status = told.response.status_code if told.response is not None else 0
-    return LineResult(told.custom_id, None, f"the batch answered it {status}" if status else "the batch failed on it")
+    return LineResult(told.custom_id, None, f"HTTP {status} in the batch" if status else "failed in the batch")
 
 
 def _parsed(model: type[M], raw: bytes) -> M:
@@ -206,5 +206,5 @@ def _parsed(model: type[M], raw: bytes) -> M:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(step) for step in first["loc"]) or "body"
-        detail = f"not what the batch API answers: {place}: {first['msg']}"
+        detail = f"not a response of the batch API: {place}: {first['msg']}"
         raise TransientLlmFailure(Fault(kind="server_error", detail=detail)) from None

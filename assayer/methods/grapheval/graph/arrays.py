@@ -59,7 +59,7 @@ class GraphArrays:
         if self.vectors.ndim != 2 or self.idea_of.shape != (nodes,):
             raise ValueError("Each viewpoint needs one vector and one idea.")
         if self.labels.shape != (ideas,) or self.dates.shape != (ideas,):
-            raise ValueError("Each idea needs one label and one date, UNKNOWN or not.")
+            raise ValueError("Each idea needs one label and one date; either can be UNKNOWN.")
         if not (len(self.targets) == len(self.weights) == len(self.kinds) == edges):
             raise ValueError("Each edge needs a source, a target, a weight and a kind.")
         if nodes and (self.idea_of.min() < 0 or self.idea_of.max() >= ideas or (np.diff(self.idea_of) < 0).any()):
@@ -67,7 +67,7 @@ class GraphArrays:
         if ideas and not (self.labels.min() >= UNKNOWN and self.labels.max() < len(self.classes)):
             raise ValueError("A label is not one of the classes.")
         if edges and (self.weights.min() <= 0 or max(self.sources.max(), self.targets.max()) >= nodes):
-            raise ValueError("An edge has no positive weight, or an end that is no viewpoint.")
+            raise ValueError("Each edge needs a positive weight and must join two existing viewpoints.")
 
     def adjacency(self) -> "sp.csr_array[np.float64, tuple[int, int]]":
         """Return the (n, n) adjacency matrix, with row = target and column = source: `adjacency() @ x` sums

@@ -65,13 +65,14 @@ def plan_additions(
 def check_for_contradictions(
     plan: GraphPlan, known: Mapping[IdeaId, IdeaFingerprint], ideas: Iterable[LabelledIdea]
 ) -> None:
-    """Raise the InputError that `plan_additions` would raise, before extraction and embedding incur costs."""
+    """Raise the InputError that `plan_additions` would raise for contradictions, before extraction and embedding incur
+    costs."""
     fingerprints = dict(known)
     for idea in ideas:
         if idea.label is not None and idea.label not in plan.classes:
             raise InputError(
-                f"Idea {idea.id!r} has the label {idea.label!r}, which this graph does not know.",
-                f"Its labels are {', '.join(plan.classes)}; a graph with others is built from the start.",
+                f"Idea {idea.id!r} has the label {idea.label!r}, which is not a label of this graph.",
+                f"The graph's labels are {', '.join(plan.classes)}. To use other labels, build a new graph.",
             )
         if before := fingerprints.get(idea.id):
             _check_contradiction(idea, before)
@@ -81,11 +82,11 @@ def check_for_contradictions(
 def _check_new_idea(plan: GraphPlan, new: PreparedIdea) -> None:
     idea = new.idea
     if not new.viewpoints.viewpoints:
-        raise InputError(f"Idea {idea.id!r} holds no statement to compare.", "It needs at least one sentence.")
+        raise InputError(f"Idea {idea.id!r} contains no statement to compare.", "It needs at least one sentence.")
     if new.vectors.shape != (len(new.viewpoints.viewpoints), plan.dimensions):
         raise ConfigurationError(
-            f"Idea {idea.id!r} came with vectors of {new.vectors.shape[-1]} dimensions; the graph {plan.name!r} holds "
-            f"{plan.dimensions}, made with {plan.embedder}.",
+            f"Idea {idea.id!r} has vectors of {new.vectors.shape[-1]} dimensions, but those of the graph {plan.name!r} "
+            f"have {plan.dimensions} and were made with {plan.embedder}.",
             "Set ASSAYER_EMBEDDER__MODEL to that model, or build another graph.",
         )
 
@@ -94,10 +95,12 @@ def _check_contradiction(idea: LabelledIdea, before: IdeaFingerprint) -> None:
     if before.digest != idea.digest:
         raise InputError(
             f"There are two ideas with the id {idea.id!r} and different texts.",
-            "Give each its own id; a revised idea is another idea.",
+            "Give each text its own id, including each revised version of an idea.",
         )
     if None not in (before.label, idea.label) and before.label != idea.label:
-        raise InputError(f"Idea {idea.id!r} is labelled {before.label!r} and {idea.label!r}.", "An idea has one label.")
+        raise InputError(
+            f"Idea {idea.id!r} is labelled both {before.label!r} and {idea.label!r}.", "Give each idea a single label."
+        )
 
 
 def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
@@ -114,7 +117,7 @@ def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
         raise InputError(
             f"The graph {present.name!r} has {field} {_as_text(getattr(present, field))}, not "
             f"{_as_text(getattr(wanted, field))}.",
-            "Add to it as it is with `assayer graph add`, or build a graph under another name.",
+            "Add ideas to it under its own settings with `assayer graph add`, or build a graph under another name.",
         )
 
 

@@ -18,7 +18,7 @@ def days_since_1970(date: dt.date | None) -> int:
 
 
 class Viewpoint(Frozen):
-    """Statement of an idea: an idea, an argument or a fact."""
+    """Single statement of an idea, such as a proposition, an argument or a fact."""
 
     text: str
     """Text of the statement, readable without the rest of the idea unless marked otherwise."""
@@ -76,7 +76,7 @@ class GraphPlan(Frozen):
     embedder: str
     dimensions: int = Field(ge=1)
     maker: str
-    """Maker of the viewpoints: the splitter, or a task with its version and model."""
+    """Extractor of the viewpoints: the splitter, or a task with its version and model."""
     classes: tuple[str, ...] = Field(min_length=2)
     ordered: bool
     """True if the classes are ordered from worst to best."""
@@ -88,7 +88,7 @@ class GraphPlan(Frozen):
     @model_validator(mode="after")
     def _distinct(self) -> "GraphPlan":
         if len(set(self.classes)) != len(self.classes):
-            raise ValueError("a class is named twice")
+            raise ValueError("class names must be distinct")
         return self
 
 

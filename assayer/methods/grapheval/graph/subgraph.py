@@ -18,7 +18,7 @@ Sparse = sp.csr_array[np.float64, tuple[int, int]]
 
 @dataclass(frozen=True)
 class SubgraphExtractor:
-    """Extractor of the subgraph around some viewpoints; prepared once and used for many queries."""
+    """Extracts subgraphs around given viewpoints; prepared once and used for many queries."""
 
     graph: GraphArrays
     hops: int
@@ -34,13 +34,13 @@ class SubgraphExtractor:
         `allowed`, shape (viewpoints,), restricts the search to some viewpoints."""
         reached = np.zeros(len(self.graph.vectors), np.bool_)
         reached[nodes] = True
-        border = np.asarray(nodes)
+        frontier = np.asarray(nodes)
         for _ in range(hops):
-            met = np.unique(self._adjacency[border].indices)
-            border = met[~reached[met]]
+            neighbours = np.unique(self._adjacency[frontier].indices)
+            frontier = neighbours[~reached[neighbours]]
             if allowed is not None:
-                border = border[allowed[border]]
-            reached[border] = True
+                frontier = frontier[allowed[frontier]]
+            reached[frontier] = True
         return np.flatnonzero(reached)
 
     def extract(self, nodes: NDArray[np.int64]) -> GraphArrays:
@@ -85,7 +85,7 @@ class IdeaSubgraph:
         """Insert an idea into the subgraph around it. `found` holds the neighbours of each of its vectors in
         the graph; `inside` holds the edges within the idea."""
         hit = found.rows >= 0
-        # Its neighbours are one hop away already.
+        # The idea's neighbours are already one hop away from it.
         nodes = extractor.nodes_within(np.unique(found.rows[hit]), extractor.hops - 1, allowed)
         extracted = extractor.extract(nodes)
         first, own = len(nodes), len(vectors)
@@ -153,6 +153,6 @@ class LocalScorer:
             own = np.flatnonzero(graph.idea_of == row)
             if len(own):
                 extracted = extractor.extract(extractor.nodes_within(own, self.hops))
-                here = np.array([extracted.ideas.index(graph.ideas[row])], np.int32)
-                scores[place] = self.scorer.score(extracted, here)[0]
+                extracted_row = np.array([extracted.ideas.index(graph.ideas[row])], np.int32)
+                scores[place] = self.scorer.score(extracted, extracted_row)[0]
         return scores

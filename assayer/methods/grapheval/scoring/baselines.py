@@ -107,7 +107,7 @@ def labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
     if not len(known):
         raise InputError(
             f"None of the graph's other {len(graph.ideas) - len(rows):,} ideas has a label.",
-            "A verdict is learned from ideas whose outcome is known: add some with labels.",
+            "Add ideas with labels: a verdict is learned from ideas whose outcome is known.",
         )
     return known
 
@@ -118,7 +118,7 @@ def labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
     present = np.unique(graph.labels[known])
     if len(present) < 2:
         raise InputError(
-            f"All {len(known):,} ideas with a label have the same one, {graph.classes[present[0]]!r}.",
-            "Learning to tell outcomes apart needs ideas of at least two.",
+            f"All {len(known):,} labelled ideas have the same label, {graph.classes[present[0]]!r}.",
+            "Add ideas with another label: a verdict is learned from at least two outcomes.",
         )
     return known

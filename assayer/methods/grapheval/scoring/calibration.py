@@ -24,8 +24,8 @@ FEWEST_HELD_OUT = 30
 _REPLICATES = 200
 _INTERVAL = (0.05, 0.95)
 _FLOOR = 1e-6
-"""Minimum probability: a scorer's 0 and 1 become this value and its complement, because no amount of training data
-justifies more certainty."""
+"""Minimum probability that replaces smaller ones from a scorer, because no amount of training data justifies more
+certainty."""
 _RIDGE = 1e-3
 """Ridge penalty that keeps the fit finite if the held-out ideas are separated perfectly."""
 
@@ -47,7 +47,7 @@ class TrainingProvenance(Frozen):
     embedding: str
     """Name of the embedder of the viewpoints."""
     viewpoints_by: str
-    """Maker of the viewpoints: a splitter, or a model and its prompt version."""
+    """Extractor of the viewpoints: a splitter, or a model and its prompt version."""
     counts: dict[str, int]
     """Number of ideas learned from, by label."""
     seed: int
@@ -101,7 +101,7 @@ class ProbabilityCalibration(Frozen):
             *(len(replicate.bias) for replicate in (self.scaling, *self.replicates)),
         }
         if len(lengths) != 1 or not self.replicates:
-            raise ValueError("a calibration needs one rate and one bias for each class, and replicates")
+            raise ValueError("a calibration needs one rate and one bias for each class, and at least one replicate")
         return self
 
     def verdicts(self, probabilities: Floats, prior: Sequence[float] | None = None) -> list[CalibratedVerdict]:
@@ -110,9 +110,9 @@ class ProbabilityCalibration(Frozen):
         ConfigurationError."""
         if probabilities.shape[1] != len(self.classes):
             raise ConfigurationError(
-                f"The calibration {self.name!r} knows {len(self.classes)} classes; the scorer gave "
+                f"The calibration {self.name!r} has {len(self.classes)} classes, but the scorer returned "
                 f"{probabilities.shape[1]}.",
-                "Fit one for this graph.",
+                "Fit a calibration for this graph.",
             )
         rates = np.array(self.rates) if prior is None else _checked_prior(prior, self.classes)
         shift = np.log(rates) - np.log(self.rates)
@@ -149,7 +149,9 @@ def fit_calibration(
     answers, labels = probabilities[answered], truth[answered]
     counts = np.bincount(labels, minlength=len(classes))
     if len(labels) < FEWEST_HELD_OUT:
-        raise InputError(f"{len(labels)} held-out ideas are too few to calibrate: {FEWEST_HELD_OUT} are needed.")
+        raise InputError(
+            f"{len(labels)} held-out ideas are too few to calibrate; at least {FEWEST_HELD_OUT} are needed."
+        )
     if missing := [label for label, count in zip(classes, counts, strict=True) if not count]:
         raise InputError(
             f"No held-out idea is labelled {', '.join(map(repr, missing))}, so its probability cannot be calibrated.",
@@ -182,10 +184,10 @@ def cross_fitted_probabilities(
     by_label = shuffled[np.argsort(truth[shuffled], kind="stable")]
     calibrated = np.full_like(probabilities, np.nan)
     for fold in range(folds):
-        asked = by_label[fold::folds]
-        others = np.setdiff1d(answered, asked)
+        held_out = by_label[fold::folds]
+        others = np.setdiff1d(answered, held_out)
         scaling = _fit_scaling(probabilities[others], truth[others])
-        calibrated[asked] = _apply_scaling(scaling, probabilities[asked], np.zeros(probabilities.shape[1]))
+        calibrated[held_out] = _apply_scaling(scaling, probabilities[held_out], np.zeros(probabilities.shape[1]))
     return calibrated
 
 
@@ -226,8 +228,8 @@ def _checked_prior(prior: Sequence[float], classes: Sequence[str]) -> Floats:
     rates = np.array(prior, np.float64)
     if rates.shape != (len(classes),) or (rates <= 0).any() or not np.isclose(rates.sum(), 1, atol=1e-3):
         raise InputError(
-            f"A label prior needs one share above 0 for each of {', '.join(classes)}, together 1; "
-            f"these were given: {', '.join(f'{rate:g}' for rate in prior)}."
+            f"A label prior needs one share above 0 for each of {', '.join(classes)}, and the shares must add up to 1; "
+            f"got {', '.join(f'{rate:g}' for rate in prior)}."
         )
     normalised: Floats = rates / rates.sum()
     return normalised

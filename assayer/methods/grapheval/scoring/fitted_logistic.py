@@ -40,7 +40,7 @@ class FittedLogistic(Frozen):
     """Inverse document frequency of each term."""
     centre: float = 0.0
     spread: float = 1.0
-    """Standard deviation of the logarithm of the number of characters, with `centre` as its mean; for kind `length`."""
+    """Standard deviation of the logarithm of the number of characters, for the kind `length`; `centre` is its mean."""
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> "FittedLogistic":
@@ -123,7 +123,7 @@ def _fitted(
 
     found: _Classifier = LogisticRegression(max_iter=1000).fit(features, labels)
     weights, intercepts = found.coef_, found.intercept_
-    if len(found.classes_) == 2:  # one row of weights tells two outcomes apart; the other has weight 0
+    if len(found.classes_) == 2:  # scikit-learn returns one row for two outcomes
         weights, intercepts = np.vstack([np.zeros_like(weights), weights]), np.array([0.0, *intercepts])
     return FittedLogistic.model_construct(
         kind=kind,

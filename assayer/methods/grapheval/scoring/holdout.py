@@ -16,7 +16,7 @@ def stratified_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, .
     generator = np.random.default_rng(seed)
     shuffled = generator.permutation(np.flatnonzero(graph.labels != UNKNOWN))
     if len(shuffled) < folds:
-        raise InputError(f"{len(shuffled)} ideas with a label cannot be split into {folds} parts.")
+        raise InputError(f"{len(shuffled)} labelled ideas cannot be split into {folds} parts.")
     by_label = shuffled[np.argsort(graph.labels[shuffled], kind="stable")]
     return tuple(np.sort(by_label[part::folds]).astype(np.int32) for part in range(folds))
 
@@ -28,7 +28,7 @@ def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
     later = labelled & (graph.dates > day)
     if not later.any() or not (labelled & (graph.dates != UNKNOWN) & ~later).any():
         raise InputError(
-            "Ideas with a label all stand on one side of that day, so the earlier cannot be tested on the later.",
+            "All labelled, dated ideas are on one side of that day, so none are left for training or for testing.",
             "Choose a day between the dates of the labelled ideas, or hold out random parts instead.",
         )
     return np.flatnonzero(later).astype(np.int32)

@@ -35,11 +35,11 @@ async def extract_viewpoints(text: str, llm: Llm, run: Run, most: int) -> Viewpo
     except LlmError as error:
         run.journal.record_failure("extraction of viewpoints by the model, done by the splitter instead", error)
         return Viewpoints(viewpoints=split_viewpoints(text, most), maker=SPLITTER)
-    given = [
+    extracted = [
         Viewpoint(text=viewpoint.statement, words=viewpoint.words, self_contained=not refers_back(viewpoint.statement))
         for viewpoint in answer.viewpoints
     ]
-    kept, refused = check_faithfulness(given, IdeaWords(text))
+    kept, refused = check_faithfulness(extracted, IdeaWords(text))
     for item in refused:
         run.journal.record_dropped("viewpoint", f"unfaithful to the idea: {item.reason}")
     return Viewpoints(viewpoints=kept, maker=extractor_name(llm), refused=refused)
@@ -106,7 +106,8 @@ async def _idea_viewpoints(
         extracted = await extract_viewpoints(text, llm, run, most)
     if not extracted.viewpoints:
         raise InputError(
-            f"Idea {idea.id!r} holds no statement to compare: {text[:60]!r}.", "It needs at least one whole sentence."
+            f"Idea {idea.id!r} contains no statement to compare: {text[:60]!r}.",
+            "It needs at least one complete sentence.",
         )
     if not (plan.relations and llm.models):
         return extracted, ()

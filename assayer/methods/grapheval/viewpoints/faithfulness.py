@@ -17,7 +17,7 @@ MOST_FOREIGN = 0.4
 """Maximum share of a viewpoint's content words that do not occur in the idea. It is above 0 because a paraphrase needs
 some words of its own."""
 FEWEST_FOREIGN = 3
-"""Minimum number of foreign words for a rejection; fewer are always accepted."""
+"""Minimum number of content words missing from the idea for a rejection; fewer are always accepted."""
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\d,)(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?![\w])")
 _TERM = re.compile(
@@ -44,7 +44,7 @@ _COMMON_WORDS = frozenset(
     show shows since some study such than that the their them then there these they this those through thus under
     until upon use used uses using via was were what when where whether which while who whom whose will with within
     without work would yet you your
-    """.split()  # noqa: SIM905 - a hundred words are read as text, not as a list
+    """.split()  # noqa: SIM905 - a block of words is easier to read than a list of strings
 )
 """Common words that are not specific to any idea."""
 
@@ -87,8 +87,7 @@ class IdeaWords:
         return list(dict.fromkeys([*numbers, *terms, *names, *compounds]))
 
     def own_share(self, statement: str) -> tuple[int, int]:
-        """Return the number of the statement's content words that the idea lacks, and the number of all its
-        content words."""
+        """Return how many of the statement's content words do not occur in the idea, and how many there are in all."""
         words = {word for word in _WORD.findall(statement.casefold()) if len(word) > 3 and word not in _COMMON_WORDS}
         foreign = sum(stem not in self._stems for stem in self._stemmer.stemWords(sorted(words)))
         return foreign, len(words)

@@ -85,7 +85,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _clauses(paragraph: str) -> list[str]:
-    """Return sentences, split further at clauses with their own subject."""
+    """Return the sentences of a paragraph, split further at clauses with their own subject."""
     found: list[str] = []
     for sentence in sentences(paragraph, min_words=_FEWEST_WORDS):
         open_clause = ""

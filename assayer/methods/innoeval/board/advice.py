@@ -22,9 +22,9 @@ from assayer.run.run import Run
 
 _MOST_WEAKNESSES = 15
 _MOST_RANKS = 3
-"""Maximum number of weaknesses in a review."""
+"""Maximum number of weaknesses taken from a review."""
 _SIMILAR_SHARE = 0.6
-"""Minimum share of common words at which two weaknesses count as the same."""
+"""Minimum Jaccard similarity of the words of two weaknesses that count as the same."""
 _CITED = re.compile(rf"(?:\s*{MARKER.pattern})+")
 
 
@@ -53,23 +53,24 @@ def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[We
     """Return the most serious weaknesses, each review's most important first. Dimensions alternate, so that none crowds
     out the others."""
     board = max(len(reviews) for _, reviews in reviews_by_dimension)
-    weaknesses_by_label = [
+    titled_texts = [
         (dimension.title, _without_citations(text))
         for rank, seat in product(range(_MOST_RANKS), range(board))
         for dimension, reviews in reviews_by_dimension
         for text in reviews[seat].texts("weakness")[rank : rank + 1]
     ]
-    distinct = _distinct_weaknesses(weaknesses_by_label)[:_MOST_WEAKNESSES]
+    distinct = _distinct_weaknesses(titled_texts)[:_MOST_WEAKNESSES]
     return tuple(
         Weakness(label=f"W{number}", dimension=title, text=text)
         for number, (title, text) in enumerate(distinct, start=1)
     )
 
 
-def _distinct_weaknesses(weaknesses_by_label: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Remove weaknesses that nearly repeat an earlier weakness on the same dimension."""
+def _distinct_weaknesses(titled_texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Remove weaknesses that nearly repeat an earlier weakness on the same dimension. Each pair holds the dimension's
+    title and the weakness."""
     kept: list[tuple[str, str]] = []
-    for title, text in weaknesses_by_label:
+    for title, text in titled_texts:
         words = words_of(text)
         if not any(_are_similar(words, words_of(other)) for where, other in kept if where == title):
             kept.append((title, text))

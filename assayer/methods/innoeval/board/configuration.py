@@ -26,28 +26,28 @@ class HashedOptions(RootModel[dict[str, Any]]):
 def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
     """Load the board's configuration files. Raises InputError for unusable files and for a pool smaller than the
     board."""
-    rules = BoardConfiguration(
+    configuration = BoardConfiguration(
         dimensions=resolve_dimensions(options.dimensions),
         pool=built_in_persona_pool() if options.personas is None else load_persona_pool(options.personas),
         calibration=load_decision_calibration(options.calibration) if options.calibration else None,
     )
-    personas = len(rules.pool.personas)
+    personas = len(configuration.pool.personas)
     if personas < options.board:
         raise InputError(
-            f"The pool {rules.pool.name} has {personas} personas; a board of {options.board} was asked for.",
-            "Ask for a smaller board or add personas.",
+            f"The pool {configuration.pool.name} has {personas} personas, too few for a board of {options.board}.",
+            "Choose a smaller board or add personas.",
         )
-    return rules
+    return configuration
 
 
 def hashed_options(options: InnoEvalOptions) -> HashedOptions:
     """Return the options with hashed files. Raises the same errors as `load_board_configuration`."""
-    rules = load_board_configuration(options.board)
+    configuration = load_board_configuration(options.board)
     dumped = options.model_dump(mode="json", exclude={"board": {"personas", "dimensions", "calibration"}})
     dumped["board"] |= {
-        "personas": rules.pool.sha256,
-        "dimensions": [dimension.sha256 for dimension in rules.dimensions],
-        "calibration": _sha256(rules.calibration) if rules.calibration else None,
+        "personas": configuration.pool.sha256,
+        "dimensions": [dimension.sha256 for dimension in configuration.dimensions],
+        "calibration": _sha256(configuration.calibration) if configuration.calibration else None,
     }
     return HashedOptions(dumped)
 

@@ -29,7 +29,7 @@ FEWEST_LABELLED_IDEAS = 30
 """Minimum number of labelled ideas, with at least two for each outcome."""
 _REPLICATES = 200
 _CHANCE_LEVEL = 0.05
-"""Maximum share of random shuffles of the outcomes that can perform as well as the scores; above it, the scores are
+"""Maximum share of random shuffles of the outcomes that may perform as well as the scores. If more do, the scores are
 taken to carry no information."""
 
 
@@ -107,9 +107,11 @@ class DecisionCalibration(Frozen):
         if len(self.counts) != wanted + 1 or any(
             len(replicate) != wanted for replicate in (self.thresholds, *self.replicates)
         ):
-            raise ValueError("a calibration needs one count for each outcome and one threshold between two")
+            raise ValueError(
+                "a calibration needs one count per outcome, and one threshold between each two neighbouring outcomes"
+            )
         if any(list(replicate) != sorted(replicate) for replicate in (self.thresholds, *self.replicates)):
-            raise ValueError("thresholds must ascend")
+            raise ValueError("thresholds must be in ascending order")
         return self
 
     def outcome(self, score: float, thresholds: Sequence[float]) -> str:
@@ -124,8 +126,8 @@ def load_decision_calibration(path: Path) -> DecisionCalibration:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise InputError(
-            f"{path.name} is not a calibration of decisions: {f'{place}: ' if place else ''}{first['msg']}.",
-            "Fit one on labelled ideas, or leave it out and read the scores.",
+            f"{path.name} is not a valid decision calibration: {f'{place}: ' if place else ''}{first['msg']}.",
+            "Fit one with `assayer calibrate`, or omit it to get scores without a decision.",
         ) from error
 
 
@@ -141,14 +143,14 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
         return Absent(reason=f"there is no final score: {score.reason}")
     if others := differing_conditions(calibration.conditions, CalibrationConditions.of(board)):
         return Absent(
-            reason=f"the calibration {calibration.name!r} was fitted with other {' and '.join(others)}; its thresholds "
-            "do not apply to this score."
+            reason=f"the calibration {calibration.name!r} was fitted with different {' and '.join(others)}; its "
+            "thresholds do not apply to this score."
         )
-    named = calibration.outcome(score.value, calibration.thresholds)
-    same = [calibration.outcome(score.value, replicate) == named for replicate in calibration.replicates]
+    decision = calibration.outcome(score.value, calibration.thresholds)
+    agreeing = [calibration.outcome(score.value, replicate) == decision for replicate in calibration.replicates]
     return Decision(
-        name=named,
-        stability=round(sum(same) / len(same), 3),
+        name=decision,
+        stability=round(sum(agreeing) / len(agreeing), 3),
         calibration=calibration.name,
         made_on=calibration.made_on,
         provenance=calibration.provenance,
@@ -184,19 +186,19 @@ def fit_decision(
 ) -> DecisionCalibration:
     """Fit thresholds that maximise the mean recall over outcomes, so that a frequent outcome does not dominate. Raises
     InputError for too few ideas, for unknown outcomes, and for scores that do not separate the outcomes."""
-    scores, labels = _checked(outcomes, scored)
+    scores, labels = _validated_arrays(outcomes, scored)
     classes = len(outcomes)
     counts = np.bincount(labels, minlength=classes)
     generator = np.random.default_rng(seed)
-    named = held_out_outcomes(scores, labels, classes, generator)
-    recall = balanced_recall(named, labels, classes)
+    predicted = held_out_outcomes(scores, labels, classes, generator)
+    recall = balanced_recall(predicted, labels, classes)
     shuffled = shuffled_recalls(scores, labels, classes, np.random.default_rng([seed, 1]))
     if np.mean(shuffled >= recall) > _CHANCE_LEVEL:
         raise InputError(
-            f"On held-out ideas these scores name the outcomes no better than chance may: a mean recall of "
-            f"{recall:.2f}, where guessing gives {1 / classes:.2f} and one in twenty shuffles of the outcomes "
+            f"On held-out ideas, these scores predict the outcomes no better than chance: their mean recall is "
+            f"{recall:.2f}; guessing gives {1 / classes:.2f}, and one in twenty shuffles of the outcomes gives "
             f"{np.quantile(shuffled, 1 - _CHANCE_LEVEL):.2f} or more.",
-            "Join neighbouring outcomes, or score more ideas; thresholds fitted to this would be arbitrary.",
+            "Merge neighbouring outcomes or score more ideas; thresholds fitted to these scores would be arbitrary.",
         )
     samples = (bootstrap_rows(labels, classes, generator) for _ in range(_REPLICATES))
     return DecisionCalibration(
@@ -211,8 +213,8 @@ def fit_decision(
         thresholds=fit_thresholds(scores, labels, classes),
         replicates=tuple(fit_thresholds(scores[rows], labels[rows], classes) for rows in samples),
         performance=DecisionPerformance(
-            accuracy=round(float((named == labels).mean()), 4),
-            macro_f1=round(macro_f1(named, labels, classes), 4),
+            accuracy=round(float((predicted == labels).mean()), 4),
+            macro_f1=round(macro_f1(predicted, labels, classes), 4),
             balanced_accuracy=round(recall, 4),
             always_most_frequent=round(float(counts.max() / len(labels)), 4),
             macro_f1_most_frequent=round(macro_f1(np.full_like(labels, counts.argmax()), labels, classes), 4),
@@ -221,20 +223,20 @@ def fit_decision(
     )
 
 
-def _checked(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Floats, OutcomeRows]:
+def _validated_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Floats, OutcomeRows]:
     unknown = sorted({item.outcome for item in scored} - set(outcomes))
     if unknown:
-        raise InputError(f"Labelled ideas have outcomes that were not named: {', '.join(map(repr, unknown))}.")
+        raise InputError(f"Labelled ideas have unknown outcomes: {', '.join(map(repr, unknown))}.")
     if len(scored) < FEWEST_LABELLED_IDEAS:
         raise InputError(
-            f"{len(scored)} labelled ideas are too few to fit thresholds: {FEWEST_LABELLED_IDEAS} are needed."
+            f"{len(scored)} labelled ideas are too few to fit thresholds; at least {FEWEST_LABELLED_IDEAS} are needed."
         )
     labels = np.array([list(outcomes).index(item.outcome) for item in scored], np.int64)
     counts = np.bincount(labels, minlength=len(outcomes))
     rare = [outcome for outcome, count in zip(outcomes, counts, strict=True) if count < 2]
     if rare:
         raise InputError(
-            f"Fewer than two labelled ideas are {', '.join(map(repr, rare))}.",
-            "Join it with a neighbouring outcome, or label more ideas.",
+            f"Fewer than two labelled ideas have the outcome {', '.join(map(repr, rare))}.",
+            "Merge it with a neighbouring outcome, or label more ideas.",
         )
     return np.array([item.score for item in scored], np.float64), labels

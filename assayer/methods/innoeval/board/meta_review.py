@@ -39,7 +39,7 @@ async def write_meta_review(
 ) -> MetaReviewResult:
     """Write the meta-review. Raises an LlmError or BudgetExhausted."""
     all_reviews = [review for _, reviews in reviews_by_dimension for review in reviews]
-    given = given_by_points(point for review in all_reviews for point in review.points)
+    known_quotes = given_by_points(point for review in all_reviews for point in review.points)
     cited = dict.fromkeys(
         paper_of(citation.label) for review in all_reviews for point in review.points for citation in point.citations
     )
@@ -71,7 +71,7 @@ async def write_meta_review(
                 for dispute in answer.disputes
             ),
         ),
-        summary=point_writer(pack, papers, given).summary(answer),
+        summary=point_writer(pack, papers, known_quotes).summary(answer),
     )
 
 

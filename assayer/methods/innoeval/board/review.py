@@ -66,8 +66,8 @@ async def review_dimension(
     dimension: RubricDimension,
     sections_read: DimensionSections | None,
 ) -> BoardReview:
-    """Obtain one review. `sections_read` holds the sections relevant to the dimension; None means the whole idea.
-    Raises an LlmError or BudgetExhausted."""
+    """Ask a reviewer to review one dimension. `sections_read` holds the sections relevant to the dimension; None means
+    the whole idea. Raises an LlmError or BudgetExhausted."""
     question = _question(options, pack, reviewer, dimension, sections_read, run.cutoff)
     answer = await ask(llm, judging_task(dimension, reviewer.model), question, run)
     papers = labelled(item.paper_id for item in question.evidence)
@@ -127,7 +127,7 @@ def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
 
 
 def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given: Sequence[GivenQuote]) -> PointWriter:
-    """Return a writer of points that can quote the full text read from each source."""
+    """Return a writer of points that can quote everything that was read of each source."""
     shown = {item.paper.id: source_item(item) for item in pack.before_cutoff}
     return PointWriter(papers, given, numbers_in(pack.idea.text), shown)
 

@@ -35,9 +35,9 @@ def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[Bo
 
 
 def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[ReadSource]) -> tuple[Masking, ...]:
-    """Return the evidence hidden from a persona, by kind. A level of 8 hides a fifth of the sources; a fractional
-    remainder is the probability that one more source is hidden. Each source has its own hash, so whether it is hidden
-    does not depend on other sources."""
+    """Return the evidence hidden from a persona, by kind. A familiarity level of 8 hides a fifth of the sources; a
+    fractional remainder is the probability that one more source is hidden. Sources are hidden in the order of a hash of
+    their own ids, so that their ranking has no effect."""
     return tuple(
         _mask_kind(seed, idea, persona, kind, [source for source in sources if source.kind == kind]) for kind in _KINDS
     )
@@ -119,7 +119,7 @@ def _names_topics_of(text: str, persona: Persona) -> bool:
     return sum(1 for _ in named) >= _NEAR_TOPICS
 
 
-def _stable_hash(what: str, seed: int, idea: Idea, *parts: str) -> int:
+def _stable_hash(purpose: str, seed: int, idea: Idea, *parts: str) -> int:
     """Return a hash that is the same on all platforms and in every version of Python and NumPy."""
-    content = "\x1f".join([what, str(seed), idea.judged_id, *parts])
+    content = "\x1f".join([purpose, str(seed), idea.judged_id, *parts])
     return int.from_bytes(hashlib.sha256(content.encode()).digest()[:16])

@@ -31,16 +31,16 @@ def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequenc
 def mean_score(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> Score | Absent:
     """Return the mean of the reviewers' scores, on the dimension's own scale; absent with the reasons if no reviewer
     gave a score."""
-    given = [score.value for score in scores if isinstance(score, Score)]
-    if not given:
+    values = [score.value for score in scores if isinstance(score, Score)]
+    if not values:
         reasons = dict.fromkeys(score.reason for score in scores if isinstance(score, Absent))
         return Absent(reason=f"no reviewer could judge it: {' '.join(reasons)}")
-    spread = f", from {min(given):g} to {max(given):g}" if len(given) > 1 else ""
+    spread = f", from {min(values):g} to {max(values):g}" if len(values) > 1 else ""
     return Score(
-        value=round(sum(given) / len(given), 2),
+        value=round(sum(values) / len(values), 2),
         scale_min=dimension.scale.min,
         scale_max=dimension.scale.max,
-        basis=f"Mean of {len(given)} of {len(scores)} reviewer{'' if len(scores) == 1 else 's'}{spread}.",
+        basis=f"Mean of {len(values)} of {len(scores)} reviewer{'' if len(scores) == 1 else 's'}{spread}.",
     )
 
 
@@ -58,8 +58,8 @@ def final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> S
 
 
 _ONE_MODEL = (
-    " One language model answered for all of them, so they are not independent: in a published comparison AI reviewers "
-    "shared 21 % of their criticisms and people 3 % (arXiv 2605.20668). Agreement among them tells less."
+    " All reviewers use the same language model, so they are not independent: in a published comparison, AI reviewers "
+    "shared 21 % of their criticisms and human reviewers 3 % (arXiv 2605.20668). Their agreement means less."
 )
 
 
@@ -95,7 +95,7 @@ def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
     if reviewers < 2 or dimensions < 2:
         return Absent(reason="at least two reviewers must have scored the same two dimensions.")
     if len(np.unique(pairable[~np.isnan(pairable)])) < 2:
-        return Absent(reason="every score is the same, so agreement cannot be told from habit.")
+        return Absent(reason="all scores are equal, so agreement cannot be distinguished from habit.")
     alpha = _interval_alpha(pairable)
     return Agreement(
         alpha=round(alpha, 3),

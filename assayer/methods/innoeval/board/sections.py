@@ -19,7 +19,7 @@ class DimensionSections(NamedTuple):
     left_out: tuple[str, ...]
     """Headings of sections that concern other dimensions."""
     no_room: tuple[str, ...]
-    """Headings of relevant sections that did not fit the limit."""
+    """Headings of relevant sections that did not fit within the limit."""
     unread: int
     """Number of relevant sections that were omitted or cut because of the limit."""
     lengths: tuple[int, ...]

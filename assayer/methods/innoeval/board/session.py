@@ -124,15 +124,15 @@ class BoardSession:
         seats = list(product(self._dimensions, reviewers))
         done = 0
 
-        async def one(seat: tuple[RubricDimension, Reviewer]) -> BoardReview:
+        async def review_seat(seat: tuple[RubricDimension, Reviewer]) -> BoardReview:
             nonlocal done
-            dimension, reviewer_asked = seat
+            dimension, reviewer = seat
             result = await review_dimension(
                 self._llm,
                 self._run,
                 self._options,
                 pack,
-                reviewer_asked,
+                reviewer,
                 dimension,
                 sections_by_dimension[dimension.name],
             )
@@ -141,14 +141,14 @@ class BoardSession:
             return result
 
         self._run.report_progress("board", 0, len(seats))
-        outcomes = await gather_settled(seats, one)
+        outcomes = await gather_settled(seats, review_seat)
         self._run.keep_successes(outcomes, "review")
         failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
         if len(failures) == len(outcomes):
             raise failures[0].error
         reviews = [
-            lost_review(reviewer_asked, outcome.error) if isinstance(outcome, Failed) else outcome
-            for (_, reviewer_asked), outcome in zip(seats, outcomes, strict=True)
+            lost_review(reviewer, outcome.error) if isinstance(outcome, Failed) else outcome
+            for (_, reviewer), outcome in zip(seats, outcomes, strict=True)
         ]
         width = len(reviewers)
         return [(dimension, reviews[row * width : (row + 1) * width]) for row, dimension in enumerate(self._dimensions)]

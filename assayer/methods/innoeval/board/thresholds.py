@@ -5,15 +5,15 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 OutcomeRows = NDArray[np.int64]
-"""Rows of outcomes; 0 is the worst."""
+"""Outcome of each idea, as an index into the outcomes from worst to best."""
 
 _FOLDS = 5
 _SHUFFLES = 100
 
 
 def fit_thresholds(scores: Floats, labels: OutcomeRows, classes: int) -> tuple[float, ...]:
-    """Fit thresholds exactly, by dynamic programming over the cuts between neighbouring scores. Among equally good
-    solutions, the lowest cuts win."""
+    """Fit the thresholds that maximise the mean recall over outcomes, exactly, by dynamic programming over the cuts
+    between neighbouring scores. Among equally good solutions, the lowest cuts win."""
     order = np.argsort(scores, kind="stable")
     values, starts = np.unique(scores[order], return_index=True)
     worth = np.eye(classes)[labels[order]] / np.bincount(labels, minlength=classes)
@@ -61,15 +61,18 @@ def shuffled_recalls(scores: Floats, labels: OutcomeRows, classes: int, generato
     """Return the balanced recall on held-out ideas with shuffled outcomes: the level that uninformative scores
     reach by chance."""
     shuffles = (generator.permutation(labels) for _ in range(_SHUFFLES))
-    recalls = [balanced_recall(held_out_outcomes(scores, some, classes, generator), some, classes) for some in shuffles]
+    recalls = [
+        balanced_recall(held_out_outcomes(scores, shuffled, classes, generator), shuffled, classes)
+        for shuffled in shuffles
+    ]
     return np.array(recalls, np.float64)
 
 
 def macro_f1(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
     """Return the mean F1 over the outcomes; an outcome that is never predicted counts as 0."""
-    right = np.bincount(labels[named == labels], minlength=classes)
-    both = np.bincount(labels, minlength=classes) + np.bincount(named, minlength=classes)
-    return float(np.mean(2 * right / np.maximum(both, 1)))
+    correct = np.bincount(labels[named == labels], minlength=classes)
+    total = np.bincount(labels, minlength=classes) + np.bincount(named, minlength=classes)
+    return float(np.mean(2 * correct / np.maximum(total, 1)))
 
 
 def bootstrap_rows(labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:

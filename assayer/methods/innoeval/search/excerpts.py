@@ -10,7 +10,7 @@ from assayer.models import Codebase, Definition
 from assayer.text.cutting import first_words
 from assayer.text.sentences import sentence_spans
 
-_STRETCH_CHARS = 800
+_SPAN_CHARS = 800
 """Maximum characters of a span; longer paragraphs are split between sentences, and longer sentences are cut at the
 limit."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -23,24 +23,25 @@ def words_of(*texts: str) -> frozenset[str]:
 
 
 def excerpt(texts: Iterable[str], about: Set[str], limit: int) -> str:
-    """Return an excerpt of at most `limit` characters. Adjacent spans of the same paragraph remain one paragraph."""
-    stretches = [
-        (paragraph, stretch)
+    """Return the spans of the texts that share the most words with `about`, in at most `limit` characters. Rare words
+    weigh more. Adjacent spans of the same paragraph remain one paragraph."""
+    spans = [
+        (paragraph, span)
         for paragraph, text in enumerate(item for text in texts for item in _paragraphs(text))
-        for stretch in _stretches(text)
+        for span in _spans(text)
     ]
-    words = [words_of(stretch) for _, stretch in stretches]
-    spread = Counter(word for found in words for word in found)
-    rarity = {word: math.log(1 + len(stretches) / count) for word, count in spread.items()}
+    words = [words_of(span) for _, span in spans]
+    span_counts = Counter(word for found in words for word in found)
+    rarity = {word: math.log(1 + len(spans) / count) for word, count in span_counts.items()}
     weight = [sum(rarity[word] for word in found & about) / math.sqrt(8 + len(found)) for found in words]
     chosen: list[int] = []
     room = limit
-    for index in sorted(range(len(stretches)), key=lambda index: (-weight[index], index)):
-        length = len(stretches[index][1]) + 2
+    for index in sorted(range(len(spans)), key=lambda index: (-weight[index], index)):
+        length = len(spans[index][1]) + 2
         if length <= room:
             chosen.append(index)
             room -= length
-    return _joined([(index, *stretches[index]) for index in sorted(chosen)])
+    return _joined([(index, *spans[index]) for index in sorted(chosen)])
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -48,10 +49,10 @@ def _paragraphs(text: str) -> list[str]:
     return [" ".join(block.split()) for block in blocks if block.strip()]
 
 
-def _stretches(paragraph: str) -> list[str]:
+def _spans(paragraph: str) -> list[str]:
     found = [""]
     for sentence in _short_pieces(paragraph):
-        if found[-1] and len(found[-1]) + len(sentence) >= _STRETCH_CHARS:
+        if found[-1] and len(found[-1]) + len(sentence) >= _SPAN_CHARS:
             found.append("")
         found[-1] = f"{found[-1]} {sentence}".strip()
     return found
@@ -61,13 +62,13 @@ def _short_pieces(paragraph: str) -> Iterator[str]:
     """Yield sentences. Pieces longer than a span are split by multilingual sentence rules, and anything still too
     long is cut at the limit."""
     for piece in _SENTENCE_END.split(paragraph):
-        if len(piece) <= _STRETCH_CHARS:
+        if len(piece) <= _SPAN_CHARS:
             yield piece
             continue
         for start, end in sentence_spans(piece):
             rest = piece[start:end].strip()
             while rest:
-                part = first_words(rest, _STRETCH_CHARS)
+                part = first_words(rest, _SPAN_CHARS)
                 yield part
                 rest = rest[len(part) :].strip()
 
@@ -75,10 +76,10 @@ def _short_pieces(paragraph: str) -> Iterator[str]:
 def _joined(chosen: Sequence[tuple[int, int, str]]) -> str:
     text = ""
     last: tuple[int, int] | None = None
-    for index, paragraph, stretch in chosen:
+    for index, paragraph, span in chosen:
         adjacent = last == (index - 1, paragraph)
         gap = " " if adjacent else "\n\n"
-        text += f"{gap}{stretch}" if text else stretch
+        text += f"{gap}{span}" if text else span
         last = index, paragraph
     return text
 

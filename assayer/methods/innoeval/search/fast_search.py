@@ -46,7 +46,7 @@ class SearchCandidate(NamedTuple):
 
 
 class FastSearch:
-    """Searches of one evaluation in all of its sources. The idea's own paper, page and repository are excluded."""
+    """Searches all sources for one evaluation. The idea's own paper, page and repository are excluded."""
 
     def __init__(self, context: EvaluationContext[InnoEvalOptions]) -> None:
         backends, words = context.backends, context.idea.own_words
@@ -77,7 +77,7 @@ class FastSearch:
         self, queries: Sequence[SourceQuery], side: CutoffSide = "before"
     ) -> dict[SourceQuery, list[SearchCandidate]]:
         """Return the results of every query, best first. Raises LiteratureError if the corpus fails. A failed query for
-        web, code or data is counted as lost and is missing from the result."""
+        web, code or data is journalled and is missing from the result."""
         papers = [query for query in queries if query.kind == "literature"]
         others = [query for query in queries if query.kind != "literature"]
         answers = await gather_all([self._search_papers(papers, side), self._search_beyond_papers(others, side)])
@@ -103,7 +103,7 @@ class FastSearch:
     ) -> dict[SourceQuery, list[SearchCandidate]]:
         places = [_Place(query, source) for query in queries for source in self._sources_of(query.kind)]
         outcomes = await gather_settled(places, lambda place: self._search_one(place, side))
-        self._run.keep_successes(outcomes, "query of web, code or data")
+        self._run.keep_successes(outcomes, "query for web, code or data")
         found: dict[SourceQuery, list[SearchCandidate]] = {}
         for (query, source), outcome in zip(places, outcomes, strict=True):
             if isinstance(outcome, Failed):
@@ -153,8 +153,8 @@ class FastSearch:
         return search_candidate._replace(paper=search_candidate.paper.model_copy(update={"abstract": ""}))
 
     def admits(self, record: Paper, side: CutoffSide) -> bool:
-        """Return whether a page or repository may be used. Check again after reading, because reading can yield a
-        different date."""
+        """Return whether a page, repository or data set may be used; if not, journal the reason. Check again after
+        reading, because reading can yield a different date."""
         if not admits(self.window(side), record.publication_date):
             self._run.journal.record_dropped(_noun(record), "on the other side of the cutoff, or undated")
             return False
@@ -173,8 +173,8 @@ class FastSearch:
         return names_title or is_own_paper(self._title, self._shingles, record)
 
     def _paper_standing(self, paper: Paper) -> str:
-        """Return the paper's venue and citation count, or an empty string with a cutoff. The venue is often
-        known only after the paper's date, and records are merged."""
+        """Return the paper's venue and citation count. With a cutoff, return an empty string, because the venue is
+        often added to the record after the paper's date."""
         if self._run.cutoff:
             return ""
         cited = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""

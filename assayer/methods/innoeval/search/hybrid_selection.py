@@ -38,7 +38,7 @@ class HybridSelection:
         self._reranker_scores: dict[PaperId, float] = {}
         self._relevance_by_paper: dict[PaperId, EvidenceRelevance] = {}
         self._sent_to_judge: set[PaperId] = set()
-        """Papers sent to the judge, whether or not the answer was lost."""
+        """Papers sent to the judge, whether or not the request succeeded."""
 
     async def judge_candidates(self, candidates: Sequence[SearchCandidate]) -> None:
         """Judge all sufficiently near candidates that were not judged before, concurrently."""
@@ -55,9 +55,7 @@ class HybridSelection:
             )
         ]
         outcomes = await gather_settled(batched, self._judge_batch)
-        for verdicts in self._run.keep_successes(
-            outcomes, "found source to be judged", [len(batch) for batch in batched]
-        ):
+        for verdicts in self._run.keep_successes(outcomes, "source to be judged", [len(batch) for batch in batched]):
             self._relevance_by_paper |= verdicts
 
     def is_relevant(self, paper: PaperId) -> bool:
@@ -65,8 +63,8 @@ class HybridSelection:
         return verdict is not None and verdict.relevance >= self._options.least_relevance
 
     def best_candidates(self, candidates: Sequence[SearchCandidate], most: int) -> list[RankedCandidate]:
-        """Return the relevant candidates, best first, at most `most` of each kind. The remaining candidates are counted
-        with the reason."""
+        """Return the relevant candidates, best first, at most `most` of each kind. The others are journalled with the
+        reason."""
         chosen = []
         for kind in SOURCE_KINDS:
             of_kind = [candidate for candidate in candidates if candidate.kind == kind]

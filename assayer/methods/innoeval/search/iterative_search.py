@@ -84,13 +84,13 @@ class IterativeSearch:
     async def _first_round(self, parts: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
         """Run the first round. Each batch of parts proceeds to its search as soon as its queries are ready."""
 
-        async def one(batch: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
+        async def search_batch(batch: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
             queries = await self._queries_for(batch)
             share = len(batch) / len(parts)
             return await self._sources.search(self._within_limits(list(dict.fromkeys(queries)), share))
 
         batches = _chunks(parts, self._options.parts_per_call)
-        outcomes = await gather_settled(batches, one)
+        outcomes = await gather_settled(batches, search_batch)
         answered = self._run.keep_successes(
             outcomes, "part of the idea to search for", [len(batch) for batch in batches]
         )
@@ -129,7 +129,7 @@ class IterativeSearch:
                 asked.append(query)
             room[query.kind] -= 1
         self._run.journal.record_dropped(
-            "query of web, code or data", "beyond the limit for one evaluation", len(queries) - len(asked)
+            "query for web, code or data", "beyond the limit for one evaluation", len(queries) - len(asked)
         )
         return asked
 
@@ -195,12 +195,12 @@ class IterativeSearch:
 def _parts_in_turn(queries: Sequence[SourceQuery]) -> list[SourceQuery]:
     """Return the queries ordered so that every part's first query of a kind comes first, then every part's second,
     and so on."""
-    before: Counter[tuple[str, EvidenceKind]] = Counter()
-    turns = []
+    seen: Counter[tuple[str, EvidenceKind]] = Counter()
+    ranks = []
     for query in queries:
-        turns.append(before[query.part, query.kind])
-        before[query.part, query.kind] += 1
-    return [query for _, query in sorted(zip(turns, queries, strict=True), key=lambda item: item[0])]
+        ranks.append(seen[query.part, query.kind])
+        seen[query.part, query.kind] += 1
+    return [query for _, query in sorted(zip(ranks, queries, strict=True), key=lambda item: item[0])]
 
 
 def _sorted_words(text: str) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
-"""Slow reading of the selected sources only. It covers sections of papers, texts of pages, repositories from README to
-code, and descriptions of data sets."""
+"""Slow reading of the selected sources: sections of papers, texts of pages, READMEs and code of repositories, and
+descriptions of data sets."""
 
 from collections.abc import Sequence, Set
 
@@ -21,7 +21,7 @@ _SHORTEST_EXCERPT = 80
 
 
 class SlowReader:
-    """Reader of the sources of one evaluation. `idea_words` holds the words of the idea, by which text spans are
+    """Reads the selected sources of one evaluation. `idea_words` holds the words of the idea, by which text spans are
     selected."""
 
     def __init__(self, context: EvaluationContext[InnoEvalOptions], sources: FastSearch, idea_words: Set[str]) -> None:
@@ -29,8 +29,8 @@ class SlowReader:
         self._run, self._options, self._idea_words = context.run, context.options, idea_words
 
     async def read(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> tuple[ReadSource, ...]:
-        """Read the candidates; within each kind, their order is kept. A paper that cannot be read keeps its
-        abstract; a page or repository that cannot be read is left out and counted."""
+        """Read the candidates; within each kind, their order is kept. If the full text of a paper cannot be read, its
+        abstract is used; a page or repository that cannot be read is left out and journalled."""
         by_kind = {
             kind: [candidate for candidate in candidates if candidate.candidate.kind == kind] for kind in SOURCE_KINDS
         }
@@ -126,7 +126,7 @@ class SlowReader:
         return self._read_source(chosen, paper, paper.abstract or paper.title, full_text_read=False)
 
     def _read_source(self, chosen: RankedCandidate, paper: Paper, text: str, full_text_read: bool) -> ReadSource | None:
-        """Return the source with sanitised text. Returns None and records a note if no text can be shown."""
+        """Return the source with sanitised text, or None if there is no text, which is journalled."""
         text = clean_text(text, paper, self._run, self._options.evidence_chars)
         if not text:
             self._run.journal.record_dropped(f"{SOURCE_NOUNS[chosen.candidate.kind]} to be read", "it has no text")
