@@ -15,15 +15,15 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the configured database, or the embedded one if none is configured, and migrate it. Raises StorageError or
-    ConfigurationError."""
+    """Open the configured server, or the embedded server, after migrating it or, if the settings say so, after waiting
+    until it has been migrated. Raises StorageError or ConfigurationError."""
     async with AsyncExitStack() as stack:
         ensure_running = None
         if not settings.database.url:
             server = EmbeddedPostgres(settings.home / "postgres")
             ensure_running = (await stack.enter_async_context(server)).ensure
         database = await stack.enter_async_context(Database(settings.database, ensure_running))
-        await database.migrate()
+        await (database.migrate() if settings.database.migrate else database.await_schema())
         yield database
 
 

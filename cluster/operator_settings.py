@@ -49,7 +49,7 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
     },
     "Whoever calls a service": {"": "api_url api_key"},
     "Operators of a service": {
-        "database": "url direct_url max_connections",
+        "database": "url direct_url migrate max_connections",
         "llm": "keep_messages endpoint_name concurrency.max tokens_per_minute",
         "llm.batch": "enabled price_share deadline_seconds",
         "evaluation": "share_answers board_models",

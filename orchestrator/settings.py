@@ -18,6 +18,9 @@ class DatabaseSettings(Frozen):
     direct_url: SecretStr | None = None
     """Direct URL for the connection that listens for notifications, which must bypass a transaction pooler because
     notifications are lost in it; None: same URL as for all other connections."""
+    migrate: bool = True
+    """Migrate the tables at startup. False if the role in the URL may not change tables: `assayer admin migrate` then
+    does it, with the URL of the role that owns them."""
     max_connections: int = Field(default=8, ge=1, le=500)
     """Size of the connection pool of this process. A process that runs jobs has two more connections: one that listens
     for notifications, and one that holds locks."""

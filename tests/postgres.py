@@ -11,9 +11,19 @@ from cluster.postgres import EmbeddedPostgres
 from orchestrator.store import Database, DatabaseSettings
 from tests.run_folder import made_once
 
-__all__ = ["SharedPostgres"]
-
 _TEMPLATE = "migrated"
+_ROLE = "serving"
+_OWNER, _SERVING = "//postgres@", f"//{_ROLE}@"
+
+
+def owner_url(url: str) -> str:
+    """Return the URL of the same database for the role that owns its tables."""
+    return url.replace(_SERVING, _OWNER)
+
+
+def serving_url(url: str) -> str:
+    """Return the URL of the same database for the role that the service uses."""
+    return url.replace(_OWNER, _SERVING)
 
 
 class SharedPostgres:
@@ -34,15 +44,18 @@ class SharedPostgres:
         return await self._create("")
 
     async def migrated_database(self) -> str:
-        """The URL of a new one with all tables, empty. They are made once a run."""
+        """Return the URL of a new database with all tables, empty, for a role that owns none of them. The tables are
+        created once a run."""
         await asyncio.to_thread(made_once, self._folder / _TEMPLATE, lambda: asyncio.run(self._make_template()))
-        return await self._create(f"TEMPLATE {_TEMPLATE}")
+        return serving_url(await self._create(f"TEMPLATE {_TEMPLATE}"))
 
     async def _make_template(self) -> None:
         await self._execute(f"DROP DATABASE IF EXISTS {_TEMPLATE}")
         await self._execute(f"CREATE DATABASE {_TEMPLATE}")
         async with Database(DatabaseSettings(url=SecretStr(self._url_of(_TEMPLATE)))) as database:
             await database.migrate()
+            await self._execute(f"CREATE ROLE {_ROLE} LOGIN")
+            await database.grant_serving(_ROLE)
 
     async def _create(self, options: str) -> str:
         name = f"test_{uuid4().hex}"

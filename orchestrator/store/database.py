@@ -28,6 +28,7 @@ _MIGRATION_SECONDS = 7_200.0
 """Timeout in seconds for migrating the tables of an earlier version, at the first start of a new one."""
 _OUTAGE_SECONDS: ContextVar[float] = ContextVar("outage_seconds", default=math.inf)
 """Seconds after which work gives up an unreachable server, if that is less than its patience."""
+_MIGRATION_POLL_SECONDS = 5.0
 T = TypeVar("T")
 P = ParamSpec("P")
 S = TypeVar("S", bound="Store")
@@ -142,6 +143,25 @@ class Database:
         if revision != migrator.latest_revision():
             work = partial(migrator.upgrade_schema, seconds=_MIGRATION_SECONDS)
             await self.run(work, _MIGRATION_SECONDS)
+
+    async def await_schema(self, seconds: float = _MIGRATION_SECONDS) -> None:
+        """Wait until the tables are at the latest revision, for a role that may not migrate them. Raises
+        ConfigurationError after `seconds`, and at once for the tables of a newer version."""
+        ends_at, latest = time.monotonic() + seconds, migrator.latest_revision()
+        while (revision := await self.run(migrator.current_revision)) != latest:
+            migrator.refuse_newer_schema(revision)
+            state = f"The database's tables are at revision {revision or 'none'}, this version needs {latest}."
+            if time.monotonic() > ends_at:
+                raise ConfigurationError(state, "Run `assayer admin migrate` as the role that owns the tables.")
+            _LOG.warning("%s Waiting for `assayer admin migrate`.", state)
+            await asyncio.sleep(min(_MIGRATION_POLL_SECONDS, seconds))
+
+    async def grant_serving(self, role: str) -> None:
+        """Give an existing role the rights that the service needs. Raises ConfigurationError if there is no such
+        role."""
+        if not await self.fetch_one("SELECT true FROM pg_roles WHERE rolname = $1", role):
+            raise ConfigurationError(f"The database server has no role {role!r}.", "Create it first: CREATE ROLE.")
+        await self.run(partial(migrator.grant_serving, role=role))
 
     async def ping(self) -> DatabaseHealth:
         """Return the health of the database. Never raises, and does not require `connect`."""

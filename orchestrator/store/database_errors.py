@@ -41,7 +41,7 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     (
         (asyncpg.InsufficientPrivilegeError,),
         "denied the user permission",
-        "The user of ASSAYER_DATABASE__URL must be able to create tables: GRANT CREATE, USAGE ON SCHEMA public.",
+        "Give it CREATE and USAGE on the schema public, or its rights with `assayer admin migrate --serving-role`.",
     ),
     (
         (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError),

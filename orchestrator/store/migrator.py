@@ -1,4 +1,4 @@
-"""Schema revision of the database's tables, and migration to the latest revision."""
+"""Schema revision of the database's tables, migration to the latest revision, and the rights of the serving role."""
 
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -55,3 +55,18 @@ async def upgrade_schema(connection: AnyConnection, seconds: float) -> None:
             if revision > done:
                 await connection.execute(script.read_text(encoding="utf-8"), timeout=seconds)
                 await connection.execute("INSERT INTO assayer_schema VALUES ($1)", revision)
+
+
+async def grant_serving(connection: AnyConnection, role: str) -> None:
+    """Give a role the rights that the service needs: to read and write rows, not to change tables, and only to add to
+    the audit log. The role must exist."""
+    quoted: str = await connection.fetchval("SELECT quote_ident($1)", role)
+    async with connection.transaction():
+        await connection.execute(f"""
+            GRANT USAGE ON SCHEMA public TO {quoted};
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {quoted};
+            GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {quoted};
+            REVOKE INSERT, UPDATE, DELETE ON assayer_schema FROM {quoted};
+            REVOKE UPDATE, DELETE ON audit_log FROM {quoted};
+            REVOKE UPDATE ON audit_contents, remarks FROM {quoted};
+        """)

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 from pydantic import SecretStr
@@ -21,7 +22,7 @@ from tests.contract.simulated import fresh
 from tests.contract.store_jobs import Queue, tenant
 from tests.loopback import loopback_only
 from tests.object_store import ObjectStore, object_store
-from tests.postgres import SharedPostgres
+from tests.postgres import SharedPostgres, owner_url
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
@@ -75,8 +76,10 @@ def database_url(postgres: SharedPostgres) -> str:
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     """Migrated and empty."""
+    owner = await asyncpg.connect(owner_url(database_url))
+    await owner.execute(_EMPTY)
+    await owner.close()
     async with Database(DatabaseSettings(url=SecretStr(database_url))) as opened:
-        await opened.run(lambda connection: connection.execute(_EMPTY))
         yield opened
 
 

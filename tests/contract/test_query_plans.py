@@ -10,7 +10,7 @@ import pytest
 from orchestrator.store import evaluation_costs, jobs, retention
 from orchestrator.store.job_sql import source_ends, source_matches
 from tests.contract.store_jobs import NOW
-from tests.postgres import SharedPostgres
+from tests.postgres import SharedPostgres, owner_url
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +58,7 @@ _STATEMENTS: dict[str, tuple[str, Sequence[Any], str]] = {
 @pytest.fixture(scope="module")
 def filled_url(postgres: SharedPostgres) -> str:
     async def fill() -> str:
-        url = await postgres.migrated_database()
+        url = owner_url(await postgres.migrated_database())
         connection = await asyncpg.connect(url)
         for statement in _FILL:
             await connection.execute(statement)

@@ -3,10 +3,13 @@
 import re
 from typing import get_args
 
+import asyncpg
+
 from assayer_client.webhooks import DeliveryState
 from orchestrator.jobs.models import JobKind, JobState
 from orchestrator.mail.models import MailState
 from orchestrator.store import Database
+from tests.postgres import owner_url
 
 _UNINDEXED = """
     SELECT conrelid::regclass::text AS "table", conname AS name FROM pg_constraint
@@ -23,14 +26,18 @@ async def test_every_foreign_key_has_an_index(database: Database) -> None:
     assert [(row["table"], row["name"]) for row in rows] == []
 
 
-async def test_unindexed_foreign_key_is_detected(database: Database) -> None:
-    await database.execute("CREATE TABLE without_index (tenant text REFERENCES tenants, batch text REFERENCES batches)")
+async def test_unindexed_foreign_key_is_detected(database_url: str) -> None:
+    owner = await asyncpg.connect(owner_url(database_url))
+    await owner.execute("""
+        CREATE TABLE without_index (tenant text REFERENCES tenants, batch text REFERENCES batches);
+        CREATE INDEX ON without_index (batch);
+        CREATE INDEX ON without_index (batch, tenant);
+    """)
     try:
-        await database.execute("CREATE INDEX ON without_index (batch)")
-        await database.execute("CREATE INDEX ON without_index (batch, tenant)")
-        rows = await database.fetch(_UNINDEXED)
+        rows = await owner.fetch(_UNINDEXED)
     finally:
-        await database.execute("DROP TABLE without_index")
+        await owner.execute("DROP TABLE without_index")
+        await owner.close()
     assert [(row["table"], row["name"]) for row in rows] == [("without_index", "without_index_tenant_fkey")]
 
 

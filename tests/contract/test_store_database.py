@@ -16,6 +16,7 @@ from orchestrator.store.database_errors import safe_address
 from orchestrator.store.migrator import MIGRATION_LOCK, latest_revision
 from tests.contract.postgres_proxy import PostgresProxy
 from tests.polling import wait_until_async
+from tests.postgres import SharedPostgres, serving_url
 
 
 def settings(url: str, connect_seconds: float = 0.5) -> DatabaseSettings:
@@ -267,3 +268,27 @@ async def test_request_learns_of_an_outage_within_seconds_while_a_job_waits(data
         assert not waiting.done()
         await proxy.restore()
         assert [row[0] for row in await waiting] == [2]
+
+
+async def test_serving_role_waits_for_the_owner_and_may_not_change_tables(postgres: SharedPostgres) -> None:
+    await postgres.migrated_database()  # makes the role
+    owners = await postgres.empty_database()
+    serving = settings(serving_url(owners), connect_seconds=5.0)
+    async with Database(serving) as database:
+        with pytest.raises(ConfigurationError, match="assayer admin migrate"):
+            await database.await_schema(seconds=0.1)
+        async with Database(settings(owners, connect_seconds=5.0)) as owner:
+            await owner.migrate()
+            await owner.grant_serving("serving")
+            with pytest.raises(ConfigurationError, match="no role 'nemo'"):
+                await owner.grant_serving("nemo")
+        await database.await_schema(seconds=0.1)
+        for statement in (
+            "DROP TRIGGER append_only ON audit_log",
+            "ALTER TABLE audit_log DISABLE TRIGGER append_only",
+            "DELETE FROM audit_log",
+            "UPDATE assayer_schema SET version_num = '0000'",
+            "CREATE TABLE anything ()",
+        ):
+            with pytest.raises(StorageError, match="denied the user permission"):
+                await database.execute(statement)

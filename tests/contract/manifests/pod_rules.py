@@ -68,6 +68,8 @@ def _resources(name: str, resources: dict[str, Any]) -> Iterator[str]:
         yield f"{name} does not say what it takes"
     if most.get("memory") != asked.get("memory") or "memory" not in most:
         yield f"{name} is not held to the memory that it asks for"
+    if "ephemeral-storage" not in asked or "ephemeral-storage" not in most:
+        yield f"{name} does not say how much of its node's disk it takes"
     if asked.get("nvidia.com/gpu") != most.get("nvidia.com/gpu"):
         yield f"{name} asks for other GPUs than it may have"
 

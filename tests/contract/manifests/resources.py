@@ -98,6 +98,8 @@ def _pods(resource: Resource) -> Iterator[Pod]:
     elif kind in ("Deployment", "StatefulSet"):
         made = tuple(claim["metadata"]["name"] for claim in spec.get("volumeClaimTemplates", ()))
         yield _pod(name, spec["template"], lasting=True)._replace(claims=made)
+    elif kind == "Job":
+        yield _pod(name, spec["template"], lasting=False)
     elif kind == "CronJob":
         yield _pod(name, spec["jobTemplate"]["spec"]["template"], lasting=False)
     elif kind == "Cluster":  # its containers are the operator's

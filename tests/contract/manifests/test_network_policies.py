@@ -8,10 +8,7 @@ from tests.contract.manifests.resources import Pod, Resources, build_folder, of_
 SERVICES = ("bucket", "cpu", "gpu", "gpu-search", "llm", "mail", "small", "kind")
 _NAMESPACE = "kubernetes.io/metadata.name"
 _DNS = (
-    {
-        "namespaceSelector": {"matchLabels": {_NAMESPACE: "kube-system"}},
-        "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
-    },
+    {"namespaceSelector": {"matchLabels": {_NAMESPACE: "kube-system"}}},
     {"ipBlock": {"cidr": "169.254.20.10/32"}},
     {"namespaceSelector": {"matchLabels": {_NAMESPACE: "openshift-dns"}}},
 )
@@ -67,6 +64,7 @@ def test_required_connections_are_allowed(resources: Resources) -> None:
         ("pools", "llm", 8000),
         ("llm", "llm-head", 6379),
         ("dump", "postgres", 5432),
+        ("migrate", "postgres", 5432),
         ("corpus-gpus", "corpus-head", 6379),
         ("submitter", "corpus-head", 8265),
     ]

@@ -1,0 +1,32 @@
+"""`assayer admin migrate`: create or change the tables of the database as the role that owns them."""
+
+from typing import Annotated
+
+import typer
+
+from cluster.cli.options import WithProfile
+from cluster.cli.terminal import say
+from cluster.database import with_database
+
+
+def migrate(
+    serving_role: Annotated[
+        str | None,
+        typer.Option(help="Existing role to give the service's rights: rows may be read and written, tables not."),
+    ] = None,
+    profile: WithProfile = "laptop",
+) -> None:
+    """Migrate the database to this version. Run it before an upgrade where the service may not change tables
+    (ASSAYER_DATABASE__MIGRATE=false), with ASSAYER_DATABASE__URL naming the role that owns them."""
+    from orchestrator.store import Database
+    from orchestrator.store.migrator import latest_revision
+
+    async def work(database: Database) -> None:
+        await database.migrate()
+        if serving_role:
+            await database.grant_serving(serving_role)
+
+    with_database(profile, work)
+    say(f"The tables are at revision {latest_revision()}.")
+    if serving_role:
+        say(f"The role {serving_role} may read and write their rows.")
