@@ -70,7 +70,7 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
         "mail": "host port tls ca_file user password sender",
     },
     "Operators of a cluster": {
-        "serving": "one_machine patience_seconds health_seconds grow_seconds shrink_seconds",
+        "serving": "one_machine patience_seconds health_seconds shrink_seconds",
         "serving.ingress": "replicas ongoing queued",
         "serving.evaluator": "replicas most ongoing gpus",
         "serving.batch_evaluator": "most",

@@ -128,7 +128,9 @@ COMMANDS = (
         _INSTALLATION,
     ),
     LazyCommand("batch", "Submit many ideas to a service, follow them and fetch their reports.", _SERVICE),
-    LazyCommand("admin", "Manage the tenants, keys, members and database of a service, and check its audit log.", _SERVICE),
+    LazyCommand(
+        "admin", "Manage the tenants, keys, members and database of a service, and check its audit log.", _SERVICE
+    ),
 )
 """Commands in the order in which the help shows them."""
 
