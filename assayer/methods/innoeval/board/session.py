@@ -62,7 +62,7 @@ class BoardSession:
             as_result(self._write_advice(pack, reviews_by_dimension)),
         )
         self._run.keep_successes([meta], "meta-review")
-        self._run.keep_successes([advice], "advice on revision")
+        self._run.keep_successes([advice], "request for advice on revision")
         return BoardResult(
             summary=leading_points([review for _, reviews in reviews_by_dimension for review in reviews])
             if isinstance(meta, Failed)
