@@ -249,11 +249,10 @@ async def test_report_without_the_editors_answer_has_the_referees_points_and_no_
 
 
 def test_review_without_an_editor_has_no_more_main_points_than_an_editor_may_give() -> None:
-    points = [
-        PanelPoint(label=f"Q{number}", referee="one", kind=kind, severity="major", claim="It fails.", why="", fix="",
-                   quoted=False)
-        for number, kind in enumerate(("strength", "weakness") * 8)
-    ]  # fmt: skip
+    point = PanelPoint(
+        label="Q1", referee="one", kind="weakness", severity="major", claim="It fails.", why="", fix="", quoted=False
+    )
+    points = [point.model_copy(update={"label": f"Q{n}", "kind": ("strength", "weakness")[n % 2]}) for n in range(16)]
     review = unedited_review(Panel("A plan.", tuple(points)), Passages.of([]), Absent(reason="none."))
     for name in ("strengths", "major"):
         (limit,) = EditedReview.model_fields[name].metadata
