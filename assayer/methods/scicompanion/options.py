@@ -47,7 +47,8 @@ class SciCompanionOptions(Frozen):
     recommended: int = Field(default=10, ge=0, le=100)
     """Maximum number of references that the report recommends."""
     dimensions: Path | tuple[RubricDimension, ...] | None = None
-    """File of dimensions, or the dimensions themselves, replacing feasibility, novelty, impact and overall."""
+    """File of dimensions, or the dimensions themselves, replacing feasibility, novelty, impact and overall. One must be
+    named `overall`: its score is the report's."""
     idea_chars: int = Field(default=20_000, ge=1_000)
     """Maximum characters of an idea; longer ideas are cut, and the report says so."""
 
