@@ -8,12 +8,10 @@ from typing import Any, TypeVar, assert_never
 
 from assayer.curation.candidates import ProposedCandidates
 from assayer.errors import LlmRejected, LlmUnavailable
-from assayer.models import Absent
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.ports import Progress
 from assayer.ranking.judged_texts import masked_idea
-from assayer.run.accounting import cost_of
-from assayer.run.journal import Journal
+from assayer.run.accounting import cost_of_journal
 from assayer.run.run import Run
 from assayer_client.curation import (
     CurationOutcome,
@@ -133,13 +131,7 @@ def _common_fields(ending: Ending[Any]) -> dict[str, Any]:
         "calls": len(calls),
         "prompt_tokens": sum(call.prompt_tokens for call in calls),
         "completion_tokens": sum(call.completion_tokens for call in calls),
-        "cost_usd": _cost(ending.journal),
+        "cost_usd": cost_of_journal(ending.journal),
         "models": tuple(sorted({call.model for call in calls})),
         "prompts": ending.journal.prompts(),
     }
-
-
-def _cost(journal: Journal) -> float | Absent:
-    if any(faults for _, faults in journal.failed_calls):
-        return Absent(reason="An answer was lost in transit; only the usage ledger has the cost of its attempts.")
-    return cost_of(call for call in journal.calls if not call.cached)

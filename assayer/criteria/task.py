@@ -58,5 +58,5 @@ JUDGE_CRITERIA = Task[CriteriaQuestion, CriteriaAnswer](
     tier="strong",
     max_tokens=3_000,
     check=_check,
-    cuts=(Cut("findings", "finding shown with the criteria"),),
+    cuts=(Cut("findings", "finding for the criteria"),),
 )

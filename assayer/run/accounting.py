@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from assayer.models import Absent, CallRecord, RunUsage
 from assayer.ports import Clock
+from assayer.run.journal import Journal
 from assayer.run.run import Run
 
 
@@ -27,6 +28,14 @@ def cost_of(calls: Iterable[CallRecord]) -> float | Absent:
     if unknown:
         return Absent(reason=f"No price is configured for {', '.join(unknown)}.")
     return round(sum(cost for _, cost in costs if cost is not None), 6)
+
+
+def cost_of_journal(journal: Journal) -> float | Absent:
+    """Return the total cost in US dollars of the calls in a journal that were not answered from the cache; Absent also
+    if a failed call was attempted."""
+    if any(faults for _, faults in journal.failed_calls):
+        return Absent(reason="An LLM request failed, and the cost of its attempts is recorded only in the ledger.")
+    return cost_of(call for call in journal.calls if not call.cached)
 
 
 def usage(run: Run, started: Started) -> RunUsage:

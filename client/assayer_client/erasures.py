@@ -32,6 +32,8 @@ class ErasedJob(Resource):
     """State before the deletion."""
     batch: str | None
     row: int | None
+    warning: str = ""
+    """Effect of its deletion on other proposals; empty if there is none."""
 
 
 class RankingThatStays(Resource):
@@ -60,8 +62,6 @@ class Erasure(Resource):
     """Batch that is itself deleted; null if there is none."""
     proof: int | None
     """Number of the audit log entry that records the erasure: `GET /v1/erasures/{number}`. Null for a dry run."""
-    warnings: tuple[str, ...]
-    """Effects on other proposals: rankings that are deleted completely."""
 
 
 class ErasureProof(Resource):

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.resources import JobResource, LivePriority
 from orchestrator.api.event_streams import wait_for_outcomes
-from orchestrator.api.job_routes import JobRoutes, PreferHeader, Submission, job_fields
+from orchestrator.api.job_routes import JobRoutes, PreferHeader, Submission, job_fields, plural_of
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.jobs.models import Job, JobKind
@@ -125,7 +125,7 @@ class ItemRoutes(Generic[R, Ended]):
 
 
 def item_links(kind: JobKind, job: str) -> ItemLinks:
-    own = f"/v1/{kind.removesuffix('s')}s/{job}"
+    own = f"/v1/{plural_of(kind)}/{job}"
     return ItemLinks(job=own, items=f"{own}/items", events=f"{own}/events")
 
 

@@ -115,6 +115,11 @@ class Submission(Posting):
         return Response((await show(self.services, ended)).model_dump_json(), 200, kept, _JSON)
 
 
+def plural_of(kind: JobKind) -> str:
+    """Return the name of a kind of job in paths."""
+    return kind if kind.endswith("s") else f"{kind}s"
+
+
 PostingDependency = Annotated[Posting, Depends()]
 SubmissionDependency = Annotated[Submission, Depends()]
 
@@ -137,7 +142,7 @@ class JobRoutes(Generic[R]):
 
     @property
     def things(self) -> str:
-        return f"{self.kind.removesuffix('s')}s"
+        return plural_of(self.kind)
 
     def add_list(self, description: str) -> None:
         async def list_jobs(query: Annotated[PageQuery, Query()], context: Reader) -> Page[JobResource]:

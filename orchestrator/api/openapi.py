@@ -109,7 +109,7 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
                     if parameter["in"] == "header":
                         _as_one_text(parameter)
                 _name_choice_of_bodies(operation, schemas)
-                operation["summary"] = operation["description"].partition(".")[0]
+                operation["summary"] = " ".join(operation["description"].partition(".")[0].split())
                 problems = {str(item): _response(item) for item in sorted(_problem_statuses(path, method, operation))}
                 default = operation["responses"].pop("default")
                 responses = operation["responses"] | problems | {"default": default}

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from orchestrator.access.api_keys import Caller
 from orchestrator.console.scripted_page import page_response
 from orchestrator.problems import MEDIA_TYPE, HttpProblem, ProblemDocument
 from orchestrator.settings import AccessSettings
@@ -109,7 +108,7 @@ class RefusalPages:
         return page_response(
             "refusal.html",
             request,
-            _visitor(request.scope),
+            request.scope.get("assayer.caller"),
             status=problem.status,
             advice=advice,
             faults=_faults(problem),
@@ -153,11 +152,3 @@ def _asked_by_browser(scope: Scope) -> bool:
         return False
     accepted = preferred_media_type(headers.get("accept"), (MEDIA_TYPE, "application/json", "text/html"))
     return accepted == "text/html" and headers.get("hx-request") != "true"
-
-
-def _visitor(scope: Scope) -> Caller | None:
-    """Return the signed-in person if they were identified before the request was refused; otherwise None."""
-    if scope["path"].startswith("/v1/") and not _asked_by_browser(scope):
-        return None
-    caller: Caller | None = scope.get("assayer.caller")
-    return caller

@@ -39,14 +39,12 @@ class LeaseStore(Protocol):
         runs of the job."""
         ...
 
-    async def give_back(
-        self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
-    ) -> JobState | None:
+    async def give_back(self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float) -> JobState | None:
         """Return a job to the queue, and return its new state: queued, or failed if its attempts are used up; None if
         the lease was lost.
 
-        `attempt_failed` is True if the job itself caused the failure. If it is False, a pause (`after_seconds`) means
-        that a dependency was unreachable, and no pause means that the worker died."""
+        `attempt_failed` is True if the job itself caused the failure, and False if a dependency was unreachable or the
+        worker has to stop."""
         ...
 
     async def expire(self) -> int:

@@ -2,7 +2,7 @@
 
     queued ──leased──> running ──finished──> succeeded | failed
        ^  ^               │
-       │  ├──given back───┤   a failure, a loss or an outage
+       │  ├──given back───┤   a failure or an outage
        │  ├──expired──────┤   a loss
        │  │               └──one failure, loss or outage too many──> failed
        │  ├──rejected─────────> failed
@@ -22,8 +22,8 @@ RETRIABLE: tuple[JobState, ...] = ("failed", "cancelled")
 """States of jobs without a result, which can be run again."""
 
 RetryCause: TypeAlias = Literal["failure", "loss", "outage"]
-"""Cause of a retry. failure: the job itself was at fault; loss: its worker died or had to stop; outage: a dependency of
-every job was unreachable."""
+"""Cause of a retry. failure: the job itself was at fault; loss: its worker died, perhaps because of the job; outage: a
+dependency of every job was unreachable, or the worker had to stop."""
 
 _REASONS = 5
 """Maximum number of reasons kept, the latest ones."""
@@ -65,8 +65,8 @@ def gave_up_problem(history: AttemptHistory) -> Problem:
     """Return the problem of a job whose attempts are exhausted."""
     attempts = (
         (history.failures, "it failed"),
-        (history.losses, "its worker was lost or had to stop"),
-        (history.outages, "something that it needs was unreachable"),
+        (history.losses, "its worker was lost"),
+        (history.outages, "something that it needs was unreachable, or its worker had to stop"),
     )
     counts = [f"{count} {'time' if count == 1 else 'times'} {how}" for count, how in attempts if count]
     last = " ".join(f"({number}) {why}" for number, why in enumerate(history.reasons, 1))

@@ -21,7 +21,15 @@ async def erasure_of(
     return Erasure(
         dry_run=True,
         jobs=tuple(
-            ErasedJob(id=item.id, kind=item.kind, title=item.subject, state=item.state, batch=item.batch, row=item.row)
+            ErasedJob(
+                id=item.id,
+                kind=item.kind,
+                title=item.subject,
+                state=item.state,
+                batch=item.batch,
+                row=item.row,
+                warning=_loss(item) if batch is None else "",
+            )
             for item in erasure
             if item.id not in stay
         ),
@@ -33,14 +41,13 @@ async def erasure_of(
         refused_rows=refused,
         batch=batch,
         proof=None,
-        warnings=tuple(filter(None, (_loss(item) for item in erasure if batch is None and item.id not in stay))),
     )
 
 
 def _loss(job_to_erase: JobToErase) -> str:
     """Return a sentence on what other applicants lose if a ranking is deleted along with one applicant's data, or an
     empty string if they lose nothing."""
-    called = _ranking_called(job_to_erase.subject or job_to_erase.id)
+    called = f"The ranking “{job_to_erase.subject or job_to_erase.id}”"
     if job_to_erase.kind == "ranking" and job_to_erase.state not in TERMINAL:
         return f"{called} is running and will be deleted too: the others must be ranked again without this applicant."
     if not job_to_erase.left:
@@ -48,10 +55,6 @@ def _loss(job_to_erase: JobToErase) -> str:
     cost = "cost unknown" if job_to_erase.cost_usd is None else f"cost {money(job_to_erase.cost_usd)}"
     left = count(job_to_erase.left, "proposal")
     return f"{called} will be deleted too ({cost}): the remaining {left} would have no ranking."
-
-
-def _ranking_called(name: str) -> str:
-    return f"The ranking “{name}”"
 
 
 async def erase_found(
@@ -69,16 +72,8 @@ async def erase_found(
         for job in erasure.jobs
         if (standing := erased.finished.get(JobId(job.id))) is not None
     }
-    warnings = list(erasure.warnings)
-    for item in finished.values():
-        outdated = next(
-            (warning for warning in warnings if warning.startswith(_ranking_called(item.title or item.id))), None
-        )
-        if outdated is not None:
-            warnings.remove(outdated)
     return erasure.model_copy(
         update={
-            "warnings": tuple(warnings),
             "dry_run": False,
             "proof": erased.proof,
             "jobs": tuple(job for job in erasure.jobs if job.id not in finished),

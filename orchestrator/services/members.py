@@ -29,9 +29,9 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     made = await members.invite(tenant, id, new, by, mailed=True)
     if made is not None:
         return made
-    for member in await members.list(tenant):
-        if member.removed_at is None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
-            return member
+    member = await members.with_address(tenant, new.email)
+    if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
+        return member
     raise HttpProblem("conflict", f"A person with the address {body.email} is already a member.")
 
 

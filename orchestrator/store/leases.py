@@ -168,14 +168,11 @@ class PgLeases(Store):
 
         return await self._database.run(work, patience)
 
-    async def give_back(
-        self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
-    ) -> JobState | None:
+    async def give_back(self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float) -> JobState | None:
         """Return a job to the queue, or fail it if its attempts are exhausted. Return its new state, or None if the
-        lease is no longer valid. With `attempt_failed` the attempt counts as a failure of the job; otherwise, with a
-        delay, as an outage of a dependency, and without a delay, as the loss of a worker. Losses are limited too,
-        because the job itself may cause them."""
-        cause: RetryCause = "failure" if attempt_failed else "outage" if after_seconds > 0 else "loss"
+        lease is no longer valid. With `attempt_failed` the attempt counts as a failure of the job, otherwise as an
+        outage."""
+        cause: RetryCause = "failure" if attempt_failed else "outage"
 
         async def work(connection: Connection) -> JobState | None:
             async with connection.transaction():

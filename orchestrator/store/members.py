@@ -42,7 +42,13 @@ _INVITE = f"""
     ON CONFLICT (tenant, lower(email)) WHERE removed_at IS NULL DO NOTHING RETURNING {_COLUMNS}
 """
 _LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"
+_REVIEWERS = f"""
+    SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND role = 'reviewer' AND removed_at IS NULL ORDER BY name, id
+"""
 _GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"
+_WITH_ADDRESS = f"""
+    SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND lower(email) = lower($2) AND removed_at IS NULL
+"""
 # All roles except reviewers can read reports. The clock is the one by which calls are dated.
 _STOPS_READING = "CASE WHEN role <> 'reviewer' {and_so} THEN statement_timestamp() ELSE read_reports_until END"
 # Locks the changed member, the acting member and all owners, always in this order, so that concurrent changes cannot
@@ -121,10 +127,14 @@ class PgMembers(LoggedStore):
 
     async def reviewers(self, tenant: TenantId) -> builtins.list[Member]:
         """Return the members who are currently reviewers, by name."""
-        return [member for member in await self.list(tenant) if member.role == "reviewer" and not member.removed_at]
+        return await self._database.select(Member, _REVIEWERS, tenant)
 
     async def get(self, tenant: TenantId, id: MemberId) -> Member | None:
         return await self._database.select_one(Member, _GET, tenant, id)
+
+    async def with_address(self, tenant: TenantId, email: str) -> Member | None:
+        """Return the current member with this address, in whatever case; None if there is none."""
+        return await self._database.select_one(Member, _WITH_ADDRESS, tenant, storable_text(email))
 
     async def get_within(self, connection: Connection, tenant: TenantId, id: MemberId) -> Member | None:
         return await select_one(connection, Member, _GET, tenant, id)

@@ -18,6 +18,7 @@ _ADD = """
 """
 
 _LIST = "SELECT id, url, events, created_at FROM webhooks WHERE tenant = $1 ORDER BY created_at DESC, id DESC"
+_GET = "SELECT id, url, events, created_at FROM webhooks WHERE tenant = $1 AND id = $2"
 
 _DELIVERIES = """
     SELECT 'msg_' || replace(deliveries.id::text, '-', '') AS id, payload ->> 'type' AS type, state, attempt, said,
@@ -115,6 +116,9 @@ class PgWebhooks(PgOutbox):
     async def list_for(self, tenant: TenantId) -> list[WebhookResource]:
         """Return the tenant's webhooks, the newest first."""
         return await self._database.select(WebhookResource, _LIST, tenant)
+
+    async def get(self, tenant: TenantId, webhook: WebhookId) -> WebhookResource | None:
+        return await self._database.select_one(WebhookResource, _GET, tenant, webhook)
 
     async def delete(self, tenant: TenantId, webhook: WebhookId) -> bool:
         """Delete a webhook with its pending deliveries; return False if it does not exist."""

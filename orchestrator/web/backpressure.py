@@ -76,10 +76,8 @@ class StreamLimit:
         settings = self._settings
         return self._held[tenant] < settings.max_streams_per_tenant and self._held.total() < settings.max_streams
 
-    @contextmanager
-    def hold(self, tenant: str, scope: Mapping[str, Any]) -> Iterator[None]:
-        """Count a stream as open, and release the request's slot for other requests. Raises HttpProblem (429) if too
-        many streams are open."""
+    def check_room(self, tenant: str) -> None:
+        """Raise HttpProblem (429) if too many streams are open."""
         settings = self._settings
         if not self.has_room(tenant):
             raise HttpProblem(
@@ -88,6 +86,12 @@ class StreamLimit:
                 f"{settings.max_streams_per_tenant} per tenant and {settings.max_streams} for all tenants together. "
                 "Close some streams first.",
             )
+
+    @contextmanager
+    def hold(self, tenant: str, scope: Mapping[str, Any]) -> Iterator[None]:
+        """Count a stream as open, and release the request's slot for other requests. Raises HttpProblem (429) if too
+        many streams are open."""
+        self.check_room(tenant)
         release_slot(scope)
         self._held[tenant] += 1
         try:

@@ -59,7 +59,7 @@ async def test_document_is_kept_while_its_job_waits_for_retry(
     queue: Queue, documents: PgDocuments, tmp_path: Path
 ) -> None:
     await queue.add(document_job())
-    await queue.leases.give_back(await queue.one(), "It timed out.", attempt_failed=True)
+    await queue.leases.give_back(await queue.one(), "It timed out.", attempt_failed=True, after_seconds=0)
 
     assert await documents.sweep() == 0
     assert stored_files(tmp_path) == [PDF]

@@ -45,9 +45,9 @@ class Payer:
             case "finish":
                 await leases.finish(lease, JobVerdict(state="succeeded"))
             case "fail":
-                await leases.give_back(lease, "It failed.", attempt_failed=True)
+                await leases.give_back(lease, "It failed.", attempt_failed=True, after_seconds=0)
             case "put off":
-                await leases.give_back(lease, "Later.", attempt_failed=False, after_seconds=1e-6)
+                await leases.give_back(lease, "Later.", attempt_failed=False, after_seconds=0)
             case "vanish":
                 await self.queue.silence()
                 await leases.expire()

@@ -43,7 +43,7 @@ async def begin(queue: Queue, run: EvaluationId, usd: float) -> Lease:
 async def begin_twice(queue: Queue, first_usd: float = 3.0, second_usd: float = 0.25) -> Lease:
     """The next job: its first run is given back, the second goes on."""
     lease = await begin(queue, FIRST, first_usd)
-    await queue.leases.give_back(lease, "Its worker was asked to stop.", attempt_failed=False, after_seconds=1e-6)
+    await queue.leases.give_back(lease, "Its worker was asked to stop.", attempt_failed=False, after_seconds=0)
     return await begin(queue, SECOND, second_usd)
 
 
@@ -83,7 +83,7 @@ async def test_ended_job_costs_the_sum_of_all_its_runs(database: Database, queue
 async def test_run_that_is_resumed_is_paid_for_once(queue: Queue) -> None:
     await queue.add(job("a"), tenant=RICH)
     lease = await begin(queue, FIRST, 1.0)
-    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
+    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True, after_seconds=0)
     lease = await queue.one()
     assert await queue.leases.record_run(lease, FIRST, {})
     await pay(queue, FIRST, 0.5, "another key")
@@ -211,7 +211,7 @@ async def test_next_attempt_gets_the_remaining_budget(
     await queue.add(job("a", max_usd=limit), tenant=RICH)
     lease = await begin(queue, FIRST, paid)
     assert (lease.max_usd, lease.paid_usd, lease.paid_prompt_tokens) == (shown, 0, 0)
-    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
+    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True, after_seconds=0)
 
     again = await queue.one()
 
@@ -238,7 +238,7 @@ async def test_returned_job_is_charged_once_after_lost_response(queue: Queue, da
     lease = await begin(queue, FIRST, 3.0)
 
     losing = Queue(Losing(database))
-    await losing.leases.give_back(lease, "It timed out.", attempt_failed=True)
+    await losing.leases.give_back(lease, "It timed out.", attempt_failed=True, after_seconds=0)
 
     assert await spent(queue) == (3.0, 0)
 
@@ -246,7 +246,7 @@ async def test_returned_job_is_charged_once_after_lost_response(queue: Queue, da
 async def test_returned_job_exceeding_reduced_budget_fails_with_its_actual_cost(queue: Queue) -> None:
     await queue.add(job("a", max_usd=4.0), tenant=RICH)
     lease = await begin(queue, FIRST, 1.0)
-    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
+    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True, after_seconds=0)
     await queue.tenants.update(RICH, TenantPlan(name="rich", monthly_usd=2.0))
 
     assert await queue.lease() == []

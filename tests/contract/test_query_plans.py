@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from orchestrator.store import evaluation_costs, jobs, retention
+from orchestrator.store import evaluation_costs, jobs, ranking_rows, retention
 from orchestrator.store.job_sql import source_ends, source_matches
 from tests.contract.store_jobs import NOW
 from tests.postgres import SharedPostgres, owner_url
@@ -22,12 +22,17 @@ _FILL = (
     """,
     """
     INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request, method, cost_usd,
-                      created_at, finished_at)
+                      run_id, created_at, finished_at)
     SELECT 'ev_' || n, 'tenant_' || n / 5000 % 5, 'bt_' || n / 5000, n % 5000 + 1, 'evaluation', 1,
            CASE WHEN n % 50 > 0 THEN 'succeeded' ELSE 'queued' END, 'An idea',
            jsonb_build_object('source', 'row ' || n || ' (A-' || n || ')'), 'scholareval', 0.1,
-           now() - n * interval '1 second', CASE WHEN n % 50 > 0 THEN now() - n * interval '1 second' END
+           'run_' || n, now() - n * interval '1 second', CASE WHEN n % 50 > 0 THEN now() - n * interval '1 second' END
     FROM generate_series(0, 199999) AS n
+    """,
+    "INSERT INTO runs (job, run_id) SELECT id, run_id FROM jobs",
+    """
+    INSERT INTO evaluations (id, idea_id, report)
+    SELECT run_id, 'idea_' || substr(run_id, 5), '{}' FROM jobs WHERE state = 'succeeded'
     """,
     "VACUUM ANALYZE",
 )
@@ -40,12 +45,17 @@ _STATEMENTS: dict[str, tuple[str, Sequence[Any], str]] = {
         ("tenant_0", 50, "A-12"),
         "jobs_source",
     ),
-    "pace": (evaluation_costs._PACE, ("tenant_0", "scholareval", evaluation_costs._LOOKED_BACK), "jobs_finished"),
+    "pace": (evaluation_costs._PACE, ("tenant_0", "scholareval", evaluation_costs._PERIOD), "jobs_finished"),
     "jobs past their retention": (retention._DELETE_OLD, (NOW, 200), "jobs_"),
     "ledger of old months": (
         retention._DELETE_ROWS.format(table="ledger", condition=retention._OLD_CALLS),
         (NOW, 10_000),
         "jobs_tenant",
+    ),
+    "calls of a new ranking": (
+        ranking_rows._ADD_CALLS,
+        ("rk_1", "tenant_0", ["idea_1", "idea_2"]),
+        "runs_run",
     ),
     "events of old months": (
         retention._DELETE_ROWS.format(table="events", condition=retention._OLD_EVENTS),

@@ -52,7 +52,7 @@ async def test_evaluation_has_a_single_final_state_and_only_success_has_report(
         assert await queue.leases.record_run(leases[name], run, {})
 
     await queue.jobs.cancel(CUSTOMER, JobId("cancelled"))
-    await queue.leases.give_back(leases["failed"], "It failed.", attempt_failed=True)
+    await queue.leases.give_back(leases["failed"], "It failed.", attempt_failed=True, after_seconds=0)
     await queue.silence()
     await queue.leases.expire()
     second = await queue.one()
@@ -62,7 +62,7 @@ async def test_evaluation_has_a_single_final_state_and_only_success_has_report(
     # Those who lost their leases come to an end all the same: one with a report, one without.
     await evaluations.keep(report(runs["taken"]))
     assert not await queue.leases.finish(leases["taken"], JobVerdict(state="succeeded", run_id=runs["taken"]))
-    assert await queue.leases.give_back(leases["cancelled"], "It failed.", attempt_failed=True) is None
+    assert await queue.leases.give_back(leases["cancelled"], "It failed.", attempt_failed=True, after_seconds=0) is None
 
     accepted = [Accepted(tenant=CUSTOMER, key=name, job=name) for name in runs]
     found = await read(database_url, accepted, [], tmp_path)

@@ -25,7 +25,10 @@ def test_retry_after_is_read_in_either_form_and_ignored_otherwise(header: str | 
     assert seconds_to_wait(header, NOW) == seconds
 
 
-def test_error_with_invalid_retry_after_is_still_parsed() -> None:
-    headers = {"retry-after": "Mon, 01 Jan 99999999999999 00:00:00 GMT"}
+def test_error_with_invalid_retry_after_and_deeply_nested_body_is_still_parsed() -> None:
+    headers = {
+        "content-type": "application/problem+json",
+        "retry-after": "Mon, 01 Jan 99999999999999 00:00:00 GMT",
+    }
     problem = problem_of(429, headers, b"[" * 200_000, NOW)
     assert (problem.status, problem.retry_after, problem.retryable) == (429, None, True)

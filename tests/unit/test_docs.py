@@ -50,6 +50,24 @@ def test_links_lead_to_files_and_headings_that_exist() -> None:
     assert faults == []
 
 
+def test_headings_named_in_deployment_files_exist() -> None:
+    faults = [
+        (file.name, f"{page}#{anchor}")
+        for folder in ("deploy", "k8s")
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in {".yaml", ".yml", ".sh", ".toml", ".env"}
+        for page, anchor in re.findall(r"(docs/[\w/.-]+\.md)#([\w-]+)", file.read_text("utf-8"))
+        if anchor not in _anchors(ROOT / page)
+    ]
+    assert faults == []
+
+
+def test_pages_install_from_a_clone_because_another_project_owns_the_name() -> None:
+    assert [
+        (name, line) for name, _, text in _pages() for line in re.findall(r".*pip install .*'assayer\b.*", text)
+    ] == []
+
+
 def _anchors(page: Path) -> set[str]:
     """Return the anchors that GitHub makes from headings."""
     headings = re.findall(r"^#+ +(.+?) *$", page.read_text("utf-8"), re.MULTILINE)

@@ -103,6 +103,14 @@ async def test_neighbours_after_cutoff_or_undated_are_excluded() -> None:
     assert dropped["known only after the cutoff, or undated"] == 2
 
 
+async def test_all_statements_beyond_the_limit_are_counted() -> None:
+    judge = await judge_over(await graph_of_ideas(forty_labelled_ideas()))
+    text = " ".join(f"Surveyors draw map {number} of their town by hand." for number in range(60))
+    options = OPTIONS.model_copy(update={"viewpoints": 4})
+    report = (await evaluate(EvaluationContext.open(maps_idea(text), BACKENDS, a_run(), options), judge)).report
+    assert {item.reason: item.count for item in report.coverage.dropped}["beyond the first 4"] == 56
+
+
 async def test_idea_already_in_graph_is_reported_and_its_record_excluded() -> None:
     judge = await judge_over(
         await graph_of_ideas([*forty_labelled_ideas(), labelled_idea(60, "accept", text=MAPS_TEXT)])

@@ -23,6 +23,11 @@ def test_sentences_become_viewpoints_without_linking_words() -> None:
     ]
 
 
+def test_repeated_statement_keeps_its_first_place() -> None:
+    found = texts("Roads change after every flood. We train a network on maps. Roads change after every flood.")
+    assert found == ["Roads change after every flood.", "We train a network on maps."]
+
+
 def test_only_clauses_with_their_own_subject_are_split() -> None:
     found = texts(
         "We train the model on ten thousand maps, and we test it on maps of other countries; "

@@ -68,7 +68,7 @@ async def test_page_of_the_idea_itself_is_excluded() -> None:
     own = WebResult(title=f"[2401.1] {IDEA.title.upper()} | arXiv", url="https://own.example.org/", snippet="")
     evaluation, pack = await evaluated(replace(twin_backends()[0], web=TwinWeb([own, PAGES[0]])))
     assert [item.paper.url for item in pack.before_cutoff if item.kind == "web"] == [PAGES[0].url]
-    assert dropped_counts(evaluation)["web page", "the idea's own page or repository"] == 1
+    assert dropped_counts(evaluation)["web page", "belongs to the idea itself"] == 1
 
 
 async def test_current_repository_descriptions_are_hidden_when_a_cutoff_applies() -> None:

@@ -48,7 +48,7 @@ def test_job_losing_its_worker_every_time_fails_as_lost() -> None:
     last = last_history([("loss", f"w{number} was lost") for number in range(9)])
 
     assert last[:3] == (0, MOST.losses, 0)
-    assert "its worker was lost or had to stop" in gave_up_problem(last).detail
+    assert "its worker was lost" in gave_up_problem(last).detail
     assert "w3" in gave_up_problem(last).detail
 
 

@@ -6,17 +6,20 @@ from pydantic import BaseModel
 from assayer.citing.excerpts import excerpt
 from assayer.errors import LlmUnavailable, MalformedAnswer
 from assayer.methods.review import ReviewOptions
-from assayer.methods.review.panel import is_repetition
+from assayer.methods.review.editing import Passages
+from assayer.methods.review.panel import Panel, is_repetition
 from assayer.methods.review.schemas import (
     EditedReview,
     EditorQuestion,
     FurtherPoint,
     LookAnswer,
     NearWork,
+    PanelPoint,
     RefereeAnswer,
     RefereeQuestion,
 )
 from assayer.methods.review.tasks import EDITOR, REFEREE
+from assayer.methods.review.unedited import unedited_review
 from assayer.models import Absent, EvidenceRelation, Score
 from assayer.reports.markdown import as_markdown
 from assayer.reports.scores import score_of
@@ -243,6 +246,17 @@ async def test_report_without_the_editors_answer_has_the_referees_points_and_no_
     assert {item.what for item in report.coverage.dropped} >= {"editor's review"}
     assert isinstance(score_of(report), Absent)
     assert "There is no verdict" in as_markdown(report)
+
+
+def test_review_without_an_editor_has_no_more_main_points_than_an_editor_may_give() -> None:
+    point = PanelPoint(
+        label="Q1", referee="one", kind="weakness", severity="major", claim="It fails.", why="", fix="", quoted=False
+    )
+    points = [point.model_copy(update={"label": f"Q{n}", "kind": ("strength", "weakness")[n % 2]}) for n in range(16)]
+    review = unedited_review(Panel("A plan.", tuple(points)), Passages.of([]), Absent(reason="none."))
+    for name in ("strengths", "major"):
+        (limit,) = EditedReview.model_fields[name].metadata
+        assert len(getattr(review, name)) <= limit.max_length
 
 
 async def test_review_fails_when_llm_endpoint_is_unavailable() -> None:

@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 from pydantic import BaseModel
 
-from assayer.errors import MalformedAnswer
+from assayer.errors import InputError, MalformedAnswer
 from assayer.methods.scicompanion.graph import NewEdge, empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers, comes_too_early, publication_years
@@ -21,6 +21,7 @@ from tests.unit.scicompanion_world import (
     backends_without_llm,
     corpus,
     evaluated,
+    judgement,
     step,
     twin_backends,
 )
@@ -53,6 +54,26 @@ async def test_every_dimension_is_scored_and_overall_score_is_the_headline() -> 
         "impact",
         "overall",
     ]
+
+
+async def test_overall_judgement_is_found_by_name_in_any_order_of_dimensions() -> None:
+    def nine_for_overall(question: BaseModel) -> BaseModel:
+        assert isinstance(question, DimensionQuestion)
+        score = 9 if question.dimension.name == "overall" else 3
+        return judgement(question).model_copy(update={"score": score})
+
+    options = OPTIONS.model_copy(update={"dimensions": SciCompanionOptions().rubric()[::-1]})
+    backends, _ = twin_backends(scripted={"scicompanion.judging": nine_for_overall})
+    evaluation, _ = await evaluated(backends, options)
+    (part,) = evaluation.report.parts
+    assert [item.name for item in part.assessments] == ["Overall", "Impact", "Novelty", "Feasibility"]
+    assert isinstance(part.score, Score)
+    assert part.score.value == 9
+
+
+def test_dimensions_without_an_overall_judgement_are_refused() -> None:
+    with pytest.raises(InputError, match="No dimension of SciCompanion is named 'overall'"):
+        SciCompanionOptions(dimensions=SciCompanionOptions().rubric()[:3]).rubric()
 
 
 async def test_every_edit_is_recorded_with_its_outcome() -> None:

@@ -1,9 +1,56 @@
 """Counts and amounts in plain English, as contesting applicants read them."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+import assayer
 from assayer.literature.paper_identity import family_name
+from assayer.methods.innoeval.search.fast_search import SOURCE_NOUNS
 from assayer.reports.wording import count, money
+
+PRODUCT = Path(assayer.__file__).parent
+NOUN_ARGUMENT = {"Cut": 1, "record_dropped": 0, "record_failure": 0, "keep_successes": 1}
+HEADS = {
+    "candidates",
+    "checks",
+    "comparisons",
+    "dimensions",
+    "extractions",
+    "findings",
+    "groundings",
+    "ideas",
+    "look-ups",
+    "meta-reviews",
+    "methods",
+    "modules",
+    "notes",
+    "pages",
+    "papers",
+    "parts",
+    "passages",
+    "points",
+    "queries",
+    "questions",
+    "readings",
+    "referees",
+    "repositories",
+    "requests",
+    "rerankings",
+    "reviews",
+    "searches",
+    "sections",
+    "sentences",
+    "sets",
+    "sources",
+    "steps",
+    "titles",
+    "viewpoints",
+    "works",
+}
+"""Words that end in a plural where two items are lost. Check the wording before adding one."""
 
 
 @pytest.mark.parametrize(
@@ -32,6 +79,28 @@ from assayer.reports.wording import count, money
 )
 def test_counted_nouns_take_their_plural(number: int, noun: str, text: str) -> None:
     assert count(number, noun) == text
+
+
+def test_every_noun_of_the_journal_takes_its_plural_at_the_noun() -> None:
+    nouns = {*SOURCE_NOUNS.values(), *_journal_nouns()}
+    heads = {
+        added[0]
+        for noun in nouns
+        if (added := [word for word in count(2, noun).split()[1:] if word not in noun.split()])
+    }
+    assert len(nouns) > 40
+    assert heads == HEADS
+
+
+def _journal_nouns() -> Iterator[str]:
+    """Yield the nouns that the product writes where it cuts, drops or loses items."""
+    for file in PRODUCT.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                place = NOUN_ARGUMENT.get(getattr(node.func, "id", getattr(node.func, "attr", "")))
+                noun = None if place is None else node.args[place]
+                if isinstance(noun, ast.Constant) and noun.value:
+                    yield str(noun.value)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from assayer.methods.check.closest import Nearest, closest_passages
 from assayer.methods.check.named_passages import comparisons, limitations
 from assayer.methods.check.options import CheckOptions
 from assayer.methods.check.references import often_cited, own_papers
-from assayer.methods.check.text_matching import Paragraph, first_words, idea_paragraphs, similarity
+from assayer.methods.check.text_matching import Paragraph, idea_paragraphs, limited_words, similarity
 from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
 from assayer.models import (
@@ -132,4 +132,4 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
 
 
 def _query(part: Paragraph) -> str:
-    return first_words(f"{part.heading}. {part.text}".lstrip(". "), _QUERY_WORDS, ellipsis="")
+    return limited_words(f"{part.heading}. {part.text}".lstrip(". "), _QUERY_WORDS, ellipsis="")

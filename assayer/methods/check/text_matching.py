@@ -24,7 +24,7 @@ async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embed
     return cosines
 
 
-def first_words(text: str, most: int, ellipsis: str = " …") -> str:
+def limited_words(text: str, most: int, ellipsis: str = " …") -> str:
     """Return at most `most` words. The number of characters is limited as well, because some scripts have no spaces
     between words."""
     words = text.split()

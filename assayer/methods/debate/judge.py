@@ -12,7 +12,7 @@ from assayer.methods.debate.tasks import seat_task
 from assayer.methods.debate.turns import Spoken, lost_turn, spoken_turn
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
-from assayer.run.accounting import cost_of
+from assayer.run.accounting import cost_of_journal
 from assayer.run.concurrency import gather_all
 from assayer.run.journal import Journal
 from assayer.run.run import Run
@@ -93,16 +93,10 @@ def _reward(
         calls=len(transcript),
         prompt_tokens=sum(call.prompt_tokens for call in paid),
         completion_tokens=sum(call.completion_tokens for call in paid),
-        cost_usd=_cost(journal),
+        cost_usd=cost_of_journal(journal),
         models=tuple(sorted({call.model for call in journal.calls})),
         prompts=journal.prompts(),
     )
-
-
-def _cost(journal: Journal) -> float | Absent:
-    if any(faults for _, faults in journal.failed_calls):
-        return Absent(reason="An LLM request failed, and the cost of its attempts is recorded only in the ledger.")
-    return cost_of(call for call in journal.calls if not call.cached)
 
 
 def _reason(outcome: DebateOutcome, transcript: tuple[DebateTurn, ...]) -> str:

@@ -100,9 +100,8 @@ async def _extract_viewpoints(context: EvaluationContext[GraphEvalOptions], judg
     comparable."""
     text, options, run = context.text, context.options, context.run
     by_splitter = judge.contents.plan.maker == SPLITTER
-    splitter_limit = options.viewpoints * 10
     if by_splitter:
-        extracted = Viewpoints(viewpoints=split_viewpoints(text, splitter_limit), maker=SPLITTER)
+        extracted = Viewpoints(viewpoints=split_viewpoints(text, len(text)), maker=SPLITTER)
     else:
         extracted = await extract_viewpoints(text, context.llm, run, options.viewpoints)
     beyond = len(extracted.viewpoints) - options.viewpoints

@@ -1,5 +1,6 @@
 """Passages read for the panel's points: merged, selected, and checked against the statements derived from them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -71,7 +72,8 @@ def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
 
 def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int) -> tuple[ReadPassage, ...]:
     """Select at most `most` distinct passages: the most significant passage for every point, then the second most
-    significant, and so on. The result is in the order of the points."""
+    significant, and so on. A passage for several points takes its best place among them. The result is in the order of
+    the points."""
     merged: dict[tuple[PaperId, str | None], ReadPassage] = {}
     for item in sorted(read, key=lambda passage: _WEIGHT.index(passage.relation)):
         key = (item.paper, item.quote.quote)
@@ -79,11 +81,10 @@ def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int
         points = tuple(dict.fromkeys((*known.points, *item.points))) if known else item.points
         merged[key] = replace(known or item, points=points)
     ranked: list[tuple[int, int, ReadPassage]] = []
-    taken: dict[str, int] = {}
+    taken: Counter[str] = Counter()
     for item in merged.values():
-        point = item.points[0]
-        taken[point] = taken.get(point, 0) + 1
-        ranked.append((taken[point], _WEIGHT.index(item.relation), item))
+        taken.update(item.points)
+        ranked.append((min(taken[point] for point in item.points), _WEIGHT.index(item.relation), item))
     chosen = [item for *_, item in sorted(ranked, key=lambda each: each[:2])[:most]]
     return tuple(sorted(chosen, key=lambda item: order.index(item.points[0])))
 

@@ -8,7 +8,7 @@ from assayer.models import Absent
 
 _MOST_CITED = 2
 _MOST_STRENGTHS = 5
-_MOST_MAJOR = 7
+_MOST_MAJOR = 6
 
 
 def no_scores(error: AssayerError) -> Absent:

@@ -11,7 +11,7 @@ from assayer.text.section_titles import tells_methods_or_results
 
 _LONGEST_TITLE = 300
 """Maximum number of characters of a title."""
-_SHORTEST_EXCERPT = 80
+SHORTEST_EXCERPT = 80
 """Minimum characters of an excerpt beyond the abstract; a shorter one is usually only a heading."""
 
 
@@ -36,7 +36,7 @@ def evidence_from_papers(
         has_passages = any(item.section not in ("title", "abstract") for item in matched)
         has_more = full_text is not None or has_passages
         # The cut may have removed everything beyond the abstract.
-        beyond_abstract = has_more and len(places) > 1 and len(text) > places[1].start + _SHORTEST_EXCERPT
+        beyond_abstract = has_more and len(places) > 1 and len(text) > places[1].start + SHORTEST_EXCERPT
         if beyond_abstract:
             run.journal.full_texts.add(paper.id)
             # Passages come from an index of current texts, which may be newer than the cutoff.

@@ -12,7 +12,7 @@ from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.schemas import Judgement
 from assayer.methods.points import PointWriter
 from assayer.methods.scicompanion.graph import IDEA_NODE, StateGraph
-from assayer.methods.scicompanion.options import SciCompanionOptions
+from assayer.methods.scicompanion.options import OVERALL, SciCompanionOptions
 from assayer.methods.scicompanion.prompt_state import CompanionState, state_question
 from assayer.methods.scicompanion.schemas import DimensionQuestion
 from assayer.methods.scicompanion.tasks import judging_task
@@ -51,24 +51,26 @@ async def judge_dimensions(
     outcomes = await gather_settled(dimensions, judge_dimension)
     context.run.keep_successes(outcomes, "dimension")
     return _combined(
+        dimensions,
         [
             _without_score(item, f"Not judged: {outcome.error.reason}.") if isinstance(outcome, Failed) else outcome
             for item, outcome in zip(dimensions, outcomes, strict=True)
-        ]
+        ],
     )
 
 
 def unjudged(dimensions: Sequence[RubricDimension]) -> Evaluated:
     """Return every dimension without a score, because no language model is configured."""
     reason = "no language model is configured."
-    return _combined([_without_score(dimension, reason) for dimension in dimensions])
+    return _combined(dimensions, [_without_score(dimension, reason) for dimension in dimensions])
 
 
-def _combined(assessments: Sequence[Assessment]) -> Evaluated:
-    """Combine the assessments. The last dimension is the overall judgement: its score is the score of the part, and its
-    points are the report's summary."""
-    overall = assessments[-1]
-    points = [point for assessment in assessments[:-1] or assessments for point in _leading(assessment.points)]
+def _combined(dimensions: Sequence[RubricDimension], assessments: Sequence[Assessment]) -> Evaluated:
+    """Combine the assessments. The score of the overall judgement is the score of the part, and its points are the
+    report's summary."""
+    overall = assessments[[dimension.name for dimension in dimensions].index(OVERALL)]
+    others = [assessment for assessment in assessments if assessment is not overall] or assessments
+    points = [point for assessment in others for point in _leading(assessment.points)]
     part = Part(
         name=EVALUATION,
         title="Evaluation",

@@ -97,9 +97,10 @@ class StateGraph:
     # Additions from searches
 
     def with_paper(self, paper: PaperId, title: str, step: int) -> Changed:
-        """Add a paper. A paper with a known id, or a record with a known title, is merged into the existing node."""
+        """Add a paper, unless it was deleted before. A paper with a known id, or a record with a known title, is merged
+        into the existing node."""
         if paper in self.pruned:
-            return Changed(self, "it was deleted before, and does not come back")
+            return Changed(self)
         known = self.papers.get(paper) or self._names.get(("paper", normalised_name(title)))
         if known is not None:
             return Changed(replace(self, papers={**self.papers, paper: known}), None, known)
@@ -198,7 +199,7 @@ class StateGraph:
         if edge is None:
             return Changed(self, f"there is no edge {key}")
         if edge.basis == "record":
-            return Changed(self, "it is on record: it can be deleted, not changed")
+            return Changed(self, "it is on record and cannot be changed")
         revised = edge.model_copy(
             update={
                 "kind": edge.kind if kind is None else kind,

@@ -6,10 +6,13 @@ from typing import Literal
 
 from pydantic import Field
 
+from assayer.errors import InputError
 from assayer.methods.innoeval.dimensions import RubricDimension, resolve_dimensions
 from assayer.models import Frozen
 
 METHOD = "scicompanion"
+OVERALL = "overall"
+"""Name of the dimension that is the overall judgement."""
 
 
 class SciCompanionOptions(Frozen):
@@ -44,10 +47,18 @@ class SciCompanionOptions(Frozen):
     recommended: int = Field(default=10, ge=0, le=100)
     """Maximum number of references that the report recommends."""
     dimensions: Path | tuple[RubricDimension, ...] | None = None
-    """File of dimensions, or the dimensions themselves, replacing feasibility, novelty, impact and overall."""
+    """File of dimensions, or the dimensions themselves, replacing feasibility, novelty, impact and overall. One must be
+    named `overall`: its score is the report's."""
     idea_chars: int = Field(default=20_000, ge=1_000)
     """Maximum characters of an idea; longer ideas are cut, and the report says so."""
 
     def rubric(self) -> tuple[RubricDimension, ...]:
-        """Return the dimensions. The last is the overall judgement, whose points lead the report. Raises InputError."""
-        return resolve_dimensions(self.dimensions, "assayer.methods.scicompanion")
+        """Return the dimensions, one of which is named `overall`: its score is the report's, and its points lead the
+        report. Raises InputError."""
+        dimensions = resolve_dimensions(self.dimensions, "assayer.methods.scicompanion")
+        if not any(dimension.name == OVERALL for dimension in dimensions):
+            raise InputError(
+                f"No dimension of SciCompanion is named {OVERALL!r}.",
+                "Add one to the file: its score becomes the score of the report.",
+            )
+        return dimensions

@@ -67,8 +67,9 @@ def _show(erasure: "Erasure") -> None:
             f"The ranking {ranking.id} ({ranking.title}) stays, without {taken}: the other {ranking.left:,} keep their "
             "ranks."
         )
-    for warning in erasure.warnings:
-        remark(warning)
+    for job in erasure.jobs:
+        if job.warning:
+            remark(job.warning)
 
 
 def _counted(erasure: "Erasure") -> str:

@@ -12,6 +12,7 @@ from assayer.errors import StorageError
 from assayer_client.reports import Timeline
 from assayer_client.resources import Event
 from orchestrator.api.event_streams import count_as_stream
+from orchestrator.api.job_routes import plural_of
 from orchestrator.api.openapi import event_stream_response
 from orchestrator.jobs.models import TERMINAL, Job, JobKind
 from orchestrator.jobs.timeline import timeline_of
@@ -38,7 +39,7 @@ _LAST_EVENT_DESCRIPTION = "Number of the last event received; the stream continu
 
 
 def _stream_router(kind: JobKind) -> APIRouter:
-    things = kind if kind == "rewards" else f"{kind}s"
+    things = plural_of(kind)
     streams = APIRouter(prefix=f"/v1/{things}/{{id}}", tags=[things])
 
     @streams.get(

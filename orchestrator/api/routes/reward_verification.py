@@ -9,7 +9,7 @@ Differences from NeMo Gym:
   unbiased GRPO."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -62,7 +62,7 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
     services, tenant = posting.services, posting.context.tenant
     member = member_of_group(body)
     work = _work(services, item_of_rollout(body), body)
-    _check_room(posting)
+    posting.streams.check_room(tenant)  # before paying for a judgement that no request could wait for
     job = await _join(posting, body, member, work)
     with posting.streams.hold(tenant, posting.request.scope):
         group = await wait_for_group(services.settings.max_wait_seconds, services, tenant, body.group)
@@ -74,11 +74,8 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
     if ended is None:
         raise _too_slow(services)
     outcome = await _outcome(services, ended)
-    rewards = [own for item in group.members.values() if item.outcome and (own := item.outcome.value) is not None]
-    mean = sum(rewards) / len(rewards) if rewards else 0.0
-    own = outcome.value
-    relative = None if own is None else own - mean
-    return _response_of(body, outcome, relative, {"group_mean": mean, "group_judged": len(rewards)}, job)
+    metrics = _group_metrics([item.outcome.value for item in group.members.values() if item.outcome])
+    return _response_of(body, outcome, _relative(outcome.value, metrics), metrics, job)
 
 
 async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
@@ -90,11 +87,10 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     if len(outcomes) < len(work.items):
         raise no_result_problem(ended)
     own = [outcome.value for outcome in outcomes]
-    judged = [item for item in own if item is not None]
-    mean = sum(judged) / len(judged) if judged else 0.0
+    metrics = _group_metrics(own)
     made = ComparedRollouts(
-        rewards=tuple(None if item is None else item - mean for item in own),
-        metrics={"group_mean": mean, "group_judged": len(judged), "group_failed": len(own) - len(judged)},
+        rewards=tuple(_relative(item, metrics) for item in own),
+        metrics={**metrics, "group_failed": own.count(None)},
         outcomes=outcomes,
         job=ended.id,
     )
@@ -107,7 +103,7 @@ async def _judge(work: RewardsRequest, posting: Posting) -> Job:
     links, asked = item_links("rewards", job), len(work.items)
     accepted = AcceptedRewards(id=job, asked=asked, judge=work.judge or "", links=links)
     new = NewJob(id=job, request=work, subject=counted(asked, "item"), priority="interactive")
-    _check_room(posting)
+    posting.streams.check_room(posting.context.tenant)  # before paying for judgements that no request could wait for
     answer = await posting.accept(new, links.job, accepted)
     ended = await posting.ended(answer, posting.services.settings.max_wait_seconds)
     if ended is None:
@@ -139,13 +135,14 @@ def _work(services: Services, item: NamedRewardItem, body: VerifyBody) -> Reward
     return RewardsRequest(items=(item,), judge=services.judges.checked(body.judge), limits=body.limits)
 
 
-def _check_room(posting: Posting) -> None:
-    """Check that the tenant may hold another request open, before paying for a judgement that no request could wait
-    for. Raises HttpProblem."""
-    tenant = posting.context.tenant
-    if not posting.streams.has_room(tenant):
-        with posting.streams.hold(tenant, {}):
-            return
+def _group_metrics(rewards: Sequence[float | None]) -> dict[str, float]:
+    """Return the mean of the rewards that are known, 0 if there are none, and their number."""
+    judged = [reward for reward in rewards if reward is not None]
+    return {"group_mean": sum(judged) / len(judged) if judged else 0.0, "group_judged": len(judged)}
+
+
+def _relative(reward: float | None, metrics: Mapping[str, float]) -> float | None:
+    return None if reward is None else reward - metrics["group_mean"]
 
 
 async def _outcome(services: Services, job: Job) -> RewardOutcome:

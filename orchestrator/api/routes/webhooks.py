@@ -103,7 +103,4 @@ async def delete_webhook(id: PathId, context: Manager) -> None:
 
 async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> WebhookResource:
     """Return the webhook. Raises HttpProblem (404)."""
-    for candidate in await services.webhooks.list_for(tenant):
-        if candidate.id == webhook:
-            return candidate
-    raise not_found("webhook", webhook)
+    return required(await services.webhooks.get(tenant, WebhookId(webhook)), not_found("webhook", webhook))

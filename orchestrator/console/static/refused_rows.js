@@ -19,11 +19,10 @@ function showRefused(section, rows) {
 }
 
 function refusedRow(row, place) {
-  const why = row.detail.startsWith(row.source) ? row.detail.slice(row.source.length) : ` ${row.detail}`;
   const file = element("input", { type: "file", id: `instead-${place}` });
   const text = element("textarea", { rows: 6, id: `text-${place}` });
   const item = element("li", {},
-    element("p", { dir: "auto" }, element("strong", {}, row.source), why),
+    element("p", { dir: "auto" }, row.detail),
     element("details", {}, element("summary", {}, `Fix ${row.source}`),
       element("label", { htmlFor: file.id }, "Replacement file ", file),
       element("label", { htmlFor: text.id }, "Or its text", text)));

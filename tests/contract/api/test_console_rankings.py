@@ -33,7 +33,9 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         stages = [{"stage": "comparing", "done": 3, "total": 30}]
         await service.services.events.append(lease.job, "progress", {"stages": stages})
         assert "3 of 30 comparisons are done." in (await officer.get(f"{path}/progress")).text
-        await PgLeases(service.database, QueueSettings()).give_back(lease, "Its worker stopped.", attempt_failed=False)
+        await PgLeases(service.database, QueueSettings()).give_back(
+            lease, "Its worker stopped.", attempt_failed=False, after_seconds=0
+        )
         work = await finish_ranking(service)
         assert (len(work.ideas), work.cut) == (ENTRANTS, 2)
         done = await officer.get(path)

@@ -71,3 +71,13 @@ async def test_long_list_is_paged(service: Service) -> None:
         more = first.partition('<p class="pager"><a href="')[2].partition('"')[0].replace("&amp;", "&")
         second = (await client.get(more)).text
     assert (first.count("Number "), second.count("Number ")) == (50, 10)
+
+
+async def test_succeeded_proposal_without_its_report_is_not_offered_again(service: Service) -> None:
+    job = await handed_in(service, title="Rehearsal")
+    await service.finish()
+    await service.database.execute("DELETE FROM evaluations")
+    async with signed_in(service, await service.key()) as client:
+        page = (await client.get(f"/console/proposals/{job}")).text
+    assert "The report is no longer stored." in page
+    assert "Evaluate it again" not in page

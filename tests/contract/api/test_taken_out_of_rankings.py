@@ -166,7 +166,7 @@ async def test_erasure_preview_lists_rankings_that_remain(
 ) -> None:
     ranking = await judged(service, await evaluated_call_of_six(service))
     would = (await client.post("/v1/erasures", json={"source": WHO, "dry_run": True})).json()
-    assert would["warnings"] == []
+    assert not any(job["warning"] for job in would["jobs"])
     assert ranking not in [item["id"] for item in would["jobs"]]
     (kept,) = would["taken_out_of"]
     assert (kept["id"], kept["taken"], kept["left"]) == (ranking, 1, ENTRANTS - 1)
@@ -293,7 +293,7 @@ async def test_two_proposal_or_running_ranking_is_erased_completely(
     would = (await client.post("/v1/erasures", json={"source": "1.txt", "dry_run": True})).json()
     assert [item["id"] for item in would["jobs"]] == [two, waits]
     assert would["taken_out_of"] == []
-    said = " ".join(would["warnings"])
+    said = " ".join(job["warning"] for job in would["jobs"])
     assert "the remaining 1 proposal would have no ranking" in said
     assert "is running and will be deleted too" in said
     proof = await erase_and_fetch_proof(client, source="1.txt")

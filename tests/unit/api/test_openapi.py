@@ -109,3 +109,7 @@ def _routes(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
             yield from [route] if route.include_in_schema else []
         elif (router := getattr(route, "original_router", None)) is not None:
             yield from _routes(router.routes)
+
+
+def test_summaries_are_single_lines(operations: list[Operation]) -> None:
+    assert [path for path, _, operation in operations if "\n" in operation["summary"]] == []

@@ -105,9 +105,7 @@ class InMemoryLeases:
         self.finished[lease.job] = verdict
         return True
 
-    async def give_back(
-        self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
-    ) -> JobState | None:
+    async def give_back(self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float) -> JobState | None:
         self._notice()
         self._reach()
         if self.held.pop(lease.token, None) is None:

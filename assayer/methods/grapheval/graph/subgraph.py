@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.graph.arrays import INTRA, UNKNOWN, GraphArrays, undirected_edges
+from assayer.methods.grapheval.graph.arrays import INTER, INTRA, UNKNOWN, GraphArrays, undirected_edges
 from assayer.methods.grapheval.graph.growth import EdgeEnds
 from assayer.methods.grapheval.ports import NearestViewpoints, Scorer
 from assayer.models import IdeaId
@@ -60,7 +60,7 @@ class SubgraphExtractor:
             sources=sources,
             targets=targets,
             weights=edges.data.astype(np.float32),
-            kinds=np.where(idea_of[sources] == idea_of[targets], INTRA, 1 - INTRA).astype(np.int8),
+            kinds=np.where(idea_of[sources] == idea_of[targets], INTRA, INTER).astype(np.int8),
         )
 
 

@@ -68,8 +68,10 @@ def split_viewpoints(text: str, most: int) -> tuple[Viewpoint, ...]:
         found += _resolved(_clauses(paragraph))
         if len(found) >= most:
             break
-    unique = {viewpoint.text: viewpoint for viewpoint in reversed(found[:most])}
-    return tuple(reversed(unique.values()))
+    unique: dict[str, Viewpoint] = {}
+    for viewpoint in found[:most]:
+        unique.setdefault(viewpoint.text, viewpoint)
+    return tuple(unique.values())
 
 
 def refers_back(statement: str) -> bool:

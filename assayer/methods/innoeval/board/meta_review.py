@@ -75,7 +75,7 @@ async def write_meta_review(
     )
 
 
-def leading_points(reviews: Sequence[BoardReview]) -> Summary:
+def points_in_turn(reviews: Sequence[BoardReview]) -> Summary:
     """Return the reviewers' first points in turn, at most three of each kind; points with verified quotes come
     first."""
 

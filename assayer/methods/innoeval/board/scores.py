@@ -28,7 +28,7 @@ def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequenc
     return np.array(rows, np.float64).reshape(len(rows), len(dimensions))
 
 
-def mean_score(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> Score | Absent:
+def mean_of_reviewers(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> Score | Absent:
     """Return the mean of the reviewers' scores, on the dimension's own scale; absent with the reasons if no reviewer
     gave a score."""
     values = [score.value for score in scores if isinstance(score, Score)]

@@ -10,7 +10,7 @@ from assayer.llm import Llm
 from assayer.methods.innoeval.board.advice import write_advice
 from assayer.methods.innoeval.board.configuration import load_board_configuration
 from assayer.methods.innoeval.board.decision import decide
-from assayer.methods.innoeval.board.meta_review import MetaReviewResult, leading_points, write_meta_review
+from assayer.methods.innoeval.board.meta_review import MetaReviewResult, points_in_turn, write_meta_review
 from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, lost_review, review_dimension
 from assayer.methods.innoeval.board.reviewers import (
     BoardSeat,
@@ -21,7 +21,13 @@ from assayer.methods.innoeval.board.reviewers import (
     mask_evidence,
     reviewer_in_seat,
 )
-from assayer.methods.innoeval.board.scores import agreement, final_score, mean_score, score_interval, score_matrix
+from assayer.methods.innoeval.board.scores import (
+    agreement,
+    final_score,
+    mean_of_reviewers,
+    score_interval,
+    score_matrix,
+)
 from assayer.methods.innoeval.board.sections import DimensionSections, reads_by_section, sections_for, unread_characters
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
@@ -62,9 +68,9 @@ class BoardSession:
             as_result(self._write_advice(pack, reviews_by_dimension)),
         )
         self._run.keep_successes([meta], "meta-review")
-        self._run.keep_successes([advice], "advice on revision")
+        self._run.keep_successes([advice], "request for advice on revision")
         return BoardResult(
-            summary=leading_points([review for _, reviews in reviews_by_dimension for review in reviews])
+            summary=points_in_turn([review for _, reviews in reviews_by_dimension for review in reviews])
             if isinstance(meta, Failed)
             else meta.summary,
             parts=tuple(_part(dimension, reviews) for dimension, reviews in reviews_by_dimension),
@@ -200,13 +206,13 @@ class BoardSession:
 
 
 def _part(dimension: RubricDimension, reviews: Sequence[BoardReview]) -> Part:
-    part_summary: Summary | Absent = leading_points(reviews)
+    part_summary: Summary | Absent = points_in_turn(reviews)
     if not any(review.points for review in reviews):
         part_summary = Absent(reason="no reviewer made a point about it.")
     return Part(
         name=dimension.name,
         title=plain(dimension.title),
-        score=mean_score(dimension, [review.score for review in reviews]),
+        score=mean_of_reviewers(dimension, [review.score for review in reviews]),
         summary=part_summary,
         assessments=tuple(review.assessment for review in reviews),
     )

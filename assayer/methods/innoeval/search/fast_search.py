@@ -159,7 +159,7 @@ class FastSearch:
             self._run.journal.record_dropped(_noun(record), "on the other side of the cutoff, or undated")
             return False
         if self._is_own(record):
-            self._run.journal.record_dropped(_noun(record), "the idea's own page or repository")
+            self._run.journal.record_dropped(_noun(record), "belongs to the idea itself")
             return False
         self._run.journal.found.add(record.id)
         return True

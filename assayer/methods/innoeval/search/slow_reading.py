@@ -12,12 +12,10 @@ from assayer.methods.innoeval.prompt_evidence import clean_text
 from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt
 from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, SOURCE_NOUNS, CutoffSide, FastSearch
 from assayer.methods.innoeval.search.hybrid_selection import RankedCandidate
+from assayer.methods.scholareval.paper_evidence import SHORTEST_EXCERPT
 from assayer.models import Absent, Codebase, FullText, Paper, WebPage
 from assayer.run.concurrency import gather_all
 from assayer.text.sanitise import sanitise
-
-_SHORTEST_EXCERPT = 80
-"""Minimum characters of an excerpt beyond the abstract; a shorter one is usually only a heading."""
 
 
 class SlowReader:
@@ -61,7 +59,7 @@ class SlowReader:
             )
             more = excerpt(sections, self._idea_words, max(0, limit - len(text)))
             text = f"{text}\n\n{more}".strip()
-            beyond_abstract = len(more) > _SHORTEST_EXCERPT
+            beyond_abstract = len(more) > SHORTEST_EXCERPT
             if beyond_abstract:
                 self._run.journal.full_texts.add(paper.id)
             if beyond_abstract and self._run.cutoff and side == "before" and not full.within_window:
