@@ -130,5 +130,5 @@ def _found(proposals: Sequence[ProposalText], people: Sequence[Interest]) -> lis
         (proposal.id, item.member, item.source, item.words)
         for proposal in proposals
         if proposal.text is not None
-        for item in search.found(proposal.title, proposal.text)
+        for item in search.found(proposal.title, proposal.text, proposal.beside)
     ]

@@ -37,13 +37,14 @@ _POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
 
 
 async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRead:
-    """Return the proposal in the form that its reviewers are allowed to read. Raises HttpProblem: 404, or 409 while its
-    text has not been read."""
+    """Return the proposal in the form that its reviewers are allowed to read; a proposal judged blind as its report
+    masked it, once there is one. Raises HttpProblem: 404, or 409 while its text has not been read."""
     job = await find_job(jobs, tenant, id, "evaluation")
     request = await jobs.request(tenant, job.id)
     if not isinstance(request, EvaluationRequest):
         raise not_there("evaluation", id)
-    if request.idea is not None:
+    report = await jobs.report(tenant, job.id) if request.blind or request.idea is None else None
+    if request.idea is not None and report is None:
         try:
             idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
         except InputError:
@@ -51,7 +52,6 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
                 "conflict", "Almost all of it identifies its authors: masked, nothing is left to read."
             ) from None
         return ProposalToRead(evaluation=job.id, title=idea.title, text=idea.whole_text, masked=request.blind)
-    report = await jobs.report(tenant, job.id)
     if report is None:
         raise HttpProblem(
             "not-finished", "It was submitted as a document, whose text is available once it has been read."
