@@ -54,7 +54,8 @@ _MADE_BY = (
 )
 _BYLINES = (
     re.compile(
-        rf"(?:(?:^|(?<=[.!?,;:] )|(?<=and )|(?<=ere )|(?<=that ))I|\b[Tt]he undersigned|\b[Ww]e),? \(?(?=(?:{PERSONAL_TITLE} )?{NAME}(?:,|\)| and ))",
+        r"(?:(?:^|(?<=[.!?,;:] )|(?<=and )|(?<=ere )|(?<=that ))I|\b[Tt]he undersigned|\b[Ww]e),? \(?"
+        rf"(?=(?:{PERSONAL_TITLE} )?{NAME}(?:,|\)| and ))",
         re.M,
     ),
     re.compile(rf"\bI(?: a|['’])m (?=(?:{PERSONAL_TITLE} )?{NAME}[.,;])"),
