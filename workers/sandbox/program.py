@@ -12,7 +12,11 @@ from importlib import import_module
 from workers.sandbox.limits import confine
 from workers.sandbox.refusal import Refused
 
-_CAUSES = {MemoryError: "memory", RecursionError: "nested", ModuleNotFoundError: "not_installed"}
+_CAUSES: dict[type[Exception], str] = {
+    MemoryError: "memory",
+    RecursionError: "nested",
+    ModuleNotFoundError: "not_installed",
+}
 _MOST_FRAMES, _LONGEST_TRACEBACK = 4, 2_000
 
 
