@@ -75,7 +75,7 @@ def _pdf(path: Path, _: int) -> None:
 def _word(path: Path, _: int) -> None:
     """Write a text of as many words as the PDF, with pictures that do not shrink."""
     chance = random.Random(2)
-    lines = ["Scoring plans at length", *(" ".join(_lines(chance, 5)) for _ in range(_PAGES * _PER_PAGE // 5))]
+    lines = ["Scoring plans at length", *(" ".join(_lines(chance, 5)) for _ in range(_PAGES * _PER_PAGE // 5 - 20))]
     body = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in lines)
     path.write_bytes(word(body))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as package:
