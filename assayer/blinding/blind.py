@@ -25,7 +25,7 @@ from assayer.ideas.parsing import FEWEST_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-RULES = 3
+RULES = 4
 """Version of the masking rules. A different version can mask different words, so an evaluation under it counts as a
 different evaluation."""
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")

@@ -12,12 +12,12 @@ _MARK = re.compile(
 )
 """`[3, 5–7]`, `[^3]`, `(Lee et al., 2019)`, `Lee and Chen (2019)`, `[see @lee19]`, `@lee2019`, `(Lee 2019)(#ref-lee)`,
 `\\citep{lee19}`."""
-_NOTE = re.compile(r"^\[\^([\w-]{1,20})\]:", re.MULTILINE)
+NOTE = re.compile(r"^\[\^([\w-]{1,20})\]:", re.MULTILINE)
 _ZERO = re.compile(r"\[\s*0\s*[,\]]")
 
 
 def count_citation_marks(text: str) -> int:
     """Return the number of citation marks. Intervals such as `[0, 1]`, and marks of notes that stand in the text, are
     not counted."""
-    notes = frozenset(_NOTE.findall(text))
+    notes = frozenset(NOTE.findall(text))
     return sum(1 for match in _MARK.finditer(text) if not _ZERO.match(match[0]) and match["note"] not in notes)

@@ -55,7 +55,7 @@ async def test_what_is_no_name_in_the_text_is_not_masked(name: str) -> None:
 
 
 async def test_names_may_remain_if_the_model_does_not_answer() -> None:
-    masked = blinded(parse_idea(BODY, "idea.md"))
+    masked = blinded(parse_idea(f"{BODY} Qwfp Zxcvbn keeps the hives.", "idea.md"))
     llm, run = TwinLlm(failing={NAMES.name: MalformedAnswer("no JSON")}), a_run()
     assert await without_names_left(masked, llm, run) == masked
     assert masked.blinding is not None
