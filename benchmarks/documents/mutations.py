@@ -72,7 +72,7 @@ def main() -> None:
 
 
 class _Crashes(logging.Handler):
-    """What the sandbox logged of the parsers that failed."""
+    """Log handler that keeps the messages of the sandbox about parsers that failed."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -132,7 +132,7 @@ class ProposalText(NamedTuple):
     text: str | None
     """Text of the proposal; None if it is in a document that has not been read yet."""
     beside: Sequence[str] = ()
-    """What its document says about people apart from this text: fields above the text, and what was masked in it."""
+    """Parts of the document that name people apart from this text: fields above it, and words masked in it."""
 
 
 class PgAssignments(LoggedStore):
