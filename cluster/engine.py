@@ -19,6 +19,8 @@ from assayer.methods.grapheval.graph.growth import missing_graph_error
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.innoeval.pipeline import no_reviewers_error
 from assayer.models import Absent, Idea
+from assayer.name_reading.reading import without_names_left
+from assayer.name_reading.task import NAMES
 from assayer.own_references.check import check_own_references
 from assayer.ports import Embedder, Progress, Reranker
 from assayer.reports.assembly import EvaluationResult
@@ -111,7 +113,9 @@ class Engine:
             await run_request.begin(run.id, request)
             self._running[method] += 1
             try:
-                evaluation = await self._evaluate(entry, idea, run, self._inputs_of(entry, run, corpus))
+                inputs = self._inputs_of(entry, run, corpus)
+                idea = await without_names_left(idea, inputs.backends.llm, run)
+                evaluation = await self._evaluate(entry, idea, run, inputs)
             except AssayerError:
                 raise
             except Exception as error:  # a bug in assayer fails this evaluation only
@@ -211,6 +215,7 @@ class Engine:
         entry = METHODS[method]
         asks_llm = entry.asks_llm
         reranker = self._reranker_of(entry)
+        masks = (NAMES,) if idea.blinding and asks_llm and self.backends.llm.models else ()
         return result_inputs(
             {
                 "assayer": __version__,
@@ -224,7 +229,7 @@ class Engine:
                 "llm": self._llm_parameters() if asks_llm else {},
                 "release": self.settings.release.model_dump(),
                 "budget": run_request.bounds(self.settings.evaluation).model_dump(),
-                "prompts": {task.name: [task.version, task.digest] for task in entry.tasks},
+                "prompts": {task.name: [task.version, task.digest] for task in (*entry.tasks, *masks)},
                 "embedder": self.backends.embedder.name,
                 "reranker": reranker.name if reranker else None,
                 "corpus": corpus.version if entry.reads_literature else None,

@@ -12,10 +12,10 @@ from assayer.blinding.identifying_sections import identifying_sections
 from assayer.blinding.institution_patterns import affiliations, names_institution
 from assayer.blinding.labelled_lines import labelled_lines
 from assayer.blinding.mentions import SMALL_WORD, mentions
-from assayer.blinding.names import Person, people_in
+from assayer.blinding.names import Person, people_in, person_of
 from assayer.blinding.people import introduced_people, people_with_known_names
 from assayer.blinding.personal_pages import personal_pages
-from assayer.blinding.remaining_names import names_may_remain
+from assayer.blinding.remaining_names import known_names_remain, names_may_remain, verbatim
 from assayer.blinding.roles import roles
 from assayer.blinding.signatures import signatures
 from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, disjoint, map_offset
@@ -25,7 +25,7 @@ from assayer.ideas.parsing import FEWEST_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-RULES = 3
+RULES = 4
 """Version of the masking rules. A different version can mask different words, so an evaluation under it counts as a
 different evaluation."""
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")
@@ -35,11 +35,47 @@ _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 def blinded(idea: Idea) -> Idea:
     """Return the masked idea, with a record of what was masked. Its id remains that of the original text. Raises
     InputError if masking leaves too little text to evaluate."""
-    spans, people = spans_to_mask(idea.text, idea.title, people_in_fields(idea.named_above))
+    spans, people = spans_to_mask(idea.text, idea.title, people_in_fields(idea.named_above, idea.text))
     in_title = _spans_of_title(idea.title, people)
+    masked = _applied(idea, spans, in_title, people)
+    record = Blinding(
+        rules=RULES,
+        masked=_masked(idea, spans, in_title),
+        names_may_remain=names_may_remain(masked.title, masked.text, people),
+    )
+    words = UnblindedWords(title=idea.title, text=idea.text)
+    masked = masked.model_copy(update={"named_above": (), "blinding": record, "unblinded": words})
+    if spans:
+        _check_words_left(masked, idea)
+    return masked
+
+
+def remasked(idea: Idea, names: Sequence[str]) -> Idea:
+    """Return a masked idea without these names, which a language model found in it: each is masked where it stands, and
+    whole names also in their other forms. Then names may remain only if the text still has one of a masked person."""
+    if idea.blinding is None:
+        raise ValueError("Only a masked idea can be masked again.")
+    whole = [person for name in names if (person := person_of(name)) is not None]
+    spans, in_title = (disjoint([*verbatim(text, names), *mentions(text, whole)]) for text in (idea.text, idea.title))
+    masked = _applied(idea, spans, in_title, whole)
+    found = _masked(idea, spans, in_title)
+    masked_names = (item.text for item in idea.blinding.masked if item.kind == "name")
+    people = [*whole, *(person for name in masked_names for person in people_in(name))]
+    record = idea.blinding.model_copy(
+        update={
+            "masked": (*idea.blinding.masked, *found),
+            "names_may_remain": known_names_remain(masked.text, people),
+            "asked_model": True,
+        }
+    )
+    return masked.model_copy(update={"blinding": record})
+
+
+def _applied(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan], people: Sequence[Person]) -> Idea:
+    """Return the idea with these places of its text and title masked, and the people wherever else it has words."""
     title, text = apply(idea.title, in_title), apply(idea.text, spans)
     sections = tuple(_sections(idea, spans, people))
-    masked = idea.model_copy(
+    return idea.model_copy(
         update={
             "title": title,
             "text": text,
@@ -49,18 +85,8 @@ def blinded(idea: Idea) -> Idea:
             # Publishers in a reference list look like institutions, so only people and contact details are masked.
             "reference_list": apply(idea.reference_list, disjoint(_identity(idea.reference_list, people))),
             "flags": tuple(flag.model_copy(update={"offset": map_offset(flag.offset, spans)}) for flag in idea.flags),
-            "named_above": (),
-            "blinding": Blinding(
-                rules=RULES,
-                masked=_masked(idea, spans, in_title),
-                names_may_remain=names_may_remain(title, text, people),
-            ),
-            "unblinded": UnblindedWords(title=idea.title, text=idea.text),
         }
     )
-    if spans:
-        _check_words_left(masked, idea)
-    return masked
 
 
 def _check_words_left(masked: Idea, original: Idea) -> None:
@@ -158,5 +184,7 @@ def _sections(idea: Idea, spans: Sequence[MaskSpan], people: Sequence[Person]) -
 def _masked(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan]) -> tuple[MaskedText, ...]:
     """Return the masked texts in full, each on one line, with the number of occurrences."""
     found = Counter((span.kind, " ".join(idea.title[span.start : span.end].split())) for span in in_title)
+    fields = (" ".join(field.split()) for field in idea.named_above)
+    found.update(("name", field) for field in fields if people_in_fields([field], idea.text))
     found.update((span.kind, " ".join(idea.text[span.start : span.end].split())) for span in spans)
     return tuple(MaskedText(kind=kind, text=text, times=times) for (kind, text), times in found.items() if text)

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
@@ -11,6 +11,7 @@ from assayer.blinding.names import (
     DEGREE,
     MARKS,
     NAME,
+    PARTICLES,
     PERSONAL_TITLE,
     RUN_OF_NAMES,
     Person,
@@ -46,6 +47,9 @@ _BIOGRAPHY_AFTER = re.compile(
     r"(?:degree|Ph\.? ?D|[BM]\. ?[A-Z]|diploma|doctorate)|was born (?:in|on)|"
     rf"(?:is|has been|was) (?:currently )?(?i:{_POST}))"
 )
+_ET_AL = re.compile(r"([^\W\d_a-z][\w'’-]{2,30}) et al\b")
+_PARTS = re.compile(r"\s*[:|–—]\s*")
+_DOCTOR = re.compile(r",? (?:Ph\.? ?D|M\.? ?D|MPH|DPhil|Dr\.-Ing)\b(?! (?:student|candidate|thesis|program))")
 _LABEL = re.compile(
     r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|submitted by|cite this \w+)"
     r" ?[:–-] ?(?=[^\W\d_])|^by (?=[^\W\d_])",
@@ -60,11 +64,8 @@ def people_beside_marks(text: str) -> Iterator[NamedPerson]:
         for before in pattern.finditer(text):
             yield from people_from(text, before.end(), small)
     for match in _NAME.finditer(text):
-        if (
-            _has_contact_after(text, match.end())
-            or _TASK_AFTER.match(text, match.end())
-            or _BIOGRAPHY_AFTER.match(text, match.end())
-        ):
+        patterns = (_TASK_AFTER, _BIOGRAPHY_AFTER, _DOCTOR)
+        if _has_contact_after(text, match.end()) or any(item.match(text, match.end()) for item in patterns):
             item = named_person(match)
             if item is not None and (has_given_name(item.person) or not has_small_word(item.person, small)):
                 yield item
@@ -72,7 +73,7 @@ def people_beside_marks(text: str) -> Iterator[NamedPerson]:
 
 def _has_contact_after(text: str, end: int) -> bool:
     found = _CONTACT_AFTER.match(text, end)
-    return found is not None and CONTACT.match(found["contact"]) is not None
+    return found is not None and CONTACT.search(found["contact"]) is not None
 
 
 def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
@@ -111,6 +112,17 @@ def _separated(run: "re.Match[str]") -> str:
     return separated
 
 
-def people_in_fields(fields: tuple[str, ...]) -> list[Person]:
-    """Return the people in fields of a document that name its authors, such as `author` above a Markdown text."""
-    return [person for text in fields for person in (*people_of_front(text, frozenset()), *people_in(text))]
+def people_in_fields(fields: Sequence[str], text: str) -> list[Person]:
+    """Return the people in fields of a document that name its authors, such as `author` above a Markdown text. In a
+    footer, `Neural Plans` is no name if the text has most of its words in small letters."""
+    small = frozenset(SMALL_WORD.findall(text))
+
+    def is_name(person: Person) -> bool:
+        words = [word.lower() for word in re.findall(r"\w+", person.full) if word not in PARTICLES]
+        return has_given_name(person) or 2 * sum(word in small for word in words) <= len(words)
+
+    found: list[Person] = []
+    for field in fields:
+        found += [*people_of_front(field, frozenset()), *(Person("", name) for name in _ET_AL.findall(field))]
+        found += [person for part in (field, *_PARTS.split(field)) for person in people_in(part)]
+    return [person for person in dict.fromkeys(found) if is_name(person)]

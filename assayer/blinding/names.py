@@ -80,7 +80,7 @@ NO_SURNAMES = words_of(
     Optimisation Large Neural Deep Machine Reasoning Evaluation Foundation Council Ministry Grant Tech State
     Prize Award Fellowship Programme Program Street Road Avenue Facility Section Site Core Service Services
     Initiative Undertaking Nations Investigator Investigators Plains Spectrometer Microscopy Proteomics Chemistry
-    Physics Biology Mathematics
+    Physics Biology Mathematics User Admin Administrator Owner Author Microsoft Windows Writer Page
     Computing Network Consortium Office Agency Board Committee Society Association Union Company Museum Library
     """
 )

@@ -50,6 +50,26 @@ _SURE = re.compile(
     rf"applicant|PI|co-?PI|supervisor|project leader|lead author|first author),?)[ ]{{1,2}}"
     rf"\(?(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})"
 )
+_MADE_BY = (
+    r"(?:(?:written|edited|prepared|drafted|compiled|posted|presented|submitted|authored|proposed)\b[^.:\n]{0,40} )"
+)
+_BYLINES = (
+    re.compile(
+        r"(?:(?:^|(?<=[.!?,;:] )|(?<=and )|(?<=ere )|(?<=that ))I|\b[Tt]he undersigned|\b[Ww]e),? \(?"
+        rf"(?=(?:{PERSONAL_TITLE} )?{NAME}(?:,|\)| and ))",
+        re.M,
+    ),
+    re.compile(rf"\bI(?: a|['’])m (?=(?:{PERSONAL_TITLE} )?{NAME}[.,;])"),
+    re.compile(
+        rf"(?:^|[~|·—–])[ \t*_]{{0,4}}(?i:{_MADE_BY}?by)[ \t*_]{{1,4}}(?={NAME}(?:[.,;*_\n|]|$| on | and | & ))", re.M
+    ),
+    re.compile(
+        rf"(?:©|\([cC]\)|Copyright) ?(?:\d{{4}}(?:[-–,] ?\d{{4}})?,? )?(?:by )?(?={NAME}(?:[.,;\n]|$| \d| and ))", re.M
+    ),
+    re.compile(rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]))"),
+    re.compile(rf"^[ \t]{{0,4}}[—–][ \t]?(?={NAME}$)", re.M),
+)
+"""Patterns before a name whose form tells that it is one, even if its first name is unknown."""
 _LIKELY = re.compile(
     r"\b(?:led|headed|supervised|co-?supervised|advised|mentored|directed|coordinated|conducted|carried out|"
     r"co-?led|managed|guided|chaired|overseen|developed|designed|run|performed) "
@@ -138,7 +158,13 @@ def introduced_people(text: str) -> Iterator[NamedPerson]:
     """Yield the people that the text introduces, in no particular order. Titles are recognised, and `Li Wei (李伟)`
     yields both forms of the name."""
     small = frozenset(SMALL_WORD.findall(text))
-    for item in chain(_titled(text, small), _by_action(text, small), _beside_role_or_place(text, small)):
+    in_bylines = (
+        item
+        for pattern in _BYLINES
+        for before in pattern.finditer(text)
+        for item in people_from(text, before.end(), small)
+    )
+    for item in chain(_titled(text, small), _by_action(text, small), in_bylines, _beside_role_or_place(text, small)):
         yield item
         if (written := _IN_ITS_SCRIPT.match(text, item.span.end)) and (other := person_of(written["name"])):
             yield NamedPerson(MaskSpan(*written.span("name"), "name"), other)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import yaml
 
 from assayer.models import Document, FrontMatterField, Note, ReadingRecord, ReadSection, Section
-from assayer.reference_lists.citation_marks import count_citation_marks
+from assayer.reference_lists.citation_marks import NOTE, count_citation_marks
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.languages import languages_of
 from assayer.text.scripts import words_of
@@ -18,6 +18,8 @@ _LONGEST_BLOCK = 8_000
 _MOST_BRACKETS = 100
 """Maximum number of opening brackets in a block. PyYAML's running time grows with the square of the nesting depth."""
 _LONGEST_VALUE = 2_000
+_MARKDOWN_TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*){1,40}\|?[ \t]*$", re.M)
+"""Line between the header and the rows of a table in Markdown."""
 
 
 def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
@@ -84,8 +86,8 @@ def reading_record(document: Document, title: str, text: str, references: int) -
         title=title,
         front_matter=tuple(field.name for field in document.front_matter),
         sections=read_sections(document.sections),
-        notes=len(document.notes),
-        tables=document.tables,
+        notes=len(document.notes) or len(NOTE.findall(text)),
+        tables=document.tables or len(_MARKDOWN_TABLE.findall(text)),
         references=references,
         citation_marks=count_citation_marks(text),
         languages=languages_of(text),

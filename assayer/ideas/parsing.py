@@ -37,7 +37,8 @@ _ANNOUNCES = re.compile(
 _EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
 _NAMES_PEOPLE = re.compile(
-    r"author|creator|byline|^by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|people|team|thanks",
+    r"author|creator|byline|^by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|people|team|"
+    r"thanks|headers and footers",
     re.IGNORECASE,
 )
 """Pattern for names of fields above the text that name people."""

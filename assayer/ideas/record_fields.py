@@ -5,6 +5,7 @@ words in its name, and an unknown field is read if its value is prose."""
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from assayer.ideas.record_vocabulary import (
@@ -41,6 +42,7 @@ _MARKUP = re.compile(
 )
 
 
+@lru_cache(maxsize=4_096)
 def normal_name(field: str) -> str:
     """Return a field's name in lower case with underscores between its words: `Abstract Text`, `abstractText` and
     `abstract-text` give the same name."""

@@ -5,6 +5,7 @@ from collections.abc import Set
 from typing import NamedTuple, TypeAlias
 
 from assayer.blinding.blind import spans_to_mask
+from assayer.blinding.names import people_in
 from assayer.blinding.spans import apply
 from assayer.models import Idea
 
@@ -27,8 +28,10 @@ def kept_words(idea: Idea) -> KeptWords:
     if idea.unblinded is None:
         return KeptWords(idea.text, frozenset())
     text = idea.unblinded.text
-    spans, people = spans_to_mask(text, idea.unblinded.title)
-    names = [text[span.start : span.end] for span in spans if span.kind == "name" and not span.cut]
+    masked = [item.text for item in idea.blinding.masked if item.kind == "name"] if idea.blinding else []
+    known = [person for name in masked for person in people_in(name)]
+    spans, people = spans_to_mask(text, idea.unblinded.title, known)
+    names = masked + [text[span.start : span.end] for span in spans if span.kind == "name" and not span.cut]
     names += [name for person in people for name in (person.full, person.family)]
     found = frozenset(words for name in names if len("".join(words := tuple(_WORD.findall(name)))) > 1)
     return KeptWords(apply(text, [span for span in spans if span.cut]), found)

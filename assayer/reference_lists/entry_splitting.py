@@ -22,7 +22,7 @@ _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})
 _KEY = re.compile(r"^\s{0,8}(?P<mark>[-*+•–·▪◦] +|\[\^?[\w+:.&’' -]{1,40}\]:? +)(?=\S)")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
 _NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*", re.MULTILINE)
-_FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
+FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
 _MARKUP = re.compile(
     r"</?(?:a|b|i|em|strong|span|div|p|li|ul|ol|br|sup|sub|font|section|bibitem)\b[^<>]{0,400}>|\[\]\{[^{}]{0,200}\}"
     r"|\{#[^{}]{0,200}\}|(?<=\])\{\.[^{}]{0,100}\}",
@@ -45,7 +45,7 @@ class PrintedEntry(NamedTuple):
 
 def split_entries(text: str) -> list[PrintedEntry]:
     """Return the entries of a list, in order."""
-    plain = html.unescape(_MARKUP.sub("", _FENCE.sub("", text))).replace("\r", "").replace("\u00a0", " ")
+    plain = html.unescape(_MARKUP.sub("", FENCE.sub("", text))).replace("\r", "").replace("\u00a0", " ")
     plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
     lines = [line.rstrip() for line in plain.split("\n")]
     entries = _numbered_lines(lines) or _inline_numbers(plain) or _items(lines)

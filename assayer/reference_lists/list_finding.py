@@ -36,6 +36,14 @@ _FOLLOWS = re.compile(
 _TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
 """Pattern for a short line without the punctuation of an entry."""
 _TITLE_WORDS = 7
+_ROW = re.compile(r"\s*\|.*\|\s*$|(?:[^|\n]* \| ){1,40}[^|\n]*$|(?:[^\t\n]*\t){2,40}[^\t\n]*$")
+"""Row of a table: cells separated by bars or tabs."""
+_CAPTION = re.compile(
+    r"\W{0,4}(?:table|tabelle|tableau|tabla|tabela|tabella|tabel|tabell|таблица|figure|fig\.|abbildung|abb\.|figura)"
+    r"\s{1,2}(?:[A-Z]?\.?\d{1,3}|[IVX]{1,5})\s?(?:[.:|–—]|$|\*\*)|[表图圖図]\s?\d{1,3}",
+    re.IGNORECASE,
+)
+"""Caption of a table or figure."""
 
 
 class ListSpan(NamedTuple):
@@ -112,9 +120,15 @@ def _end(
     level: int, headings_by_start: Mapping[int, Heading], following: Iterable[_Line], inner: int, text: str
 ) -> int:
     """Return where the list under a heading of this level ends: at a heading of the same or an outer level, at a known
-    title, or at a short line that stands alone. An entry may look like a heading."""
+    title, at a table or figure below it, or at a short line that stands alone. An entry may look like a heading, and
+    the list may itself be a table."""
     outer = min(level, _MARKDOWN_LEVELS)
+    is_table: bool | None = None
     for line in following:
+        if is_table is None and line.start > inner:
+            is_table = _ROW.match(line.text) is not None
+        if is_table is False and _begins_table(line):
+            return line.start
         heading = headings_by_start.get(line.start)
         if line.start <= inner or not (heading or line.stands_alone):
             continue
@@ -128,6 +142,12 @@ def _end(
         if line.stands_alone and title[:1].isupper() and short and (known or level > _MARKDOWN_LEVELS):
             return line.start
     return len(text)
+
+
+def _begins_table(line: _Line) -> bool:
+    """Return whether a line is a row of a table that holds no entry, or begins with the caption of a table."""
+    is_row = _ROW.match(line.text) is not None and not reads_like_entry(line.text) and entry_number(line.text) is None
+    return is_row or (line.after_blank and _CAPTION.match(line.text) is not None)
 
 
 def _untitled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
@@ -169,12 +189,23 @@ def _entry_range(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, in
 
 
 def _dated_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
-    """Return the first and last line of the run of entries at the end of a text; None if it has too few entries."""
-    first, entries = len(lines), 0
-    for place in range(len(lines) - 1, -1, -1):
+    """Return the first and last line of the run of entries at the end of a text, or above the tables at its end; None
+    if it has too few entries."""
+    tables = [place for place, line in enumerate(lines) if line.after_blank and _CAPTION.match(line.text)]
+    run = _run_to(len(lines), lines)
+    return run or (_run_to(tables[0], lines) if tables else None)
+
+
+def _run_to(end: int, lines: Sequence[_Line]) -> tuple[int, int] | None:
+    while end and _begins_table(lines[end - 1]):
+        end -= 1
+    first, entries = end, 0
+    for place in range(end - 1, -1, -1):
         line = lines[place]
+        if _begins_table(line):
+            break
         if reads_like_entry(" ".join(item.text for item in lines[place : min(place + 3, first)])):
             first, entries = place, entries + 1
         elif line.after_blank or first - place > 4:
             break
-    return (first, len(lines) - 1) if entries >= _FEWEST else None
+    return (first, end - 1) if entries >= _FEWEST else None

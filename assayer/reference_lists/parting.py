@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.entry_splitting import FENCE
 from assayer.reference_lists.list_finding import find_lists
 
 _GAP = "\n\n"
@@ -31,7 +32,7 @@ class PartedText(NamedTuple):
 def part_lists(text: str) -> PartedText:
     """Return the text and its reference lists separately; headings of empty lists are removed too. A section that is
     titled like a list but contains prose stays in the text."""
-    inner = {span: text[span.inner : span.end].strip() for span in find_lists(text)}
+    inner = {span: FENCE.sub("", text[span.inner : span.end]).strip() for span in find_lists(text)}
     spans = [span for span, listed in inner.items() if not listed or parse_references(listed)]
     if not spans:
         return PartedText(text)

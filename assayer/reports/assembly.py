@@ -126,6 +126,7 @@ async def assemble_report(
             text=idea.text,
             flags=idea.flags,
             blinding=idea.blinding,
+            named_above=idea.named_above,
             reference_list=idea.reference_list,
             reading=idea.reading,
         ),

@@ -70,7 +70,7 @@ def _sections(record: Contestation) -> Iterator[ContestationSection]:
     if blinding is None:
         yield _section("What was masked", "Nothing: it was judged as submitted.")
     else:
-        lead = f"{wording.masked_counts(blinding)}. {wording.WHO_SAW_MASKED}"
+        lead = f"{wording.masked_counts(blinding)}. {wording.who_saw_masked(blinding)}"
         kinds = ((wording.MASKED[kind][1], group) for kind, group in wording.masked_by_kind(blinding))
         lines = ((_capitalised(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
         yield _section("What was masked", lead, lines)

@@ -34,6 +34,7 @@ QUESTIONS: dict[str, str] = {
     "debate.critic": "What are the arguments against it?",
     "debate.evaluator": "Which score follows from the debate?",
     "plan.flaws": "What is wrong with the plan, by its own text alone?",
+    "blinding.names": "Which names of its authors does the masked proposal still have?",
     "criteria.judging": "How well does the proposal meet the call's own criteria, by the report's findings?",
     "bias_test.persuasive": "How would the same proposal read if it were worded to persuade?",
     "bias_test.persuasive_check": "Does the reworded proposal say the same as the original?",

@@ -1,14 +1,20 @@
 """Facts about how much of a document was read, as reports and the command line show them."""
 
-from assayer.models import ReadingRecord
+from collections.abc import Sequence
+
+from assayer.models import ReadingRecord, TextFlag
 from assayer.reports.wording import count
 
 _MOST = 60
 """Maximum number of sections or parts listed."""
 
 
-def reading_facts(record: ReadingRecord) -> list[tuple[str, str]]:
-    """Return names and values, in reading order; parts that the document does not have are stated as none."""
+def reading_facts(record: ReadingRecord, flags: Sequence[TextFlag]) -> list[tuple[str, str]]:
+    """Return names and values, in reading order; parts that the document does not have are stated as none. Hidden text
+    among the flags counts as left out."""
+    hidden = sum(flag.kind == "hidden_text" for flag in flags)
+    left_out = [f"{item.part}: {item.why}" for item in record.left_out]
+    left_out += [f"{count(hidden, 'passage')} of hidden text: readers cannot see it"] if hidden else []
     facts = [
         ("Title", record.title),
         ("Sections", _listed([f"{item.title} ({count(item.words, 'word')})" for item in record.sections]) or "none"),
@@ -17,7 +23,7 @@ def reading_facts(record: ReadingRecord) -> list[tuple[str, str]]:
         ("Tables", count(record.tables) if record.tables else "none"),
         ("References", _references(record)),
         ("Above the text, not judged", ", ".join(record.front_matter)),
-        ("Left out", _listed([f"{item.part}: {item.why}" for item in record.left_out]) or "nothing"),
+        ("Left out", _listed(left_out) or "nothing"),
     ]
     return [(name, value) for name, value in facts if value]
 

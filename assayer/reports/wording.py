@@ -158,6 +158,7 @@ WHO_SAW_MASKED = (
     "Language models and literature searches were given the text without these words. The idea's own references are "
     "looked up by identifier and title, without the names that are masked here."
 )
+_ASKED_MODEL = " A language model was asked once for names that the rules had left, and saw those that it named."
 _LONGEST_MASKED = 300
 MASKED: dict[MaskedKind, tuple[str, str]] = {
     "name": ("name", "names"),
@@ -244,6 +245,11 @@ def measured(value: float | str | Absent) -> str:
 
 def kind_count(kind: Kind, number: int) -> str:
     return count(number, _SINGULAR_KINDS[kind], "weaknesses" if kind == "weakness" else "")
+
+
+def who_saw_masked(blinding: Blinding) -> str:
+    """Return who was shown the masked words."""
+    return WHO_SAW_MASKED + (_ASKED_MODEL if blinding.asked_model else "")
 
 
 def masked_by_kind(blinding: Blinding) -> list[tuple[MaskedKind, list[MaskedText]]]:

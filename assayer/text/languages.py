@@ -37,7 +37,11 @@ _COMMON = {
     "Ukrainian": "і в не на що з до як для це та ми від при або також є",
     "Bulgarian": "и в на не да се от за са по като с това които или",
 }
-_OWN = {language: frozenset(words.split()) for language, words in _COMMON.items()}
+_OWNERS: dict[str, list[str]] = {}
+"""Languages by common word."""
+for _language, _words in _COMMON.items():
+    for _word in frozenset(_words.split()):
+        _OWNERS.setdefault(_word, []).append(_language)
 _WORD = re.compile(r"[^\W\d_]+")
 _READ = 20_000
 _FEWEST = 0.08
@@ -53,13 +57,13 @@ def languages_of(text: str) -> tuple[str, ...]:
     letters = sum(map(str.isalpha, sample))
     if not letters:
         return ()
-    found = Counter({name: len(pattern.findall(sample)) for name, pattern in _SCRIPTS})
+    scripts = () if sample.isascii() else _SCRIPTS
+    found = Counter({name: len(pattern.findall(sample)) for name, pattern in scripts})
     if found["Japanese"]:
         found["Japanese"] += found.pop("Chinese", 0)
     words = _WORD.findall(sample.casefold())
-    counts = Counter(words)
-    shares = {name: sum(counts[word] for word in own) / max(len(words), 1) for name, own in _OWN.items()}
-    language, share = max(shares.items(), key=lambda item: item[1])
-    if share >= _FEWEST:
+    owned = Counter(language for word in words for language in _OWNERS.get(word, ()))
+    language = max(_COMMON, key=owned.__getitem__)
+    if owned[language] >= _FEWEST * max(len(words), 1):
         found[language] = letters - sum(found.values())
     return tuple(name for name, count in found.most_common() if count >= _SHARE * letters)

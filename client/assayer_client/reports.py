@@ -65,6 +65,8 @@ class Blinding(Resource):
     names_may_remain: bool = False
     """Whether no name was found to mask, or the masked text still has words that look like the name of a person whom
     it does not cite."""
+    asked_model: bool = False
+    """Whether a language model was also asked for names that the rules left."""
 
 
 class Summary(Resource):

@@ -34,15 +34,21 @@ def read(
 def _fields(idea: Idea) -> dict[str, object]:
     reading = idea.reading.model_dump(mode="json") if idea.reading else {}
     entries = [work.model_dump(mode="json") for work in idea.references]
-    return {"source": idea.source, **reading, "entries": entries, "text": idea.text}
+    flags = [flag.model_dump(mode="json") for flag in idea.flags]
+    return {"source": idea.source, **reading, "entries": entries, "flags": flags, "text": idea.text}
 
 
 def _show(idea: Idea, *, text: bool) -> None:
+    from assayer.models import suspicious_kinds
     from assayer.reports.reading_wording import reading_facts
+    from assayer.reports.wording import FLAGS
 
     say(f"[bold]{escape(idea.source)}[/]")
-    for name, value in reading_facts(idea.reading) if idea.reading else ():
+    for name, value in reading_facts(idea.reading, idea.flags) if idea.reading else ():
         say(f"  {escape(name)}: {escape(value)}")
+    shown = suspicious_kinds(idea.flags)
+    for flag in (flag for flag in idea.flags if flag.kind in shown):
+        say(f"  {FLAGS[flag.kind]}: {escape(flag.excerpt)}")
     for number, work in enumerate(idea.references, start=1):
         say(f"    {number}. {escape(work.raw or work.title)}")
     if text:

@@ -107,10 +107,11 @@ class ConflictSearch:
         for phrase in {initial for who in self._people for initial in (*who.full, *who.initials, *who.institutions)}:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
 
-    def found(self, title: str, text: str) -> Iterator[FoundConflict]:
+    def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
         """Yield at most one conflict for each reviewer: by name if the name is found, otherwise by institution. `text`
-        must not include the list of references, because citing a person is not a conflict."""
-        whole = _Words(f"{title}\n{text}")
+        must not include the list of references, because citing a person is not a conflict. `beside` holds what
+        identifies the applicant and is not part of the text: fields above it, and masked words."""
+        whole = _Words("\n".join((title, text, *beside)))
         named = self._phrases_in(whole)
         known = frozenset(whole.folded)
         same = frozenset(map(normalised, known)) if any(who.universities for who in self._people) else frozenset()
@@ -134,7 +135,8 @@ class ConflictSearch:
             if not might and not universities and named.isdisjoint((*who.initials, *who.institutions)):
                 continue
             if own_words is None:
-                own_words = [_Words(text[span.start : span.end]) for span in spans_to_mask(text, title)[0]]
+                masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
+                own_words = [_Words(words) for words in (*beside, *masked)]
             if words := _first(own_words, who.initials) or _apart(own_words, initials):
                 yield FoundConflict(who.person.member, "name", words)
             elif words := _first(own_words, who.institutions) or _of_university(own_words, universities):

@@ -132,5 +132,5 @@ def _search_conflicts(
         (proposal.id, item.member, item.source, item.words)
         for proposal in proposals
         if proposal.text is not None
-        for item in search.found(proposal.title, proposal.text)
+        for item in search.found(proposal.title, proposal.text, proposal.beside)
     ]

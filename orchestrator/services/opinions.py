@@ -36,13 +36,14 @@ _POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
 
 
 async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRead:
-    """Return the proposal as its reviewers may read it, masked if it is judged blind. Raises HttpProblem: 404, or 409
-    while its document has not been read, or if masking would leave no text."""
+    """Return the proposal as its reviewers may read it, masked if it is judged blind: as in its report, once there is one.
+    Raises HttpProblem: 404, or 409 while its document has not been read, or if masking would leave no text."""
     job = await find_job(jobs, tenant, id, "evaluation")
     request = await jobs.request(tenant, job.id)
     if not isinstance(request, EvaluationRequest):
         raise not_there("evaluation", id)
-    if request.idea is not None:
+    report = await jobs.report(tenant, job.id) if request.blind or request.idea is None else None
+    if request.idea is not None and report is None:
         try:
             idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
         except InputError:
@@ -50,7 +51,6 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
                 "conflict", "Almost all of the text identifies its authors, so no text is left after masking."
             ) from None
         return ProposalToRead(evaluation=job.id, title=idea.title, text=idea.whole_text, masked=request.blind)
-    report = await jobs.report(tenant, job.id)
     if report is None:
         raise HttpProblem(
             "not-finished",

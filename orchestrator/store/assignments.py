@@ -43,7 +43,13 @@ _PROPOSALS = """
                WHEN request ->> 'idea' IS NULL THEN (
                    SELECT report #>> '{idea,text}' FROM evaluations WHERE evaluations.id = jobs.run_id
                ) ELSE concat_ws(E'\\n', request #>> '{idea,title}', request #>> '{idea,text}')
-           END AS text
+           END AS text, array(SELECT jsonb_array_elements_text(CASE
+               WHEN request ->> 'idea' IS NULL THEN (
+                   SELECT coalesce(report #> '{idea,named_above}', '[]')
+                          || jsonb_path_query_array(report, '$.idea.blinding.masked[*].text')
+                   FROM evaluations WHERE evaluations.id = jobs.run_id
+               ) ELSE request #> '{idea,named_above}'
+           END)) AS beside
     FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' ORDER BY "row", id
 """
 _TITLES = """
@@ -125,6 +131,8 @@ class ProposalText(NamedTuple):
     title: str
     text: str | None
     """Text of the proposal; None if it is in a document that has not been read yet."""
+    beside: Sequence[str] = ()
+    """Parts of the document that name people apart from this text: fields above it, and words masked in it."""
 
 
 class PgAssignments(LoggedStore):

@@ -18,6 +18,7 @@ from assayer.llm import Task
 from assayer.methods.debate.composition import ROLES
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import DEBATE_TASKS
+from assayer.name_reading.task import NAMES, NamesQuestion
 from assayer.plan_review.task import FLAWS, DoubtedPlan
 from assayer.ranking.comparison import PairQuestion, comparison_task
 from assayer.ranking.group_analysis import ANALYSIS, GroupQuestion, ShownIdea, ShownPair, ShownReason
@@ -68,6 +69,7 @@ ALL_QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     *DEBATE,
     (comparison_task(len(RESPECTS)), PAIR),
     (ANALYSIS, GROUP),
+    (NAMES, NamesQuestion(idea=IDEA)),
     (FLAWS, DoubtedPlan(idea=IDEA)),
     (CONTENTS, ContentQuestion(title="Wild bees", abstract="We count wild bees. Hedges help them.")),
     (PERSUASIVE, PersuasiveQuestion(plan=IDEA)),

@@ -42,6 +42,7 @@ EXEMPT = {
     "debate.evaluator": dict.fromkeys(["evidence.abstract_words", "evidence.idea_words"], TextRole.COPIED),
     "grapheval.viewpoints": {"viewpoints.words": TextRole.COPIED},
     "innoeval.grounding": {"finds.groundings.quote": TextRole.COPIED},
+    "blinding.names": {"people": TextRole.COPIED},
     "plan.flaws": {
         "flaws.quote": TextRole.COPIED,
         "comparators.quote": TextRole.COPIED,

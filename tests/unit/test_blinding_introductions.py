@@ -2,8 +2,9 @@
 
 import pytest
 
-from assayer.blinding.blind import spans_to_mask
+from assayer.blinding.blind import blinded, spans_to_mask
 from assayer.blinding.spans import apply
+from assayer.ideas.parsing import parse_idea
 
 INTRODUCTIONS = (
     "My name is {} and I work on corals.",
@@ -68,3 +69,41 @@ def test_name_is_masked_in_every_form_of_introduction(sentence: str) -> None:
 )
 def test_numerals_and_pronouns_before_capitalised_words_are_not_masked(text: str) -> None:
     assert not [span for span in spans_to_mask(text)[0] if span.kind == "name"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I, Zwqx Arstd, a beekeeper of long standing, count bees.",
+        "I (Zwqx Arstd) will count bees.",
+        "I am Zwqx Arstd.",
+        "We, Zwqx Arstd and Oien Luyj, propose bees.",
+        "The undersigned, Zwqx Arstd, keeps bees.",
+        "~ By Zwqx Arstd, 2024",
+        "Written and edited by Zwqx Arstd.",
+        "Prepared for the council by Zwqx Arstd",
+        "Posted by Zwqx Arstd on May 3, 2024",
+        "© 2024 Zwqx Arstd",
+        "Contact Zwqx Arstd at zwqx@example.org",
+        "Zwqx Arstd <zwqx@example.org>",
+        "Zwqx Arstd, PhD",
+        "— Zwqx Arstd",
+    ],
+)
+def test_bylines_name_people_whose_first_names_are_unknown(line: str) -> None:
+    plan = "We count what the bees of a garden carry home. " * 6
+    masked = blinded(parse_idea(f"# Bees of a garden\n\n{plan}\n\n{line}\n\n{plan}", "idea.md"))
+    assert "Zwqx" not in masked.text
+    assert "Arstd" not in masked.text
+    assert masked.blinding is not None
+    assert not masked.blinding.names_may_remain
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Learning by Gradient Descent.", "I, Robot is a book.", "Trained by Deep Nets on Image Nets", "World War II, MD"],
+)
+def test_phrases_like_bylines_mask_nothing(line: str) -> None:
+    plan = "We count what a robot, deep nets and a gradient descent carry home from image to image in a war. " * 3
+    idea = parse_idea(f"# Bees of a garden\n\n{plan}\n\n{line}\n\n{plan}", "idea.md")
+    assert blinded(idea).text == idea.text

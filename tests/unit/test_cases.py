@@ -42,11 +42,18 @@ def reading(idea: Idea) -> ReadingRecord:
         ("documents/utf16-crlf.txt", "Scoring plans in UTF-16", ["Problem", "Method"], 0),
         ("documents/utf16-without-bom.txt", "Scoring plans in UTF-16", ["Problem", "Method"], 0),
         ("pdf/footnotes.pdf", "Scoring plans with notes at the foot", ["Introduction", "Method"], 4),
+        ("pdf/line-numbers.pdf", "Scoring plans with numbered lines", ["Introduction", "Method"], 4),
         ("pdf/hanging-author-year.pdf", "Scoring plans with hanging entries", ["Introduction", "Method", "Budget"], 3),
         ("refs/01-sici-doi.md", "SICI identifiers in lists", PROPOSAL, 5),
         ("refs/02-hyphen-and-linebreaks.md", "Broken lines in lists", PROPOSAL, 4),
         ("refs/03-same-title.md", "Two works of one title", PROPOSAL, 5),
         ("refs/04-three-em-dash.md", "Dashes for names", PROPOSAL, 3),
+        (
+            "refs/07-appendix-after-references.md",
+            "Appendix after the list",
+            [*PROPOSAL, "A. Proof of the matching bound", "B. Interview guide for librarians"],
+            3,
+        ),
         ("refs/08-bibtex-block.md", "A list in BibTeX", PROPOSAL, 4),
         (
             "refs/11-non-ascii-first-letters.txt",
@@ -54,6 +61,9 @@ def reading(idea: Idea) -> ReadingRecord:
             ["Problem", "Method"],
             4,
         ),
+        ("documents/nih-reporter.jsonl", "Scoring plans from RePORTER", ["Abstract", "Public health relevance"], 0),
+        ("tables/nih-reporter.csv", "Scoring plans", ["Abstract", "Public health relevance"], 0),
+        ("tables/sep-line-utf8.csv", "Scoring plans ä", ["Abstract"], 0),
         ("tables/cordis-projects.csv", "Scoring plans for research offices", ["Objective"], 0),
         ("tables/gtr.csv", "Scoring plans", ["Abstract"], 0),
         ("tables/nih-exporter.csv", "Scoring plans", ["Abstract", "Public health relevance"], 0),
@@ -114,3 +124,34 @@ async def test_html_markup_and_entities_are_removed_from_csv_export() -> None:
     idea = await read("tables/nsf-awards.csv")
     assert idea.title == "EAGER: Scoring plans – a naïve view"
     assert not {"<br", "&amp;", "&lt;"} & set(idea.text.split())
+
+
+@pytest.mark.parametrize(("name", "marks"), [("front-matter.md", 2), ("anchored-references.md", 1)])
+async def test_citation_marks_of_pandoc_are_counted(name: str, marks: int) -> None:
+    record = reading(await read(f"documents/{name}"))
+    assert record.citation_marks == marks
+    assert "References" not in [section.title for section in record.sections]
+
+
+async def test_footnotes_of_a_pdf_follow_their_paragraph_and_compound_words_stay_whole() -> None:
+    idea = await read("pdf/footnotes.pdf")
+    assert reading(idea).notes == 3
+    paragraphs = idea.text.split("\n\n")
+    for mark, note in (("1", "Juana Maldonaro, Large N"), ("2", "We thank nobody."), ("3", "See the interview guide")):
+        place = next(number for number, text in enumerate(paragraphs) if text.startswith(f"[^{mark}]: {note}"))
+        assert any(f"[^{mark}]" in text for text in paragraphs[max(0, place - 3) : place])
+    assert "firstclass" not in idea.text
+    assert "thousands of plans and cannot check" in " ".join(idea.text.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pdf/scanned.pdf", "no text; it probably holds scanned images"),
+        ("tables/openalex-style-duplicate.csv", "more than one column named title"),
+    ],
+)
+async def test_unreadable_file_is_rejected_with_what_to_do(name: str, message: str) -> None:
+    found = await read_ideas([CASES / name])
+    assert found.ideas == []
+    assert message in found.rejected[0].message

@@ -109,7 +109,16 @@ async def read_pdf_idea(
         )
         if pages
     )
-    document = Document(title=parsed.title, sections=parsed.sections, left_out=left_out)
+    if parsed.captions:
+        part = f"{parsed.captions} caption{'s' * (parsed.captions != 1)} of figures or tables"
+        left_out += (LeftOut(part=part, why="figures are not read"),)
+    document = Document(
+        title=parsed.title,
+        front_matter=parsed.front_matter,
+        sections=parsed.sections,
+        notes=parsed.notes,
+        left_out=left_out,
+    )
     idea = idea_of_document(document, f"{source}{lost}")
     hidden = hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden)
     idea = idea.model_copy(update={"flags": (*idea.flags, *hidden)})

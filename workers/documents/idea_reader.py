@@ -52,6 +52,10 @@ class IdeasRead(NamedTuple):
     ideas: list[Idea]
     rejected: list[RejectedInput]
 
+    def __repr__(self) -> str:
+        """Return counts only: asyncio prints the result of the main task when it restores signal handlers."""
+        return f"IdeasRead({len(self.ideas)} ideas, {len(self.rejected)} rejected)"
+
 
 def _files(path: Path) -> list[InputFile] | RejectedInput:
     """Return the path itself, or the readable files of a folder in name order; subfolders are not entered."""

@@ -12,7 +12,8 @@ class ParserLimits(Frozen):
     memory_bytes: int = 1_500_000_000
     """Address space limit of the parsing process, in bytes."""
     cpu_seconds: int = 30
-    wall_seconds: float = 60.0
+    wall_seconds: float = 120.0
+    """Maximum seconds to wait; well above `cpu_seconds`, because a machine may be busy."""
 
 
 class PdfLimits(ParserLimits):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from assayer.models import Section
+from assayer.models import Note, Section
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.section_titles import (
     is_back_title,
@@ -15,6 +15,7 @@ from assayer.text.section_titles import (
     joined_small_capitals,
     split_printed_number,
 )
+from workers.documents.pdf_notes import part_notes
 
 
 class TextStyle(NamedTuple):
@@ -84,6 +85,10 @@ class PdfLayout(NamedTuple):
     title: str
     """Title; may be empty."""
     sections: tuple[Section, ...]
+    notes: tuple[Note, ...] = ()
+    heads: tuple[str, ...] = ()
+    """Lines of headers and footers, each once."""
+    captions: int = 0
 
 
 class _Heading(NamedTuple):
@@ -98,6 +103,7 @@ _NO_HEADING = re.compile(
     r"^(?:fig(?:ure)?|table|tab|algorithm|equation|eq|scheme|listing|doi|https?|©)\b", re.IGNORECASE
 )
 _EDGE = 3
+_MOST_HEADS = 12
 _LONGEST_PAGE_NUMBER = 4
 """Maximum digits of a page or line number; a longer number may be the end of a DOI."""
 _ANY_NUMBER = re.compile(r"\d+")
@@ -105,6 +111,10 @@ _JUNK_TITLE = re.compile(
     r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|dvi|pdf|indd|qxd))\b", re.IGNORECASE
 )
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"})
+
+
+def _has_word(text: str) -> bool:
+    return any(map(str.isalpha, text))
 
 
 def _running_key(line: PdfLine) -> str:
@@ -246,11 +256,17 @@ def _paragraphs(lines: Sequence[PdfLine | str], keep_lines: bool = False) -> str
 
 def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayout:
     """Split the lines into sections, one per main heading. Subheadings stay in the text, each on a separate line."""
-    lines = _without_running_lines(lines)
+    printed, lines = lines, _without_running_lines(lines)
     if not lines:
         return PdfLayout("", ())
+    kept = frozenset(map(id, lines))
+    heads = dict.fromkeys(_running_key(line) for line in printed if id(line) not in kept and _has_word(line.text))
     body = _body_style(lines)
-    lines = without_captions(lines, body)
+    described = without_captions(lines, body)
+    captions = sum(_CAPTION.match(line.text) is not None for line in lines) - sum(
+        _CAPTION.match(line.text) is not None for line in described
+    )
+    lines, notes = part_notes(described, body.size)
     title = _title(lines, body, metadata_title)
     marked = list(_lines_with_headings(lines, body, title))
     headings = [heading for _, heading in marked if heading]
@@ -272,4 +288,4 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
         (name.translate(_LIGATURES), _paragraphs(content, list_title(name) == "certain")) for name, content in sections
     )
     found = tuple(Section(title=name, text=text) for name, text in texts if text)
-    return PdfLayout(title.translate(_LIGATURES), found)
+    return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MOST_HEADS], captions)

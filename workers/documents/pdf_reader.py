@@ -5,10 +5,11 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from assayer.errors import Unreadable
-from assayer.models import Frozen, Section
+from assayer.models import FrontMatterField, Frozen, Note, Section
 from workers.documents.document_parsing import parse_document
 from workers.documents.limits import PdfLimits
 from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
+from workers.sandbox.office_text import AUTHOR_PROPERTY, HEADS
 
 
 class HiddenText(NamedTuple):
@@ -29,6 +30,11 @@ class ParsedPdf(Frozen):
     sections: tuple[Section, ...]
     pages: int
     unreadable_pages: int
+    notes: tuple[Note, ...] = ()
+    front_matter: tuple[FrontMatterField, ...] = ()
+    """Author in the document's metadata, and the lines of headers and footers."""
+    captions: int = 0
+    """Number of captions, which are left out."""
     hidden: tuple[HiddenText, ...] = ()
     """Hidden text, which is excluded from the sections; not sanitised."""
     unlooked_pages: int = 0
@@ -50,6 +56,7 @@ class _Lines(Frozen):
     unreadable: int
     unlooked: int
     title: str
+    author: str
     styles: list[TextStyle]
     lines: list[tuple[int, int, bool, str]]
     """Lines as tuples of page, index into `styles`, whether the style is uniform, and text."""
@@ -90,6 +97,13 @@ async def extract_pdf(pdf: bytes, limits: PdfLimits | None = None, source: str =
         pages=parsed.pages,
         unreadable_pages=parsed.unreadable,
         unlooked_pages=parsed.unlooked,
+        notes=layout.notes,
+        front_matter=tuple(
+            FrontMatterField(name=name, value=value)
+            for name, value in ((AUTHOR_PROPERTY, parsed.author.strip()), (HEADS, "; ".join(layout.heads)))
+            if value
+        ),
+        captions=layout.captions,
         hidden=_hidden(parsed),
     )
 

@@ -5,7 +5,8 @@ import logging
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from assayer.models import Section
+from assayer.ideas.documents import with_notes
+from assayer.models import Document, Section
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.text.sanitise import hidden_flags
 from assayer.text.section_titles import part_of
@@ -15,7 +16,7 @@ from workers.full_texts.parsed_paper import ParsedPaper
 
 _LOG = logging.getLogger(__name__)
 
-_LAYOUT = "5"
+_LAYOUT = "6"
 """Version of the layout detection; a new version causes stored documents to be read again."""
 
 
@@ -45,13 +46,14 @@ class EmbeddedParser:
 
 
 def _paper(parsed: ParsedPdf, version: str) -> ParsedPaper:
-    listed = "\n\n".join(section.text for section in parsed.sections if part_of(section.title) == "references")
+    sections = tuple(with_notes(Document(sections=parsed.sections, notes=parsed.notes)))
+    listed = "\n\n".join(section.text for section in sections if part_of(section.title) == "references")
     references = parse_references(listed)
     return ParsedPaper(
         parser="pypdfium2",
         version=version,
         title=parsed.title,
-        sections=tuple(_without_references(parsed.sections) if references else parsed.sections),
+        sections=tuple(_without_references(sections) if references else sections),
         references=references,
         flags=hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden),
     )

@@ -25,6 +25,7 @@ _UNREAD = frozenset({"script", "style", "head", "title", "meta", "link", "svg", 
 _BOLD = frozenset({"b", "strong"})
 _LIST_MARK, _LIST_ENTRY = "csl-left-margin", "csl-right-inline"
 """Classes that citation processors give to the number of an entry and to the entry next to it."""
+_AUTHORS = "//meta[@name='author' or @name='citation_author' or @name='dcterms.creator' or @name='DC.creator']/@content"
 _DEEPEST = 200
 
 
@@ -37,6 +38,7 @@ def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
     body = tree.find("body")
     reader.read(tree if body is None else body)
     text = reader.text
+    text.add_properties("; ".join(tree.xpath(_AUTHORS)), ())
     for item in hidden[:MOST_HIDDEN]:
         text.hidden.append((item.why, item.text))
     if not text.paragraphs:

@@ -25,6 +25,9 @@ BODY = 0
 """Level of a paragraph that is not a heading; headings count from 1."""
 BOLD_LINE = -1
 """Level of a line that is entirely bold, and so may be a heading without a heading style."""
+AUTHOR_PROPERTY, HEADS = "author of the file", "headers and footers"
+"""Names of fields above the text: the author in the properties of a file, and the lines of headers and footers."""
+_MOST_HEADS, _LONGEST_HEAD = 12, 200
 MOST_HIDDEN = 200
 """Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
@@ -134,6 +137,14 @@ class OfficeParagraphs:
         self.notes += part.notes
         self.left_out += part.left_out
         self.front_matter += part.front_matter
+
+    def add_properties(self, author: str, heads: Iterable[str]) -> None:
+        """Add what is not part of the text but names its authors: the author in the properties of the file, and the
+        lines of headers and footers, each once."""
+        lines = dict.fromkeys(" ".join(line.split())[:_LONGEST_HEAD] for line in heads)
+        shown = [line for line in lines if any(map(str.isalpha, line))][:_MOST_HEADS]
+        self.front_matter += [(AUTHOR_PROPERTY, author.strip())] if author.strip() else []
+        self.front_matter += [(HEADS, "; ".join(shown))] if shown else []
 
     def row(self, cells: Iterable[Cell]) -> Iterator[Cell]:
         """Yield the cells of a table row. The caller adds the text of each before taking the next; the row becomes one

@@ -1,7 +1,7 @@
 """Read an OpenDocument text (`.odt`) into separate lists of visible and hidden text.
 
-Runs in the sandboxed process. Headers, footers, alternative texts and tables of contents are not read, because they
-repeat or describe other content."""
+Runs in the sandboxed process. Alternative texts and tables of contents are not read, because they repeat or
+describe other content. Headers and footers are kept apart from the text."""
 
 from lxml import etree
 
@@ -17,6 +17,7 @@ _NOT_TEXT = (
     "bibliography", "title", "desc", "forms", "sequence-decls", "variable-decls", "user-field-decls", "note-citation",
     "event-listeners", "soft-page-break",
 )  # fmt: skip
+_HEADS = ("header", "header-left", "header-first", "footer", "footer-left", "footer-first")
 _MOST_SPACES = 100
 _MOST_HEADING = 10
 
@@ -32,7 +33,14 @@ def read_open_document(package: OfficePackage, most_characters: int) -> OfficePa
     text = next(children(body, "text"), None)
     if text is None:
         raise Refused("damaged")
-    return _OpenDocumentReader(OpenDocumentStyles(package.part("styles.xml"), content), most_characters).read(text)
+    styles, properties = package.part("styles.xml"), package.part("meta.xml")
+    read = _OpenDocumentReader(OpenDocumentStyles(styles, content), most_characters).read(text)
+    author = "" if properties is None else next(
+        (name for tag in ("initial-creator", "creator") if (name := properties.findtext(f".//{{*}}{tag}"))), ""
+    )  # fmt: skip
+    heads = [] if styles is None else [head for tag in _HEADS for head in styles.iter(f"{{*}}{tag}")]
+    read.add_properties(author, (_words(line) for head in heads for line in head.iter("{*}p")))
+    return read
 
 
 class _OpenDocumentReader:

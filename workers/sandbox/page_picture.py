@@ -72,10 +72,13 @@ class TextPicture:
         return bytes(bitmap.buffer)
 
     def shows(self, box: Box) -> bool:
-        """Return whether the text changes the rendered page inside the box, over at least `_SPAN` of its height."""
-        rows = self._rows(box)
-        inked = [number for number, (old, new) in enumerate(rows) if _differ(old, new)]
-        return bool(inked) and inked[-1] - inked[0] + 1 >= _SPAN * (len(rows) - 2)
+        """Return whether the text changes the rendering inside the box, over a sufficient part of its height."""
+        left, upper, right, lower = self._pixels(box)
+        first = next((row for row in range(upper, lower) if self._differs(row, left, right)), None)
+        if first is None:
+            return False
+        last = next(row for row in range(lower - 1, upper - 1, -1) if self._differs(row, left, right))
+        return last - first + 1 >= _SPAN * (lower - upper - 2)
 
     def background(self, box: Box) -> tuple[int, int, int]:
         """Return red, green and blue of the background at the centre of the box."""
@@ -85,13 +88,11 @@ class TextPicture:
         blue, green, red = self._without[place : place + 3]
         return red, green, blue
 
-    def _rows(self, box: Box) -> list[tuple[bytes, bytes]]:
-        left, upper, right, lower = self._pixels(box)
-        return [
-            (self._without[start + left * self._depth : start + right * self._depth],
-             self._with[start + left * self._depth : start + right * self._depth])
-            for start in range(upper * self._stride, lower * self._stride, self._stride)
-        ]  # fmt: skip
+    def _differs(self, row: int, left: int, right: int) -> bool:
+        """Return whether the text changes the rendering between two columns of a row of pixels."""
+        start, end = row * self._stride + left * self._depth, row * self._stride + right * self._depth
+        old, new = self._without[start:end], self._with[start:end]
+        return old != new and any(abs(a - b) >= _CONTRAST for a, b in zip(old, new, strict=True))
 
     def _pixels(self, box: Box) -> tuple[int, int, int, int]:
         """Return the left, upper, right and lower pixel coordinates with a margin of one; the last two are
@@ -110,7 +111,3 @@ class TextPicture:
         across, down = ctypes.c_int(), ctypes.c_int()
         pdfium.FPDF_PageToDevice(self._page, 0, 0, self._width, self._height, 0, x, y, across, down)
         return across.value, down.value
-
-
-def _differ(old: bytes, new: bytes) -> bool:
-    return old != new and any(abs(a - b) >= _CONTRAST for a, b in zip(old, new, strict=True))

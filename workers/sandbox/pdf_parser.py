@@ -5,7 +5,7 @@ import ctypes
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pypdfium2
@@ -21,6 +21,7 @@ ITALIC_FLAG, BOLD_FLAG = 1 << 6, 1 << 18
 LINE_END = {0x0A, 0x0D}
 LINE_HYPHEN = {0x02, 0xFFFE}
 """Characters that pdfium inserts where it joins a word that was split at a line end."""
+SOFT_HYPHEN = 0xAD
 MOST_HIDDEN = 200
 """Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
@@ -28,6 +29,9 @@ HIDDEN_LENGTH = 1_000
 LOOKING_SHARE = 0.6
 """Share of the CPU time after which pages are no longer rendered; hidden text is then found only by its properties in
 the file."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_SPLIT_WORD = re.compile(r"[^\W\d_]+(?:[-\xad][^\W\d_]+)*\xad[^\W\d_]+(?:-[^\W\d_]+)*")
 
 Style = tuple[str, float, bool, bool, bool]
 
@@ -61,11 +65,26 @@ def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, 
         if unit in LINE_END:
             yield as_text(units), visible
             units, visible = [], []
-        elif unit not in LINE_HYPHEN and unit:
+        elif unit in LINE_HYPHEN:
+            units.append(SOFT_HYPHEN)
+        elif unit:
             units.append(unit)
             if not chr(unit).isspace():
                 visible.append(index)
     yield as_text(units), visible
+
+
+def joined_words(lines: Sequence[tuple[int, int, bool, str]]) -> list[tuple[int, int, bool, str]]:
+    """Return the lines without soft hyphens. A word split at a line end keeps a hyphen if the document has it with a
+    hyphen elsewhere, and never without one."""
+    soft = chr(SOFT_HYPHEN)
+    known = {word.casefold() for *_, text in lines for word in _WORD.findall(text)}
+
+    def joined(match: re.Match[str]) -> str:
+        whole, parted = match[0].replace(soft, ""), match[0].replace(soft, "-")
+        return parted if parted.casefold() in known and whole.casefold() not in known else whole
+
+    return [(*place, _SPLIT_WORD.sub(joined, text).replace(soft, "")) for *place, text in lines]  # type: ignore[misc]
 
 
 def hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[PdfHiding, str]]:
@@ -95,9 +114,9 @@ def as_text(units: list[int]) -> str:
 
 
 def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> dict[str, Any]:
-    """Return `{"pages", "unreadable", "unlooked", "title", "styles": [[font, size, bold, italic, upright]], "lines":
-    [[page, style, uniform, text]], "hidden": [[page, why, text]]}`. Text that a reader cannot see is only in `hidden`;
-    `unlooked` is the number of pages that were not rendered because time ran out. Raises Refused."""
+    """Return `{"pages", "unreadable", "unlooked", "title", "author", "styles": [[font, size, bold, italic, upright]],
+    "lines": [[page, style, uniform, text]], "hidden": [[page, why, text]]}`. Text that a reader cannot see is only in
+    `hidden`; `unlooked` is the number of pages that were not rendered because time ran out. Raises Refused."""
     document = open_document(data)
     if len(document) == 0:
         raise Refused("no_pages")
@@ -133,10 +152,11 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
         sheet.close()
     if unreadable == len(document):
         raise Refused("damaged")
-    title = document.get_metadata_value("Title")
+    title, author = (document.get_metadata_value(name) for name in ("Title", "Author"))
     return {
-        "pages": len(document), "unreadable": unreadable, "unlooked": unlooked, "title": title[:500],
-        "styles": list(styles), "lines": lines, "hidden": unseen[:MOST_HIDDEN],
+        "pages": len(document), "unreadable": unreadable, "unlooked": unlooked,
+        "title": title[:500], "author": author[:500],
+        "styles": list(styles), "lines": joined_words(lines), "hidden": unseen[:MOST_HIDDEN],
     }  # fmt: skip
 
 

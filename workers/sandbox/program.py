@@ -2,14 +2,22 @@
 
 The function is imported after the limits are set, and called with the document from standard input and the options (a
 JSON object) as keyword arguments. Its result is written to standard output as JSON; a refusal is written as
-`{"refused": {"cause", "message", "hint"}}`."""
+`{"refused": {"cause", "message", "hint"}}`, a crash as `{"crashed": traceback}`."""
 
 import json
 import sys
+import traceback
 from importlib import import_module
 
 from workers.sandbox.limits import confine
 from workers.sandbox.refusal import Refused
+
+_CAUSES: dict[type[Exception], str] = {
+    MemoryError: "memory",
+    RecursionError: "nested",
+    ModuleNotFoundError: "not_installed",
+}
+_MOST_FRAMES, _LONGEST_TRACEBACK = 4, 2_000
 
 
 def _answer(parser: str, options: str) -> object:
@@ -21,12 +29,10 @@ def _answer(parser: str, options: str) -> object:
         return _refusal(refused.cause, refused.message, refused.hint)
     except Unreadable as error:
         return _refusal(error.cause, error.message, error.hint)
-    except MemoryError:
-        return _refusal("memory")
-    except RecursionError:
-        return _refusal("nested")
-    except ModuleNotFoundError:
-        return _refusal("not_installed")
+    except tuple(_CAUSES) as error:
+        return _refusal(next(cause for kind, cause in _CAUSES.items() if isinstance(error, kind)))
+    except Exception:  # noqa: BLE001 - the parent logs the defect, and refuses the document
+        return {"crashed": traceback.format_exc(limit=-_MOST_FRAMES)[-_LONGEST_TRACEBACK:]}
 
 
 def _parsed(parser: str, options: dict[str, object]) -> object:

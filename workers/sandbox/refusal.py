@@ -11,3 +11,12 @@ class Refused(Exception):
 
     def __str__(self) -> str:
         return self.cause
+
+
+class ParserCrash(Refused):
+    """Raised for a document on which the parser failed: by an exception that it does not expect, a signal, or output
+    that does not fit. `detail` tells developers more; it may contain text of the document."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("broken_parser")
+        self.detail = detail

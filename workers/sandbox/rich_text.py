@@ -19,6 +19,7 @@ _STYLE_HEADING = re.compile(r"\{[^{}]*?\\s(\d+)\b[^{}]*?heading (\d)[^{}]*;\}", 
 _TITLE_STYLE = re.compile(r"\{[^{}]*?\\s(\d+)\b[^{}]*?[ }]Title;\}", re.IGNORECASE)
 _COLOURS = re.compile(r"\{\\colortbl(?P<table>[^{}]*)\}")
 _WHITE = re.compile(r"\\red25[0-5]\\green25[0-5]\\blue25[0-5]")
+_AUTHOR = re.compile(r"\{\\author ([^{}\\]{1,200})\}")
 _FIRST = 0xE100
 _PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _LEVEL = range(_FIRST, _FIRST + 10)
 _REASONS: dict[int, OfficeHiding] = {
@@ -57,7 +58,10 @@ def read_rich_text(data: bytes, most_characters: int) -> OfficeParagraphs:
         shown = rtf_to_text("".join(_marked(source)), errors="replace")
     except (ValueError, KeyError, IndexError, LookupError, TypeError) as error:
         raise Refused("damaged") from error
-    return _paragraphs(shown, most_characters)
+    text = _paragraphs(shown, most_characters)
+    author = _AUTHOR.search(source)
+    text.add_properties(author[1] if author else "", ())
+    return text
 
 
 def _marked(source: str) -> Iterator[str]:

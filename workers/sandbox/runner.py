@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
@@ -14,15 +15,17 @@ from typing import IO, Protocol, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from workers.sandbox.refusal import Refused
+from workers.sandbox.refusal import ParserCrash, Refused
 
-__all__ = ["Refused", "SandboxLimits", "parse_in_sandbox", "run_sandboxed"]
+__all__ = ["ParserCrash", "Refused", "SandboxLimits", "parse_in_sandbox", "run_sandboxed"]
 
 T = TypeVar("T")
 
 _BYTES_PER_CHARACTER = 12
 _MORE_BYTES = 1_000_000
-_REFUSAL = b'{"refused": '
+_LONGEST_DETAIL = 2_000
+_REFUSAL, _CRASH = b'{"refused": ', b'{"crashed": '
+_LOG = logging.getLogger(__name__)
 
 
 class SandboxLimits(Protocol):
@@ -40,19 +43,29 @@ async def parse_in_sandbox(
     parser: str, document: bytes, limits: SandboxLimits, answer: TypeAdapter[T], **options: object
 ) -> T:
     """Run a parser in a child process and return its validated result. `parser` names a function of a document and
-    options, as `module:function`. Raises Refused."""
+    options, as `module:function`. Raises Refused, and logs it if it is a ParserCrash."""
     numbers = (str(limits.memory_bytes), str(limits.cpu_seconds))
     command = ("-m", "workers.sandbox.program", *numbers, parser, json.dumps(options))
     with tempfile.TemporaryFile(buffering=0) as file:
         await asyncio.to_thread(_fill, file, document)
         most_bytes = _BYTES_PER_CHARACTER * limits.characters + _MORE_BYTES
-        output = await run_sandboxed(command, file, limits.wall_seconds, most_bytes)
+        try:
+            output = await run_sandboxed(command, file, limits.wall_seconds, most_bytes)
+            return await asyncio.to_thread(_parsed, output, answer)
+        except ParserCrash as crash:
+            _LOG.error("the parser %s failed: %r", parser, crash.detail)
+            raise
+
+
+def _parsed(output: bytes, answer: TypeAdapter[T]) -> T:
     if output.startswith(_REFUSAL):
         raise Refused(**json.loads(output)["refused"])
+    if output.startswith(_CRASH):
+        raise ParserCrash(str(json.loads(output)["crashed"]))
     try:
-        return await asyncio.to_thread(answer.validate_json, output)
+        return answer.validate_json(output)
     except ValidationError as error:
-        raise Refused("broken_parser") from error
+        raise ParserCrash(f"output that does not fit: {error}"[:_LONGEST_DETAIL]) from error
 
 
 def _fill(file: IO[bytes], document: bytes) -> None:
@@ -68,7 +81,7 @@ async def run_sandboxed(
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
     """Run Python with the arguments `command`, and return its output. Raises Refused with the cause `too_much_text`,
-    `time`, `computing_time` or `broken_parser`, which includes crashes of libraries that ran out of memory.
+    `time` or `computing_time`, and ParserCrash, also if a library ran out of memory and cannot report it.
 
     The command must set its own limits (`workers.sandbox.limits`). The child's environment contains only its import
     path and `environment`."""
@@ -79,8 +92,10 @@ async def run_sandboxed(
                 returncode = await process.wait()
         except TimeoutError:
             raise Refused("time") from None
+    if -returncode == signal.SIGXCPU:
+        raise Refused("computing_time")
     if returncode:
-        raise Refused("computing_time" if -returncode == signal.SIGXCPU else "broken_parser")
+        raise ParserCrash(f"signal {-returncode}" if returncode < 0 else f"exit status {returncode}")
     return output
 
 

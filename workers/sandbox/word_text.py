@@ -1,9 +1,10 @@
 """Read a Word document (`.docx`) into separate lists of visible and hidden text.
 
-Runs in the sandboxed process. Headers, footers, field codes, alternative texts and tables of contents are not read,
-because they repeat or describe other content."""
+Runs in the sandboxed process. Field codes, alternative texts and tables of contents are not read, because
+they repeat or describe other content. Headers and footers are kept apart from the text."""
 
 import re
+from collections.abc import Iterator
 
 from lxml import etree
 
@@ -16,6 +17,7 @@ from workers.sandbox.word_styles import TITLE_LEVEL, WordStyles, look_of, shadin
 _RELATIONS = "_rels/.rels"
 _DELETED = ("del", "moveFrom")
 _NOT_TEXT = ("instrText", "delInstrText", "Fallback", "pPr", "rPr", "sdtPr", "docPr", "sectPr")
+_HEAD_PART = re.compile(r"(?:header|footer)\d*\.xml")
 _LEFTMOST, _RIGHTMOST = -6_000_000, 12_000_000
 _WHOLE = re.compile(r"-?\d{1,12}")
 _LINE_BREAKS = (None, "textWrapping")
@@ -66,9 +68,19 @@ class _WordReader:
         self._blocks(root, Look(behind=None if colour == "auto" else colour))
         for note in list(self._notes):
             self._note(note)
+        self._text.add_properties(self._author(), self._heads())
         for comment in children(self._package.part(f"{self._folder}/comments.xml"), "comment"):
             self._text.hide("in a comment", _words(comment))
         return self._text
+
+    def _author(self) -> str:
+        return _property(self._package.part("docProps/core.xml"), "creator")
+
+    def _heads(self) -> Iterator[str]:
+        for name in self._package.names():
+            if _HEAD_PART.fullmatch(name.removeprefix(f"{self._folder}/")):
+                root = self._package.part(name)
+                yield from () if root is None else (_words(line) for line in root.iter("{*}p"))
 
     def _note(self, note: tuple[str, str | None], why: OfficeHiding | None = None) -> str:
         """Read a note and return its mark; empty if the note does not exist, was read before, or is hidden."""
@@ -206,6 +218,11 @@ class _WordReader:
                 self._text.hide("off the page", _words(box))
             else:
                 self._boxes.append(box)
+
+
+def _property(properties: etree._Element | None, name: str) -> str:
+    """Return a property of the file; empty if it is not set."""
+    return "" if properties is None else properties.findtext(f".//{{*}}{name}") or ""
 
 
 def _is_hidden_shape(element: etree._Element) -> bool:

@@ -158,9 +158,13 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
         author_block.author_block(text, "A title", headings.find_headings(text))
     ),
     "assayer.blinding.author_block.is_front_matter": lambda text: author_block.is_front_matter(text, frozenset()),
-    "assayer.blinding.front_people.people_in_fields": lambda text: front_people.people_in_fields((text,)),
+    "assayer.blinding.front_people.people_in_fields": lambda text: front_people.people_in_fields((text,), text),
     "assayer.blinding.front_people.people_of_front": lambda text: front_people.people_of_front(text, frozenset()),
     "assayer.blinding.people.people_from": lambda text: list(people.people_from(text, 0)),
+    "assayer.blinding.remaining_names.known_names_remain": lambda text: remaining_names.known_names_remain(
+        text, _PEOPLE
+    ),
+    "assayer.blinding.remaining_names.verbatim": lambda text: list(remaining_names.verbatim(text, text.split()[:9])),
     "assayer.blinding.remaining_names.names_may_remain": lambda text: remaining_names.names_may_remain(
         "A title", text, _PEOPLE
     ),

@@ -85,3 +85,19 @@ async def test_officers_and_reviewers_of_named_calls_see_the_original_title(serv
         titles = [item["title"] for item in (await ada.get("/v1/assignments")).json()["items"]]
     assert sorted("Hopper" in title for title in titles) == [False, True]
     assert ROW["title"] in titles
+
+
+@pytest.mark.parametrize("blind", [True, False])
+async def test_author_of_a_document_is_not_assigned_to_it(service: Service, blind: bool) -> None:
+    """The stored text of a document judged blind names nobody, and the field `author` is never part of the text."""
+    grace, ada = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Ada Byron")
+    path = f"/v1/batches?blind={str(blind).lower()}"
+    batch = (await service.machine.post(path, files=[PDF])).json()["id"]
+    masked = named_report("Rehearsal after [name]")
+    card = masked.idea.model_copy(update={"blinding": None, "named_above": ("G. Roe; Grace Hopper",)})
+    report = masked if blind else masked.model_copy(update={"idea": card})
+    await finish_with_report(service, await service.lease(), report)
+    answer = await service.machine.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
+    assert [item["member"] for item in answer.json()["conflicts"]] == [grace.member.id]
+    queue = (await service.machine.get("/v1/assignments", params={"batch": batch})).json()["items"]
+    assert [item["member"] for item in queue] == [ada.member.id]

@@ -1,0 +1,45 @@
+"""Mask the names that a language model finds in an idea after the rules were applied. Only words of the idea are
+masked."""
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+
+from assayer.blinding.blind import remasked
+from assayer.blinding.mentions import SMALL_WORD
+from assayer.blinding.names import PARTICLES
+from assayer.llm import Llm, ask
+from assayer.models import Idea
+from assayer.name_reading.task import NAMES, NamesQuestion
+from assayer.run.concurrency import Failed, as_result
+from assayer.run.run import Run
+from assayer.text.content_words import is_grammar
+
+_MOST_NAMES = 30
+_MOST_WORDS = 6
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+async def without_names_left(idea: Idea, llm: Llm, run: Run) -> Idea:
+    """Return a masked idea with the names masked that the model finds in it. If the model does not answer, the idea
+    stays as the rules masked it."""
+    if idea.blinding is None or not llm.models:
+        return idea
+    text = f"{idea.title}\n\n{idea.text}"
+    answer = await as_result(ask(llm, NAMES, NamesQuestion(idea=text), run))
+    if isinstance(answer, Failed):
+        run.journal.record_failure("search for names that the masking rules left", answer.error)
+        return idea
+    return await asyncio.to_thread(remasked, idea, list(_standing(answer.people, text)))
+
+
+def _standing(names: Sequence[str], text: str) -> Iterator[str]:
+    """Yield the names that stand in the text and have the form of a name: a few words, none of them in small letters
+    except particles, and not all of them ordinary words of the text."""
+    small = frozenset(SMALL_WORD.findall(text))
+    for name in dict.fromkeys(" ".join(name.strip(" ,;:*_").split()) for name in names[:_MOST_NAMES]):
+        words = _WORD.findall(name)
+        ordinary = all(word.lower() in small or is_grammar(word.lower()) for word in words)
+        is_name = all(not word[0].islower() or word in PARTICLES for word in words)
+        if len(name) > 1 and 0 < len(words) <= _MOST_WORDS and is_name and not ordinary and name in text:
+            yield name

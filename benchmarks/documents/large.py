@@ -1,0 +1,110 @@
+"""`python -m benchmarks.documents.large`: seconds and memory to read a 300-page PDF, a 50 MB Word file and a table of
+100,000 rows.
+
+The files are made in a temporary folder and read as `assayer read` does, each in a process of its own. The memory is
+the peak of that process and of the sandboxed parsers that it starts.
+"""
+
+import asyncio
+import csv
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.measuring import command_line, heading
+from tests.contract.office_files import word
+from tests.contract.pdf_files import pdf
+from workers.documents.idea_reader import read_ideas
+
+__all__ = ["main"]
+
+_WORDS = ("plans", "bees", "judge", "scores", "graph", "office", "reads", "model", "works", "field", "claim", "panel")
+_PAGES, _ROWS, _MEGABYTES = 300, 100_000, 49
+_PER_PAGE, _PER_LINE = 18, 12
+
+
+def main() -> None:
+    parser = command_line("documents.large", __doc__)
+    parser.add_argument("--rows", type=int, default=_ROWS)
+    parser.add_argument("--read", type=Path, help="read this file and print what it took; what the processes do")
+    options = parser.parse_args()
+    if options.read:
+        _read(options.read)
+        return
+    print(heading(), "\n| file | MB | ideas | words | seconds | of processor | memory, reader | parser |", sep="\n")
+    print("|:--|--:|--:|--:|--:|--:|--:|--:|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, made in _FILES.items():
+            path = Path(folder) / name
+            made(path, options.rows)
+            size = path.stat().st_size / 1e6
+            ended = subprocess.run(
+                [sys.executable, "-m", __spec__.name, "--read", str(path)], capture_output=True, text=True, check=False
+            )
+            print(f"| {name} | {size:.1f} | {ended.stdout.strip() or ended.stderr[-400:]} |", flush=True)
+
+
+def _read(path: Path) -> None:
+    begun = time.monotonic()
+    found = asyncio.run(read_ideas([path]))
+    seconds = time.monotonic() - begun
+    words = sum(len(idea.text.split()) for idea in found.ideas)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu = sum(item.ru_utime + item.ru_stime for item in used)
+    memory = " | ".join(f"{item.ru_maxrss / 1e3:,.0f} MB" for item in used)
+    print(f"{len(found.ideas):,} | {words:,} | {seconds:.1f} | {cpu:.1f} | {memory}", end="")
+    print("".join(f" {item.message}" for item in found.rejected[:1]))
+
+
+def _lines(chance: random.Random, number: int) -> list[str]:
+    return [" ".join(chance.choices(_WORDS, k=_PER_LINE)).capitalize() + "." for _ in range(number)]
+
+
+def _pdf(path: Path, _: int) -> None:
+    chance = random.Random(1)
+    pages = [[("F1", 10.0, line) for line in _lines(chance, _PER_PAGE)] for _ in range(_PAGES)]
+    path.write_bytes(pdf([("F2", 16.0, "Scoring plans at length"), *pages[0]], *pages[1:]))
+
+
+def _word(path: Path, _: int) -> None:
+    """Write a text of as many words as the PDF, with pictures that do not shrink."""
+    chance = random.Random(2)
+    lines = ["Scoring plans at length", *(" ".join(_lines(chance, 5)) for _ in range(_PAGES * _PER_PAGE // 5 - 20))]
+    body = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in lines)
+    path.write_bytes(word(body))
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as package:
+        for number in range(_MEGABYTES):
+            package.writestr(f"word/media/image{number}.png", chance.randbytes(1_000_000))
+
+
+def _word_of_text(path: Path, _: int) -> None:
+    """Write a text that unpacks to nearly as much as the limit allows."""
+    chance = random.Random(3)
+    lines = " ".join(_lines(chance, 2_000))
+    path.write_bytes(word(f"<w:p><w:r><w:t>{lines}</w:t></w:r></w:p>" * 150))
+
+
+def _table(path: Path, number: int) -> None:
+    chance = random.Random(4)
+    texts = [" ".join(_lines(chance, 10)) for _ in range(500)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "title", "abstract"])
+        rows.writerows([f"A-{row}", f"Scoring plans {row}", f"{row}: {chance.choice(texts)}"] for row in range(number))
+
+
+_FILES: dict[str, Callable[[Path, int], None]] = {
+    "300 pages.pdf": _pdf,
+    "pictures.docx": _word,
+    "text.docx": _word_of_text,
+    "rows.csv": _table,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Footnotes of a PDF: lines in smaller type that begin with a number to which the text above them refers."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice, takewhile
+from typing import Protocol, TypeVar
+
+from assayer.models import Note
+from assayer.reference_lists.list_titles import list_title
+
+_START = re.compile(r"(?P<number>\d{1,3}) ?(?=[^\W\d_]|[\"“‘(])")
+_SMALLER = 0.93
+"""Maximum size of a note's type, as a share of the size of the body text."""
+_SAME = 0.06
+_MOST_LINES = 30
+
+
+class _Style(Protocol):
+    @property
+    def size(self) -> float: ...
+
+
+class _Line(Protocol):
+    @property
+    def page(self) -> int: ...
+    @property
+    def style(self) -> _Style: ...
+    @property
+    def text(self) -> str: ...
+    def _replace(self: "L", *, text: str) -> "L": ...
+
+
+L = TypeVar("L", bound=_Line)
+
+
+def part_notes(lines: Sequence[L], body_size: float) -> tuple[list[L], list[Note]]:
+    """Return the lines without footnotes, with each mark written as `[^mark]`, and the footnotes. Nothing counts as a
+    footnote from the title of a reference list on."""
+    end = next((place for place, line in enumerate(lines) if list_title(line.text) == "certain"), len(lines))
+    kept: list[L] = []
+    notes: list[Note] = []
+    for _, page in groupby(lines[:end], lambda line: line.page):
+        kept += _without_notes(list(page), body_size, notes)
+    return [*kept, *lines[end:]], notes
+
+
+def _without_notes(page: list[L], body_size: float, notes: list[Note]) -> Iterator[L]:
+    """Yield the lines of a page that are no notes, and add its notes to `notes`."""
+    place = 0
+    while place < len(page):
+        run = _run_at(page, place, body_size)
+        found = list(_notes_in(run))
+        if found and _mark(page, place, [number for number, _ in found], len(notes)):
+            notes += [Note(mark=str(len(notes) + shift), text=text) for shift, (_, text) in enumerate(found, 1)]
+            del page[place : place + len(run)]
+        else:
+            place += 1
+    yield from page
+
+
+def _run_at(page: Sequence[L], place: int, body_size: float) -> list[L]:
+    """Return the lines in smaller type from `place` on; empty unless the first begins with a number."""
+    size = page[place].style.size
+    if size > _SMALLER * body_size or not _START.match(page[place].text):
+        return []
+    alike = takewhile(lambda line: abs(line.style.size - size) <= _SAME * body_size, page[place:])
+    return list(islice(alike, _MOST_LINES))
+
+
+def _notes_in(run: Sequence[L]) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and texts of the notes in consecutive lines; a note begins with the number after the last."""
+    number, texts = 0, list[str]()
+    for line in run:
+        start = _START.match(line.text)
+        if start and (not texts or int(start["number"]) == number + 1):
+            if texts:
+                yield number, " ".join(texts)
+            number, texts = int(start["number"]), [line.text[start.end() :]]
+        else:
+            texts.append(line.text)
+    if texts:
+        yield number, " ".join(texts)
+
+
+def _mark(page: list[L], end: int, numbers: Sequence[int], before: int) -> bool:
+    """Write the marks of the notes into the lines above `end`; return False, and change nothing, if one is missing."""
+    marked, line, column = dict[int, str](), 0, 0
+    for shift, number in enumerate(numbers, 1):
+        printed = re.compile(rf"(?:(?<=[^\W\d_A-Z]{{3}})|(?<=[.,;:)\]”\"’»?!])){number}(?![\d]|[.,]\d)")
+        while line < end:
+            text = marked.get(line, page[line].text)
+            if match := printed.search(text, column):
+                mark = f"[^{before + shift}]"
+                marked[line] = text[: match.start()] + mark + text[match.end() :]
+                column = match.start() + len(mark)
+                break
+            line, column = line + 1, 0
+        else:
+            return False
+    for number, text in marked.items():
+        page[number] = page[number]._replace(text=text)
+    return True
