@@ -10,8 +10,8 @@ _MARK = re.compile(
     r"|(?<![\w.@(\[-])@[^\W\d_][\w:-]{1,50}(?:1[89]|20)\d\d[a-z]?\b"
     r"|\\(?:cite|citep|citet|parencite|autocite|textcite)\*?(?:\[[^\]]*\]){0,2}\{"
 )
-"""Pattern for citation marks: `[3, 5–7]`, `[^3]`, `(Lee et al., 2019)`, `Lee and Chen (2019)`, `[see @lee19]`, `@lee2019`,
-`(Lee 2019)(#ref-lee)`, `\\citep{lee19}`."""
+"""Pattern for citation marks: `[3, 5–7]`, `[^3]`, `(Lee et al., 2019)`, `Lee and Chen (2019)`, `[see @lee19]`,
+`@lee2019`, `(Lee 2019)(#ref-lee)`, `\\citep{lee19}`."""
 NOTE = re.compile(r"^\[\^([\w-]{1,20})\]:", re.MULTILINE)
 _ZERO = re.compile(r"\[\s*0\s*[,\]]")
 
