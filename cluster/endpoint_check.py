@@ -33,7 +33,7 @@ _FORMS: dict[StructuredMode, str] = {
 
 class StructuredAnswer(NamedTuple):
     structured: StructuredMode
-    """How JSON was requested after fallbacks."""
+    """Way in which JSON was requested, after fallbacks."""
     fault: Fault | None
     """Fault of the answer; None if it is valid."""
     tokens: int

@@ -72,7 +72,7 @@ class MethodInputs:
 
 @dataclass(frozen=True)
 class EvaluationMethod:
-    """What the engine needs to know about an evaluation method."""
+    """Properties of an evaluation method that the engine needs."""
 
     tasks: tuple[Task[Any, Any], ...]
     options: Callable[[Settings], BaseModel]

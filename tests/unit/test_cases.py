@@ -147,7 +147,7 @@ async def test_footnotes_of_a_pdf_follow_their_paragraph_and_compound_words_stay
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("pdf/scanned.pdf", "no text; it probably holds scanned images"),
+        ("pdf/scanned.pdf", "no text; it probably consists of scanned images"),
         ("tables/openalex-style-duplicate.csv", "more than one column named title"),
     ],
 )

@@ -161,7 +161,7 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.methods.grapheval.viewpoints.splitter.split_viewpoints": lambda text: splitter.split_viewpoints(text, 30),
     "assayer.methods.innoeval.prompt_evidence.shortened": lambda text: prompt_evidence.shortened(text, 2_000),
     "assayer.methods.innoeval.search.excerpts.words_of": excerpts.words_of,
-    "assayer.methods.check.text_matching.first_words": lambda text: text_matching.first_words(text, 99),
+    "assayer.methods.check.text_matching.limited_words": lambda text: text_matching.limited_words(text, 99),
     "assayer.own_references.citing_marks.identifier_marks": lambda text: citing_marks.identifier_marks(text, _WORKS),
     "assayer.own_references.citing_marks.name_marks": lambda text: citing_marks.name_marks(text, _WORKS),
     "assayer.own_references.citing_marks.number_marks": lambda text: citing_marks.number_marks(text, range(1, 99)),

@@ -1,4 +1,4 @@
-"""How well texts cover experts' statements on ScholarIdeas' ideas, by sentence similarity or by a judge."""
+"""Measure how well texts cover experts' statements on ScholarIdeas' ideas, by sentence similarity or by a judge."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
