@@ -96,7 +96,7 @@ class LlmError(AssayerError):
 
 
 class LlmRejected(LlmError):
-    reason = "the LLM endpoint refused the request"
+    reason = "the LLM endpoint refuses every request"
 
 
 class LlmUnavailable(LlmError):
