@@ -94,17 +94,17 @@ _SINGULAR_KINDS: dict[Kind, str] = {
 
 
 class IncompleteWording(NamedTuple):
-    """What being incomplete means for a report: in a title, and as a reason."""
+    """Consequence of being incomplete: words for a title, and a sentence."""
 
     title: str
-    reason: str
+    sentence: str
 
 
 NO_TOTAL = IncompleteWording("no total is given", "An overall score would suggest more than they support.")
 NOT_ORDERED = IncompleteWording(
     "not ordered by its scores", "Its two scores are shown, but reports are not ordered by them."
 )
-"""For panel reviews, which keep their scores and never have a total."""
+"""Wording for panel reviews, which keep their scores and never have a total."""
 
 
 def incomplete(report: Report) -> IncompleteWording:
