@@ -61,7 +61,7 @@ class AssayerError(Exception):
         return f"{self.message} {self.hint}".strip()
 
 
-def said_by(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return the text of an error for a log, or its class name if it has no text, such as an expired deadline."""
     return str(error) or type(error).__name__
 

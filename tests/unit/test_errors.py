@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from assayer import errors
-from assayer.errors import AssayerError, LlmError, said_by
+from assayer.errors import AssayerError, LlmError, error_text
 from assayer.models import Fault
 
 ERRORS = [name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, AssayerError)]
@@ -34,5 +34,5 @@ def test_faults_survive_pickling() -> None:
 
 
 def test_error_without_message_is_described_by_its_class() -> None:
-    assert said_by(TimeoutError()) == "TimeoutError"
-    assert said_by(LlmError("It failed.", "Wait.")) == "It failed. Wait."
+    assert error_text(TimeoutError()) == "TimeoutError"
+    assert error_text(LlmError("It failed.", "Wait.")) == "It failed. Wait."

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.errors import AssayerError, said_by
+from assayer.errors import AssayerError, error_text
 from assayer.llm import Answer
 from assayer.models import CachedAnswer, CallOutcome, CallRecord, Fault, LedgerRow
 from assayer.ports import Clock
@@ -144,7 +144,7 @@ class CallLedger:
         self, run: Run, key: str, usage: CallUsage, error: AssayerError, claimant: str | None = None
     ) -> None:
         record = self._record(usage)
-        await asyncio.shield(self._write(run, key, record, claimant, outcome="failed", error=said_by(error)))
+        await asyncio.shield(self._write(run, key, record, claimant, outcome="failed", error=error_text(error)))
 
     def record_abandoned(self, run: Run, key: str, usage: CallUsage, claimant: str | None) -> None:
         """Record a call whose caller is being cancelled, without waiting for the write. Batch answers stay in the book
@@ -183,7 +183,7 @@ class CallLedger:
     def _written(self, task: "asyncio.Task[None]") -> None:
         self._writes.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _LOG.error("A row of the LLM ledger could not be written: %s", said_by(error))
+            _LOG.error("A row of the LLM ledger could not be written: %s", error_text(error))
 
 
 def _count(row: LedgerRow) -> None:
