@@ -7,9 +7,16 @@ import datetime as dt
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from assayer.errors import InputError
 from assayer.models import OPEN, Paper, Window
 
 T = TypeVar("T")
+
+
+def check_cutoff(cutoff: dt.date | None, today: dt.date) -> None:
+    """Raise InputError if the cutoff is in the future."""
+    if cutoff is not None and cutoff > today:
+        raise InputError(f"The cutoff {cutoff} is in the future.", "Give a past date or omit it.")
 
 
 def admits(window: Window, published: dt.date | None, *, undated: bool | None = None) -> bool:

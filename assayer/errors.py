@@ -61,7 +61,7 @@ class AssayerError(Exception):
         return f"{self.message} {self.hint}".strip()
 
 
-def said_by(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return the text of an error for a log, or its class name if it has no text, such as an expired deadline."""
     return str(error) or type(error).__name__
 
@@ -96,7 +96,7 @@ class LlmError(AssayerError):
 
 
 class LlmRejected(LlmError):
-    reason = "the LLM endpoint refused the request"
+    reason = "the LLM endpoint refuses every request"
 
 
 class LlmUnavailable(LlmError):

@@ -13,7 +13,14 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.citing.answer_texts import REDACTED_REASON, Given, RedactedAnswer, cleaned, foreign_complaints, redacted
+from assayer.citing.answer_texts import (
+    REDACTED_REASON,
+    QuestionTexts,
+    RedactedAnswer,
+    cleaned,
+    foreign_complaints,
+    redacted,
+)
 from assayer.errors import AssayerError, LlmError, NoFallback
 from assayer.models import CallRecord, Message
 from assayer.models.llm import Tier
@@ -90,17 +97,17 @@ class Task(Generic[In, Out]):
     def cleaned(self, data: In, answer: Out) -> Out | None:
         """Return the answer cleaned like every external text, or None if the remaining visible text does not fit the
         schema."""
-        return cleaned(answer, Given(data))
+        return cleaned(answer, QuestionTexts(data))
 
     def complaints(self, data: In, answer: Out) -> list[str]:
         """Return all complaints about a cleaned answer: those of the check, and every citation of a paper that
         was not shown."""
-        return [*self.check(data, answer), *foreign_complaints(answer, Given(data))]
+        return [*self.check(data, answer), *foreign_complaints(answer, QuestionTexts(data))]
 
     def redacted(self, data: In, answer: Out) -> RedactedAnswer | None:
         """Return the cleaned answer without the sentences that cite papers that were not shown, or None if it
         has other faults."""
-        return redacted(answer, Given(data), lambda left: self.check(data, left))
+        return redacted(answer, QuestionTexts(data), lambda left: self.check(data, left))
 
     def key(self, model: str, parameters: dict[str, Any], messages: Sequence[Message]) -> str:
         """Return a hash of everything that determines the answer."""

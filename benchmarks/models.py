@@ -30,7 +30,7 @@ _QUERY = """
 SELECT task, count(*) AS asked,
        count(*) FILTER (WHERE outcome = 'answered' AND jsonb_array_length(faults) = 0) AS first,
        count(*) FILTER (WHERE outcome = 'answered') AS answered,
-       count(*) FILTER (WHERE error = 'The caller went away.') AS interrupted,
+       count(*) FILTER (WHERE outcome = 'cancelled') AS interrupted,
        sum(prompt_tokens)::bigint AS prompt_tokens, sum(completion_tokens)::bigint AS completion_tokens
 FROM ledger WHERE NOT cached GROUP BY task ORDER BY task
 """

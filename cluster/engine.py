@@ -13,6 +13,7 @@ from assayer import __version__
 from assayer.backends import Backends
 from assayer.blinding.blind import blinded
 from assayer.criteria.task import JUDGE_CRITERIA
+from assayer.cutoff import check_cutoff
 from assayer.errors import AssayerError, ConfigurationError, CorpusError, Defect, InputError
 from assayer.llm import NoLlm
 from assayer.methods.grapheval.graph.growth import missing_graph_error
@@ -262,8 +263,7 @@ def check_request(method: str, cutoff: dt.date | None, today: dt.date) -> None:
     """Check the method and the cutoff; raise InputError if the method does not exist or the cutoff is in the future."""
     if method not in METHODS:
         raise InputError(f"Unknown method {method!r}.", f"Methods: {', '.join(METHODS)}.")
-    if cutoff is not None and cutoff > today:
-        raise InputError(f"The cutoff {cutoff} is in the future.", "Give a past date, or omit the cutoff.")
+    check_cutoff(cutoff, today)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assayer.errors import InputError
-from assayer.ideas.parsing import MOST_CHARACTERS
+from assayer.ideas.parsing import check_length
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import IdeaId
 from assayer.text.sanitise import sanitise
@@ -99,8 +99,7 @@ def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
     title, text = _text(record, _TITLES, place), _text(record, _TEXTS, place)
     if not text:
         raise InputError(f"{place} has no text in any of the fields {', '.join(_TEXTS)}.")
-    if len(text) > MOST_CHARACTERS:
-        raise InputError(f"{place} has {len(text):,} characters; the maximum for an idea is {MOST_CHARACTERS:,}.")
+    check_length(text, place)
     digest = hashlib.sha256(f"{title} {text}".encode()).hexdigest()[:16]
     return LabelledIdea(
         id=IdeaId(_text(record, _IDS, place) or digest),

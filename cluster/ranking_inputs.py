@@ -12,7 +12,13 @@ from pydantic import ValidationError
 from assayer.errors import InputError
 from assayer.models import Absent, Idea, IdeaId, Report
 from assayer.ranking.comparison import sanitised_comparison
-from assayer.ranking.known_comparisons import HandedInComparison, Judging, KnownComparisons, of_these_words, other_words
+from assayer.ranking.known_comparisons import (
+    HandedInComparison,
+    Judging,
+    KnownComparisons,
+    explain_refused,
+    split_comparisons,
+)
 from assayer.ranking.report_evidence import evidence_of
 from assayer.reports.scores import score_of
 from assayer.text.sanitise import sanitise
@@ -122,10 +128,10 @@ def comparisons_between(
 ) -> KnownComparisons:
     """Return the known comparisons between two of these ideas that were judged under the current conditions. Raises
     InputError if there are none, because the file is then probably the wrong one."""
-    usable = of_these_words(known, {idea.id for idea in ideas}, judging)
+    usable = split_comparisons(known, {idea.id for idea in ideas}, judging)
     if usable.refused and not usable.usable:
         raise InputError(
-            f"{path}: {other_words(usable.refused, judging)}",
+            f"{path}: {explain_refused(usable.refused, judging)}",
             "Omit --known, or use the same options as for that ranking: --blind or --no-blind, with or without "
             "--evidence, the same model and the same dimensions.",
         )

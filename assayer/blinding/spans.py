@@ -43,19 +43,13 @@ def disjoint(spans: Iterable[MaskSpan]) -> list[MaskSpan]:
     ordered = sorted(spans, key=lambda item: (item.start, not item.cut, -item.end))
     chosen: list[MaskSpan] = []
     for span in ordered:
-        if span.start >= span.end:
-            continue
-        last = chosen[-1] if chosen else None
-        if last is None or span.start >= last.end:
-            chosen.append(span)
-        elif span.end > last.end:
-            if span.cut and not last.cut:
-                chosen[-1] = last._replace(end=span.start)
-                if chosen[-1].start >= chosen[-1].end:
-                    chosen.pop()
-                chosen.append(span)
-            else:
-                chosen.append(span._replace(start=last.end))
+        while chosen and span.cut and not chosen[-1].cut and span.start < chosen[-1].end < span.end:
+            last = chosen.pop()
+            if last.start < span.start:
+                chosen.append(last._replace(end=span.start))
+        start = max(span.start, chosen[-1].end if chosen else 0)
+        if start < span.end:
+            chosen.append(span._replace(start=start))
     return chosen
 
 

@@ -52,7 +52,7 @@ class TextRole(Enum):
 _LABEL_FIELDS = ("label", "labels")
 
 
-class Given:
+class QuestionTexts:
     """Texts shown in a question, and the labels of the papers in it."""
 
     def __init__(self, question: BaseModel) -> None:
@@ -191,19 +191,19 @@ def _rebuilt(answer: Out, rewrite: Rewriter) -> Out | None:
 # Texts
 
 
-def _foreign(text: str, role: TextRole, given: Given) -> list[ForeignCitation]:
+def _foreign(text: str, role: TextRole, shown: QuestionTexts) -> list[ForeignCitation]:
     """Return the foreign citations that need a complaint, leaving out those that can simply be removed."""
     if role not in _CHECKED:
         return []
     labels = [
         foreign_label
-        for foreign_label in foreign_labels(text, given.labels, lambda: given.text)
+        for foreign_label in foreign_labels(text, shown.labels, lambda: shown.text)
         if role is TextRole.CITES or foreign_label.kind == UNKNOWN_LABEL
     ]
     cited = [
         foreign_citation
-        for foreign_citation in foreign_citations(without_labels(text), lambda: given.words)
-        if role is not TextRole.RESTATES or text[foreign_citation.start : foreign_citation.end] not in given.text
+        for foreign_citation in foreign_citations(without_labels(text), lambda: shown.words)
+        if role is not TextRole.RESTATES or text[foreign_citation.start : foreign_citation.end] not in shown.text
     ]
     return sorted([*labels, *cited])
 
@@ -244,41 +244,41 @@ def _replacement(foreign_citation: ForeignCitation) -> str:
     return "(link removed)" if foreign_citation.kind in ("an address", "an identifier") else "earlier work"
 
 
-def _cleaned(text: str, role: TextRole, given: Given) -> str:
+def _cleaned(text: str, role: TextRole, shown: QuestionTexts) -> str:
     text = clean_answer(text)
     if role is TextRole.RESTATES:
-        cited = foreign_citations(without_labels(text), lambda: given.words)
-        text = _without_citations(text, [item for item in cited if text[item.start : item.end] in given.text])
+        cited = foreign_citations(without_labels(text), lambda: shown.words)
+        text = _without_citations(text, [item for item in cited if text[item.start : item.end] in shown.text])
     if role in (TextRole.RESTATES, TextRole.PROSE):
-        text = LABEL.sub(lambda match: match[0] if _has_unknown_label(match[1], given) else "(another paper)", text)
+        text = LABEL.sub(lambda match: match[0] if _has_unknown_label(match[1], shown) else "(another paper)", text)
         wrong_forms = [
             foreign_label
-            for foreign_label in foreign_labels(text, given.labels, lambda: given.text)
+            for foreign_label in foreign_labels(text, shown.labels, lambda: shown.text)
             if foreign_label.kind == WRONG_FORM
         ]
         text = _without_citations(text, wrong_forms)
     return text
 
 
-def _has_unknown_label(group: str, given: Given) -> bool:
-    return not {part.strip() for part in group.replace(";", ",").split(",")} <= set(given.labels)
+def _has_unknown_label(group: str, shown: QuestionTexts) -> bool:
+    return not {part.strip() for part in group.replace(";", ",").split(",")} <= set(shown.labels)
 
 
 # Answers
 
 
-def cleaned(answer: Out, given: Given) -> Out | None:
+def cleaned(answer: Out, shown: QuestionTexts) -> Out | None:
     """Remove invisible characters, and content that a field must not hold but that does not warrant a complaint.
     Returns None if the schema does not allow the result."""
-    return _rebuilt(answer, lambda text, role: _cleaned(text, role, given))
+    return _rebuilt(answer, lambda text, role: _cleaned(text, role, shown))
 
 
-def foreign_complaints(answer: BaseModel, given: Given) -> list[str]:
+def foreign_complaints(answer: BaseModel, shown: QuestionTexts) -> list[str]:
     """Return complaints about foreign citations, worded for the model, one complaint per text."""
     complaints: list[str] = []
 
     def complain(text: str, role: TextRole) -> str:
-        found = _foreign(text, role, given)
+        found = _foreign(text, role, shown)
         if found:
             named = ", ".join(
                 dict.fromkeys(f"{text[item.start : item.end][:60]!r} is {item.kind}" for item in found[:4])
@@ -303,7 +303,7 @@ class RedactedAnswer(NamedTuple):
     """Number of sentences removed."""
 
 
-def redacted(answer: Out, given: Given, check: Callable[[Out], Sequence[str]]) -> RedactedAnswer | None:
+def redacted(answer: Out, shown: QuestionTexts, check: Callable[[Out], Sequence[str]]) -> RedactedAnswer | None:
     """Return the answer without the sentences that cite papers that were not shown, or None if the rest fails its
     check or its schema."""
     for emptied in ("item", "text", "touched item"):
@@ -311,7 +311,7 @@ def redacted(answer: Out, given: Given, check: Callable[[Out], Sequence[str]]) -
 
         def redact(text: str, role: TextRole, emptied: Literal["item", "text", "touched item"] = emptied) -> Any:
             nonlocal sentences
-            left, count = _redacted_text(text, role, given)
+            left, count = _redacted_text(text, role, shown)
             if not count or (left and emptied != "touched item"):
                 sentences += count
                 return left
@@ -319,13 +319,13 @@ def redacted(answer: Out, given: Given, check: Callable[[Out], Sequence[str]]) -
             return REDACTED if emptied == "text" and role is not TextRole.CITES else _DROPPED
 
         value = _rebuilt(answer, redact)
-        if value is not None and not check(value) and not foreign_complaints(value, given):
+        if value is not None and not check(value) and not foreign_complaints(value, shown):
             return RedactedAnswer(value, sentences)
     return None
 
 
-def _redacted_text(text: str, role: TextRole, given: Given) -> tuple[str, int]:
-    found = _foreign(text, role, given)
+def _redacted_text(text: str, role: TextRole, shown: QuestionTexts) -> tuple[str, int]:
+    found = _foreign(text, role, shown)
     if not found:
         return text, 0
     whole = text
@@ -334,4 +334,4 @@ def _redacted_text(text: str, role: TextRole, given: Given) -> tuple[str, int]:
     spans = sentence_spans(whole)
     kept = [(start, end) for start, end in spans if not any(item.start < end and start < item.end for item in found)]
     left = "".join(text[start:end] for start, end in kept).strip()
-    return ("", len(spans)) if _foreign(left, role, given) else (left, len(spans) - len(kept))
+    return ("", len(spans)) if _foreign(left, role, shown) else (left, len(spans) - len(kept))

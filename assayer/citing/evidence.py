@@ -9,7 +9,7 @@ from assayer.citing.claim_numbers import KnownNumbers, numbers_in
 from assayer.citing.foreign_citations import foreign_citations
 from assayer.citing.foreign_labels import without_labels
 from assayer.citing.labels import MARKER, canonical, marker, paper_of, plain
-from assayer.citing.quotes import SourceSpan, find_quote, stands_in
+from assayer.citing.quotes import SourceSpan, find_quote, occurs_in
 from assayer.citing.whole_sentences import whole_sentences, why_too_short
 from assayer.models import Citation, Frozen, PaperId, PlanQuote, Point
 
@@ -146,7 +146,7 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
                 sentences = whole_sentences(paragraph[0], spans)
                 return Quoted(words=_cut(paragraph[0], sentences), state="verified", place=place)
             against = against or objection
-    if against is None and stands_in(words, evidence.title):
+    if against is None and occurs_in(words, evidence.title):
         against = TITLE_ALONE
     return Quoted(words=plain(_without_citations(words)), state="not_found", objection=against)
 
@@ -183,7 +183,7 @@ def _title_alone(title: str, source: str, spans: Sequence[SourceSpan]) -> str | 
     """Return an objection if the quote is only the paper's title, even if the title is repeated in the text; otherwise
     None."""
     words = _cut(source, spans)
-    return TITLE_ALONE if len(words) >= _TITLE_SHARE * len(title) and stands_in(words, title) else None
+    return TITLE_ALONE if len(words) >= _TITLE_SHARE * len(title) and occurs_in(words, title) else None
 
 
 _TITLE_SHARE = 0.8

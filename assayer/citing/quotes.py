@@ -36,7 +36,7 @@ class SourceSpan(NamedTuple):
     end: int
 
 
-def stands_in(quote: str, source: str) -> bool:
+def occurs_in(quote: str, source: str) -> bool:
     """Return whether the words of the quote occur in the source and no negation beside an ellipsis was omitted."""
     return any(not _negated(_letters(source), found) for found in _occurrences(quote, source))
 

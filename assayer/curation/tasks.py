@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from assayer.citing.labels import each_once
-from assayer.citing.quotes import stands_in
+from assayer.citing.quotes import occurs_in
 from assayer.curation.options import CandidateTier
 from assayer.curation.schemas import (
     KindAnswer,
@@ -27,7 +27,7 @@ _FEWEST, _MOST = 6, 70
 
 
 def _check_kind(question: PaperQuestion, answer: KindAnswer) -> list[str]:
-    if any(stands_in(answer.quote, text) for text in (question.title, question.abstract)):
+    if any(occurs_in(answer.quote, text) for text in (question.title, question.abstract)):
         return []
     return ["`quote` does not stand in title or abstract: copy it word for word."]
 

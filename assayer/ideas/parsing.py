@@ -44,15 +44,20 @@ _NAMES_PEOPLE = re.compile(
 """Pattern for names of fields above the text that name people."""
 
 
-def _check(text: str, source: str) -> None:
-    """Raise InputError unless the raw text can be an idea."""
-    if not text.strip():
-        raise InputError(f"{source} is empty.", "An idea needs a problem, a method and a way to test it, in words.")
+def check_length(text: str, source: str) -> None:
+    """Raise InputError if the text is too long for an idea."""
     if len(text) > MOST_CHARACTERS:
         raise InputError(
             f"{source} has {len(text):,} characters; an idea can have at most {MOST_CHARACTERS:,}.",
             "Shorten it, or split it into one file per idea.",
         )
+
+
+def _check(text: str, source: str) -> None:
+    """Raise InputError unless the raw text can be an idea."""
+    if not text.strip():
+        raise InputError(f"{source} is empty.", "An idea needs a problem, a method and a way to test it, in words.")
+    check_length(text, source)
     unreadable = sum(text.count(mark) for mark in ("\0", "\ufffd"))
     if "\0" in text or unreadable > 0.01 * len(text):
         raise InputError(

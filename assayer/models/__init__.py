@@ -56,7 +56,7 @@ from assayer.models.evidence_graph import (
 )
 from assayer.models.evidence_report import EvidenceReport, NearPassage, OftenCited
 from assayer.models.idea import Idea, suspicious_kinds, with_reference_list
-from assayer.models.llm import CachedAnswer, CallRecord, LedgerRow
+from assayer.models.llm import CachedAnswer, CallOutcome, CallRecord, LedgerRow
 from assayer.models.own_references import OwnReference, OwnReferenceOutcome, OwnReferences, ReferenceRecord
 from assayer.models.panel_review import (
     Axis,

@@ -9,10 +9,10 @@ BlindDefault = Literal["always", "several", "never"]
 together: batches, rankings, comparisons, and several ideas or a folder on the command line."""
 
 
-def judged_blind(said: bool | None, default: BlindDefault, *, several: bool) -> bool:
-    """Return whether ideas are judged blind: as the request says (`said`), or by `default` if it does not say
+def judged_blind(requested: bool | None, default: BlindDefault, *, several: bool) -> bool:
+    """Return whether ideas are judged blind: as the request says (`requested`), or by `default` if it does not say
     (None). `several` is true if the ideas were submitted together, regardless of how many of them could be read."""
-    return said if said is not None else default == "always" or (several and default == "several")
+    return requested if requested is not None else default == "always" or (several and default == "several")
 
 
 class UnblindedWords(Frozen):

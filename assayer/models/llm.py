@@ -43,12 +43,16 @@ class CachedAnswer(Frozen):
     """Messages of the first request, stored with the answer for people to read; not part of its key."""
 
 
+CallOutcome = Literal["answered", "failed", "cancelled"]
+
+
 class LedgerRow(Frozen):
     """Row of the ledger. Every task call writes one row, even if it was not paid for or not answered."""
 
     run_id: str
     key: str
     record: CallRecord
-    outcome: Literal["answered", "failed"]
+    outcome: CallOutcome
     error: str = ""
+    """Why there is no answer."""
     at: dt.datetime

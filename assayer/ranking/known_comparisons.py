@@ -73,7 +73,7 @@ class KnownComparisons(NamedTuple):
     question."""
 
 
-def of_these_words(given: Sequence[Comparison], ideas: Container[str], judging: Judging) -> KnownComparisons:
+def split_comparisons(given: Sequence[Comparison], ideas: Container[str], judging: Judging) -> KnownComparisons:
     """Split the comparisons between two of the ideas into those that can be used under these conditions and others."""
     between = [item for item in given if item.first in ideas and item.second in ideas and item.first != item.second]
     found = KnownComparisons([], [])
@@ -82,7 +82,7 @@ def of_these_words(given: Sequence[Comparison], ideas: Container[str], judging: 
     return found
 
 
-def other_words(refused: Sequence[Comparison], judging: Judging) -> str:
+def explain_refused(refused: Sequence[Comparison], judging: Judging) -> str:
     """Return a sentence stating how many comparisons are not used, and why. Example: `Of the comparisons of these
     ideas, 12 judged … cannot be used, …`."""
     counts = Counter(judging.objection(item) for item in refused)

@@ -18,7 +18,7 @@ from assayer.ranking.comparison import compare_ideas, judging_now, shown_digests
 from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
 from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, judged_texts, unread_text
-from assayer.ranking.known_comparisons import of_these_words
+from assayer.ranking.known_comparisons import split_comparisons
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reversed_pairs
 from assayer.ranking.standings import judge_record, standings
@@ -118,7 +118,7 @@ async def rank_ideas(
     seeds = _seeds(texts, scores)
     judging = judging_now(options, llm.models[0] if llm.models else None, rules, evidence is not None)
     judging = judging._replace(texts=await asyncio.to_thread(shown_digests, ideas, options, evidence))
-    fitting, refused = of_these_words(known, rows, judging)
+    fitting, refused = split_comparisons(known, rows, judging)
     for objection, count in Counter(map(judging.objection, refused)).items():
         run.journal.record_dropped("known comparison", f"judged {objection}", count)
     usable = {(item.first, item.second): item for item in reversed(fitting) if _is_usable(item, rows, options.order_by)}

@@ -176,7 +176,9 @@ def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
     lines: list[BriefLine] = []
     if report.release is not None and report.release.failed and report.evidence is None:
         below = ", ".join(wording.MINIMA[item.name].lower() for item in report.release.failed)
-        lines.append(BriefLine(name="Incomplete", text=f"Below the minimum: {below}. No total is given."))
+        lines.append(
+            BriefLine(name="Incomplete", text=f"Below the minimum: {below}; {wording.incomplete(report).title}.")
+        )
     lines += [
         BriefLine(name=wording.NOTICES[notice.kind], text=_clipped(notice.text, size.characters))
         for notice in report.notices
@@ -265,15 +267,11 @@ def _groups(report: Report, size: BriefSize) -> list[BriefGroup]:
 
 
 def _point(point: Point, size: BriefSize) -> BriefPoint:
-    warning = ""
-    if point.downgraded:
-        warning = "Unverified: none of its quotes was found in the sources."
-    elif citation_wording.not_borne_out(point):
-        warning = "Not supported: none of the quotes that were checked supports it."
+    warnings = (citation_wording.warning(point), citation_wording.missing_numbers(point))
     quoted = [citation for citation in point.citations if citation.quote]
     return BriefPoint(
         text=_clipped(point.text, size.characters),
-        warning=" ".join(filter(None, (warning, citation_wording.missing_numbers(point)))),
+        warning=" ".join(filter(None, warnings)),
         quotes=tuple(
             BriefLine(name=item.label, text=_quotes(item, size.characters // 2)) for item in quoted[: size.quotes]
         ),

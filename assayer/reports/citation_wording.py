@@ -67,6 +67,15 @@ def not_borne_out(point: Point) -> bool:
     return bool(outcomes) and unsupported(point) == len(outcomes)
 
 
+def warning(point: Point) -> str:
+    """Return a warning about the quotes of a point; empty if there is no reason for one."""
+    if point.downgraded:
+        return "Unverified: none of its quotes was found in the sources."
+    if not_borne_out(point):
+        return "Not supported: none of the quotes that were checked supports this claim."
+    return ""
+
+
 def _outcomes(point: Point) -> list[SupportOutcome]:
     checked = (citation.support for citation in point.citations if isinstance(citation.support, ClaimSupport))
     return [item.outcome for item in checked]

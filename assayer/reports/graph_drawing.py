@@ -50,7 +50,7 @@ class Tie:
     """Names of the edge's ends, as shown in the drawing."""
 
     @property
-    def mood(self) -> Literal["record", "plus", "minus", "stated"]:
+    def style(self) -> Literal["record", "plus", "minus", "stated"]:
         if self.edge.basis == "record":
             return "record"
         return "plus" if self.edge.kind == "supports" else "minus" if self.edge.kind == "contradicts" else "stated"
@@ -66,7 +66,7 @@ class GraphDrawing:
     """Edges of the final graph."""
 
     @cached_property
-    def told(self) -> tuple[Tie, ...]:
+    def stated(self) -> tuple[Tie, ...]:
         """Edges with a basis other than a record, including deleted ones."""
         return tuple(tie for tie in self.ties if tie.edge.basis != "record")
 

@@ -28,24 +28,24 @@ class EncounterVerdict(NamedTuple):
 class Encounter:
     """All verdicts on two ideas in one dimension."""
 
-    one: RankedIdea
+    idea: RankedIdea
     other: RankedIdea
     verdicts: tuple[EncounterVerdict, ...]
 
     @cached_property
     def lead(self) -> int:
-        """Verdicts that `one` won minus those that it lost."""
+        """Verdicts that `idea` won minus those that it lost."""
         signs = {"first": 1, "second": -1, "tie": 0}
-        return sum(signs[verdict.winner] * (1 if verdict.first is self.one else -1) for verdict in self.verdicts)
+        return sum(signs[verdict.winner] * (1 if verdict.first is self.idea else -1) for verdict in self.verdicts)
 
     @property
     def winner(self) -> RankedIdea | None:
         """Idea that won more verdicts; None if the verdicts cancel out or are ties."""
-        return self.one if self.lead > 0 else self.other if self.lead < 0 else None
+        return self.idea if self.lead > 0 else self.other if self.lead < 0 else None
 
     @property
     def loser(self) -> RankedIdea:
-        return self.one if self.lead < 0 else self.other
+        return self.idea if self.lead < 0 else self.other
 
     @property
     def contradicted(self) -> bool:
@@ -76,7 +76,7 @@ class HeadToHeadTable:
 
     @cached_property
     def _encounter_by_pair(self) -> dict[frozenset[IdeaId], Encounter]:
-        return {frozenset((encounter.one.id, encounter.other.id)): encounter for encounter in self.encounters}
+        return {frozenset((encounter.idea.id, encounter.other.id)): encounter for encounter in self.encounters}
 
 
 def head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> tuple[HeadToHeadTable, ...]:
@@ -101,7 +101,7 @@ def _table(ranking: Ranking, name: str, question: str, comparisons: Iterable[Com
                 )
 
     def gap(encounter: Encounter) -> tuple[float, int, int]:
-        ahead, behind = encounter.one, encounter.other
+        ahead, behind = encounter.idea, encounter.other
         return abs(ahead.by_dimension[name] - behind.by_dimension[name]), ahead.rank, behind.rank
 
     encounters = [Encounter(ideas[item], ideas[other], tuple(verdicts)) for (item, other), verdicts in by_pair.items()]

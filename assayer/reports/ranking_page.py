@@ -116,6 +116,8 @@ class RankingPage:
         if not self.ranking.blind:
             return "not blind: names were shown to the judge"
         records = [idea.blinding for idea in self.ranking.ideas if idea.blinding]
+        if not records:
+            return "judged blind"
         masked = tuple(item for record in records for item in record.masked)
         remain = any(record.names_may_remain for record in records)
         together = Blinding(rules=max(item.rules for item in records), masked=masked, names_may_remain=remain)

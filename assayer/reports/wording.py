@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from assayer.models import (
     Absent,
@@ -18,6 +18,7 @@ from assayer.models import (
     NumberedFinding,
     PanelReview,
     Point,
+    Report,
     Reviewer,
 )
 from assayer_client.rankings import Band, ErasedRank
@@ -90,6 +91,25 @@ _SINGULAR_KINDS: dict[Kind, str] = {
     "weakness": "weakness",
     "suggestion": "suggestion",
 }
+
+
+class IncompleteWording(NamedTuple):
+    """Consequence of being incomplete: words for a title, and a sentence."""
+
+    title: str
+    sentence: str
+
+
+NO_TOTAL = IncompleteWording("no total is given", "An overall score would suggest more than they support.")
+NOT_ORDERED = IncompleteWording(
+    "not ordered by its scores", "Its two scores are shown, but reports are not ordered by them."
+)
+"""Wording for panel reviews, which keep their scores and never have a total."""
+
+
+def incomplete(report: Report) -> IncompleteWording:
+    return NOT_ORDERED if report.panel_review is not None else NO_TOTAL
+
 
 MINIMA: dict[str, str] = {
     "corpus_fit": "Field covered",

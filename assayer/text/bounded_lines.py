@@ -1,5 +1,6 @@
 """Lines of a text file of any size and encoding, each of bounded length."""
 
+import codecs
 import io
 import re
 from collections.abc import Callable, Generator
@@ -8,8 +9,18 @@ from typing import BinaryIO, NamedTuple
 from assayer.errors import InputError
 from assayer.text.decoding import encoding_name
 
-_UNDECODABLE = re.compile("[\udc80-\udcff]")
-"""Bytes that could not be decoded, as `surrogateescape` represents them."""
+_UNDECODABLE = re.compile("[\udc00-\udcff]{1,4}")
+"""Bytes that could not be decoded, each as U+DC00 plus its value."""
+
+
+def _escape_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Escape undecodable bytes as `surrogateescape` does, including bytes below 0x80, such as those of UTF-16."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("assayer_escape", _escape_bytes)
 
 
 class TooManyLines(InputError):
@@ -29,9 +40,7 @@ def bounded_lines(
     """Yield lines of at most `most` characters. Ends of line are `\\n`, `\\r\\n` and `\\r`; bytes that cannot be
     decoded are kept as surrogates. `count` is called for each line; an error that it raises ends the reading. Close
     the generator before the file."""
-    # UTF-16 and UTF-32 have no single bytes to escape: every unit is a character or half of one.
-    errors = "replace" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
-    text = io.TextIOWrapper(file, encoding, errors, newline="")
+    text = io.TextIOWrapper(file, encoding, "assayer_escape", newline="")
     try:
         while line := text.readline(most + 1):
             count()
@@ -48,9 +57,10 @@ def check_readable(text: str, encoding: str, what: str, field: str = "") -> None
     """Check that the text was decoded completely. Raises InputError if it contains bytes that are invalid in the file's
     encoding."""
     if found := _UNDECODABLE.search(text):
+        values = " ".join(f"0x{ord(byte) - 0xDC00:02X}" for byte in found[0])
         raise InputError(
-            f"{what} contains the byte 0x{ord(found[0]) - 0xDC00:02X} after {found.start():,} characters, which is "
-            f"invalid in {encoding_name(encoding)}, the encoding of the file.",
+            f"{what} contains the byte{'s' * (len(found[0]) > 1)} {values} after {found.start():,} characters, which "
+            f"{'are' if len(found[0]) > 1 else 'is'} invalid in {encoding_name(encoding)}, the encoding of the file.",
             "Save the file as UTF-8.",
             field,
         )

@@ -48,7 +48,7 @@ class RecordedLlm:
     models = ("recorded",)
 
     def __init__(self, folder: Path, invented: bool = False) -> None:
-        """Use a folder. If `invented`, the simulator answers questions without an answer, so that every prompt can be seen."""
+        """Use a folder. If `invented`, the simulator answers what has no answer, so that every prompt can be seen."""
         self._prompts, self._answers, self._invented = folder / "prompts", folder / "answers", invented
         self._prompts.mkdir(parents=True, exist_ok=True)
         self._answers.mkdir(parents=True, exist_ok=True)

@@ -53,8 +53,9 @@ class ModelCall(Resource):
     version: int
     """Version of the task's prompt."""
     model: str
-    outcome: Literal["answered", "failed"]
+    outcome: Literal["answered", "failed", "cancelled"]
     error: str
+    """Why there is no answer; empty if there is one."""
     cached: bool
     """True if the answer came from the cache, so that nothing was sent or paid for."""
     ended_at: dt.datetime

@@ -20,7 +20,7 @@ from assayer.models import (
 )
 from assayer.reports.plan_wording import ITEMS
 from assayer.reports.release import made_without_model
-from assayer.reports.wording import MINIMA, measured
+from assayer.reports.wording import MINIMA, incomplete, measured
 from cluster.cli.terminal import say, show_table
 
 _HEADINGS = (
@@ -102,7 +102,7 @@ def show_summary(report: Report) -> None:
     """Print a report's summary, its notices, and the requirements for a total that it does not meet."""
     say(f"\n[bold]{escape(report.idea.title)}[/]")
     if report.release is not None and report.evidence is None:
-        _show_release(report.release)
+        _show_release(report.release, incomplete(report).title)
     for notice in report.notices:
         say(f"[yellow]![/] {escape(notice.text)}")
     if isinstance(report.verdict, Verdict):
@@ -144,10 +144,10 @@ def _show_plan_review(review: PlanReview) -> None:
         say(f"[magenta]Doubt, without literature:[/] {escape(flaw.text)}")
 
 
-def _show_release(release: ReportRelease) -> None:
+def _show_release(release: ReportRelease, meaning: str) -> None:
     for item in release.failed:
         say(
-            f"[red]Incomplete, no total:[/] {MINIMA[item.name]} {measured(item.measured)}, at least "
+            f"[red]Incomplete, {meaning}:[/] {MINIMA[item.name]} {measured(item.measured)}, at least "
             f"{measured(item.minimum)} is needed. {escape(item.basis)}"
         )
 

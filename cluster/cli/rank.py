@@ -159,7 +159,7 @@ def _with_options(settings: Settings, by: str | None, calls_per_idea: float | No
 async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankResult:
     from assayer.blinding.blind import RULES
     from assayer.ranking.comparison import judging_now
-    from assayer.ranking.known_comparisons import other_words
+    from assayer.ranking.known_comparisons import explain_refused
     from cluster.language_model import require_llm
     from cluster.ranker import RankingInputs, open_ranker
     from cluster.run_request import RunRequest
@@ -187,7 +187,7 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
         kept = [item for item in read if id(item) not in used]
         remarks.append(f"{len(known):,} of {len(read):,} known comparisons are between these ideas.")
         if between.refused:
-            remarks.append(other_words(between.refused, judging))
+            remarks.append(explain_refused(between.refused, judging))
     scores: dict[IdeaId, float] = {}
     if options.scores:
         scores, absent = read_scores(options.scores)

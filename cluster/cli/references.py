@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from assayer.errors import InputError
+from assayer.cutoff import check_cutoff
 from assayer.models import Idea
 from assayer.reports.bibliographies import as_bibtex, as_ris, listed_work
 from cluster.cli.idea_inputs import read_idea_inputs
@@ -75,8 +75,7 @@ async def _missed(
     from workers.embedding.embedder import local_embedder
 
     clock = SystemClock()
-    if cutoff is not None and cutoff > clock.now().date():
-        raise InputError(f"The cutoff {cutoff} lies in the future.", "Give a past date or leave it out.")
+    check_cutoff(cutoff, clock.now().date())
     embedder = local_embedder(settings.embedder)
     corpus = open_corpus(settings, embedder)
     options = settings.scicompanion.model_copy(update={"recommended": limit})

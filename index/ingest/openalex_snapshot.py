@@ -1,7 +1,6 @@
 """Read an OpenAlex snapshot: its manifest, which lists all files of works, and rows for its works."""
 
 import csv
-import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,17 +9,13 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from assayer.errors import InputError, SourceMalformed, SourceRefused
-from assayer.literature.paper_identity import doi, identifiers_in, with_arxiv
-from assayer.models import Identifiers
+from assayer.literature.openalex_fields import abstract_from_index, work_id, work_identifiers
 from index.ingest.record_rows import IdentifierRow, RecordRow, as_count, as_day, as_link, as_list, as_text
 from index.ingest.source_files import IngestSource, IngestTransport
 from index.ingest.storage_path import StoragePath
 
 _WORKS = "/works/"
 _HINT = "Pass the address of a manifest of works, such as `…/data/jsonl/works/manifest.json`."
-_WORK = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)
-_DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
-_MOST_WORDS = 100_000
 
 
 class _Meta(BaseModel):
@@ -111,13 +106,13 @@ def openalex_paper_id(work: str) -> str:
 
 
 def work_row(data: Mapping[str, Any]) -> RecordRow | str:
-    work = _work(data.get("id"))
+    work = work_id(as_text(data.get("id")))
     if not work:
         return "id is missing"
     if data.get("is_xpac") is True:
         return "belongs to the expansion pack (is_xpac)"
     title = as_text(data.get("title")) or as_text(data.get("display_name"))
-    abstract = abstract_text(data.get("abstract_inverted_index"))
+    abstract = abstract_from_index(data.get("abstract_inverted_index"))
     if not title.strip() or not abstract:
         return "title is missing" if not title.strip() else "abstract is missing"
     home = _object(data.get("primary_location"))
@@ -131,34 +126,23 @@ def work_row(data: Mapping[str, Any]) -> RecordRow | str:
         as_link(home.get("landing_page_url")) or as_link(data.get("doi")) or as_link(data.get("id")),
         as_count(data.get("cited_by_count")),
         _identifiers(data, work),
-        [openalex_paper_id(cited) for item in as_list(data.get("referenced_works")) if (cited := _work(item))] or None,
+        _references(data),
         _fields(data),
         data.get("is_retracted") is True,
     )
 
 
-def abstract_text(positions: Any) -> str:
-    """Return the abstract's words in the order of their positions; empty if there are none."""
-    placed = [
-        (place, word)
-        for word, places in (positions.items() if isinstance(positions, dict) else ())
-        for place in as_list(places)
-        if type(place) is int and 0 <= place < _MOST_WORDS
-    ]
-    return " ".join(word for _, word in sorted(placed))
+def _references(data: Mapping[str, Any]) -> list[str] | None:
+    cited = (work_id(as_text(item)) for item in as_list(data.get("referenced_works")))
+    return [openalex_paper_id(work) for work in cited if work] or None
 
 
 def merged_ids(lines: Iterable[str]) -> Iterator[str]:
     """Yield the ids of works that were merged into others, from CSV lines `merge_date,id,merge_into_id` of the legacy
     snapshot. Raises csv.Error."""
     for row in csv.DictReader(lines):
-        if work := _work(row.get("id")):
+        if work := work_id(as_text(row.get("id"))):
             yield openalex_paper_id(work)
-
-
-def _work(value: Any) -> str:
-    match = _WORK.fullmatch(as_text(value).strip())
-    return match[1].upper() if match else ""
 
 
 def _object(value: Any) -> Mapping[str, Any]:
@@ -190,23 +174,7 @@ def _identifiers(data: Mapping[str, Any], work: str) -> IdentifierRow:
     places = [_object(data.get("primary_location")), _object(data.get("best_oa_location"))]
     places += [_object(item) for item in as_list(data.get("locations"))]
     addresses = (as_link(place.get(name)) for place in places for name in ("landing_page_url", "pdf_url"))
-    identifiers = [identifiers_in(address) for address in dict.fromkeys(addresses) if address]
     ids = _object(data.get("ids"))
-    pmc = _number(ids.get("pmcid"))
-    known = with_arxiv(
-        Identifiers(
-            doi=doi(as_text(data.get("doi"))),
-            arxiv=next((item.arxiv for item in identifiers if item.arxiv), ""),
-            openalex=work,
-            pubmed=_number(ids.get("pmid")),
-            pmc=f"PMC{pmc}" if pmc else next((item.pmc for item in identifiers if item.pmc), ""),
-            acl=next((item.acl for item in identifiers if item.acl), ""),
-            openreview=next((item.openreview for item in identifiers if item.openreview), ""),
-        )
-    )
+    pmid, pmcid = as_text(ids.get("pmid")), as_text(ids.get("pmcid"))
+    known = work_identifiers(work, as_text(data.get("doi")), pmid, pmcid, filter(None, dict.fromkeys(addresses)))
     return IdentifierRow(**known.model_dump())
-
-
-def _number(value: Any) -> str:
-    match = _DIGITS.fullmatch(as_text(value).rstrip("/").rsplit("/", 1)[-1])
-    return match[1] if match else ""

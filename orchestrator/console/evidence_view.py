@@ -89,7 +89,7 @@ class _ClaimNumbering:
             quotes=tuple(item._replace(anchor=f"quote-{number}-{place}") for place, item in enumerate(quoted, 1)),
             labels=labels,
             unnamed=tuple(item for item in labels if item not in {label for _, label in words}),
-            warning=_warning(point),
+            warning=citation_wording.warning(point) or citation_wording.missing_numbers(point),
         )
         self.claims.append(claim)
         return claim
@@ -165,14 +165,6 @@ def _quotes_of(citation: Citation) -> Iterable[QuotedWords]:
         state = citation_wording.further_state(item)
         words = f"with the quotes above, {support}" if support and last else ""
         yield first._replace(words=item.quote, state=state, support=words)
-
-
-def _warning(point: Point) -> str:
-    if point.downgraded:
-        return "Unverified: none of its quotes could be verified in the sources."
-    if citation_wording.not_borne_out(point):
-        return "Not borne out: none of the checked quotes supports it."
-    return citation_wording.missing_numbers(point)
 
 
 def _source(reference: Reference, claims: Iterable[NumberedClaim]) -> SourceView:

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from uuid import UUID
 
-from assayer.errors import AssayerError, said_by
+from assayer.errors import AssayerError, error_text
 from orchestrator.execution.ports import LeaseStore
 
 _LOG = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class LeaseRenewal:
             async with asyncio.timeout(self._period / 2):
                 held = await self._leases.renew(list(tokens))
         except (AssayerError, TimeoutError) as error:
-            _LOG.warning("%d lease(s) could not be renewed: %s", len(tokens), said_by(error))
+            _LOG.warning("%d lease(s) could not be renewed: %s", len(tokens), error_text(error))
             return False
         for token in (tokens & self._tokens) - held:
             self._tokens.discard(token)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
-from assayer.errors import AssayerError, Defect, StorageError, said_by
+from assayer.errors import AssayerError, Defect, StorageError, error_text
 from assayer.models import EvaluationId
 from assayer.run.context_variables import log_context
 from orchestrator.execution.free_places import pause_after_failures, slots_to_ask_for
@@ -148,7 +148,7 @@ class Worker:
                 failures = 0
             except (AssayerError, TimeoutError) as error:
                 failures += 1
-                _LOG.warning("no jobs could be leased: %s", said_by(error))
+                _LOG.warning("no jobs could be leased: %s", error_text(error))
             if failures:
                 pause, until = pause_after_failures(failures, self.settings.longest_pause_seconds), self._draining
             else:
@@ -194,7 +194,7 @@ class Worker:
                 )
         except (AssayerError, TimeoutError) as error:
             _LOG.warning(
-                "job %s could not be returned to the queue; its lease will expire: %s", lease.job, said_by(error)
+                "job %s could not be returned to the queue; its lease will expire: %s", lease.job, error_text(error)
             )
 
     def _on_lease_lost(self, token: UUID) -> None:
@@ -308,4 +308,4 @@ class Worker:
                     await self.events.append(job.lease.job, "progress", changes, job.lease.token)
             except (AssayerError, TimeoutError) as error:
                 job.progress.mark_unsaved()
-                _LOG.warning("the progress of job %s could not be written: %s", job.lease.job, said_by(error))
+                _LOG.warning("the progress of job %s could not be written: %s", job.lease.job, error_text(error))

@@ -84,7 +84,7 @@ def _call_span(row: LedgerRow) -> Span:
     if record.cached:
         return Span(name=record.task, kind="call", start=row.at, end=row.at, outcome="cached", detail=record.model)
     start = row.at - dt.timedelta(seconds=record.latency_seconds)
-    outcome: SpanOutcome = "failed" if row.outcome == "failed" else "succeeded"
+    outcome: SpanOutcome = "succeeded" if row.outcome == "answered" else "failed"
     return Span(
         name=record.task, kind="call", start=start, end=row.at, outcome=outcome, detail=_call_detail(record, row.error)
     )

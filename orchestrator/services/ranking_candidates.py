@@ -12,7 +12,7 @@ from assayer.blinding.blind import RULES
 from assayer.models import Absent, Idea, Report
 from assayer.models.sender_references import own_reference
 from assayer.ranking.comparison import sanitised_comparison
-from assayer.ranking.known_comparisons import HandedInComparison, Judging, of_these_words, other_words
+from assayer.ranking.known_comparisons import HandedInComparison, Judging, explain_refused, split_comparisons
 from assayer.reports.scores import score_of
 from assayer_client import rankings as wire
 from assayer_client.comparisons import Comparison
@@ -168,10 +168,10 @@ async def _known_comparisons(
     comparisons = [comparison.without_names() for comparison in body.comparisons]
     if body.earlier is not None:
         comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.earlier, "ranking"))
-    known = of_these_words(comparisons, ideas.keys(), judging)
+    known = split_comparisons(comparisons, ideas.keys(), judging)
     pointer = "/comparisons" if body.comparisons else "/earlier"
     if known.refused:
-        detail = f"{other_words(known.refused, judging)} Omit them, or change `blind` if that is the reason."
+        detail = f"{explain_refused(known.refused, judging)} Omit them, or change `blind` if that is the reason."
         raise HttpProblem.invalid(detail, pointer)
     if comparisons and not known.usable:
         raise HttpProblem.invalid(

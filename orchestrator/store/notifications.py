@@ -16,7 +16,7 @@ from typing import Any, Literal, Self, TypeAlias
 import asyncpg
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
-from assayer.errors import StorageError, said_by
+from assayer.errors import StorageError, error_text
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.database_errors import DRIVER_ERRORS
 
@@ -149,7 +149,7 @@ class NotificationListener:
             try:
                 await self._listen(connection)
             except _CONNECTION_ERRORS as error:
-                _LOG.warning("the connection for notifications was lost: %s", said_by(error))
+                _LOG.warning("the connection for notifications was lost: %s", error_text(error))
             finally:
                 connection.terminate()
 

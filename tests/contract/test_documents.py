@@ -227,6 +227,16 @@ async def test_jsonl_lines_are_parsed_and_rejected_independently(tmp_path: Path)
     assert "its fields are: 'score', 'Rating'" in messages["8"]
 
 
+async def test_undecodable_bytes_in_jsonl_file_reject_only_their_line(tmp_path: Path) -> None:
+    line = f'{{"text": "Größe und Höhe: {LONG}"}}\n'.encode()
+    path = write(tmp_path / "ideas.jsonl", line + line.replace("ö".encode(), b"\xff", 1))
+    ideas, (rejected,) = await read_ideas([path])
+    assert [idea.source for idea in ideas] == [f"{path}:1"]
+    assert rejected.message.startswith(
+        f"{path}:2 contains the byte 0xFF after 12 characters, which is invalid in UTF-8"
+    )
+
+
 async def test_json_parts_are_sorted_into_proposal_order(tmp_path: Path) -> None:
     record = {
         "Experiment Design": ["Count the corals", "Weigh the tiles"],

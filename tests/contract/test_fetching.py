@@ -125,7 +125,7 @@ async def test_hostile_response_raises_typed_failure_and_writes_nothing(
     world: OutsideWorld, downloader: Downloader, tmp_path: Path, path: str, error: type[FullTextError], says: str
 ) -> None:
     target = tmp_path / "paper.pdf"
-    limits = HASTY if path == "silent" else IMPATIENT if "per second" in says else LIMITS
+    limits = {"silent": HASTY, "stalled": IMPATIENT, "dripping": IMPATIENT, "bursting": IMPATIENT}.get(path, LIMITS)
     with pytest.raises(error, match=says) as failure:
         await downloader.to_file(world.url(f"hostile/{path}"), target, {"pdf"}, limits)
     assert type(failure.value) is error

@@ -131,6 +131,13 @@ async def test_parsed_paper_is_returned_and_its_parser_listed(archive: FullTextA
     assert await archive.paper(HASH, "grobid-0.9.2-1") is None
 
 
+async def test_latest_tei_is_the_one_with_the_highest_version_number(archive: FullTextArchive) -> None:
+    assert await archive.newest_tei(HASH) is None
+    for version in ("0.10.0", "0.9.1"):
+        await archive.add_tei(HASH, f"grobid-{version}", version.encode())
+    assert await archive.newest_tei(HASH) == b"0.10.0"
+
+
 async def test_damaged_parse_result_counts_as_missing(archive: FullTextArchive, storage: FileStorage) -> None:
     await archive.add_paper(HASH, "p", PAPER)
     await storage.write(f"readings/{HASH[:2]}/{HASH}/p.json.gz", b"\x1f\x8b broken")

@@ -287,6 +287,12 @@ async def test_new_grobid_version_parses_stored_papers_again(bench: Bench) -> No
     assert sorted(file.name for file in folder.iterdir()) == [
         "grobid-0.10.0-3.json.gz", "grobid-0.10.0.tei.xml.gz", "grobid-0.9.1-3.json.gz", "grobid-0.9.1.tei.xml.gz",
     ]  # fmt: skip
+    (folder / "grobid-0.9.1-3.json.gz").write_bytes(b"")
+    for name in GROBIDS:
+        bench.world.configure(name, dead=True)
+    async with bench.open() as service:
+        (text,) = texts(await service.for_run(a_run()).get([paper], OPEN))
+    assert text.parser == "grobid"
 
 
 async def test_download_of_a_different_paper_is_rejected(bench: Bench) -> None:

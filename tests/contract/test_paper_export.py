@@ -158,7 +158,7 @@ async def test_conversion_of_the_same_tei_is_deterministic() -> None:
 
 def test_paper_text_is_escaped_in_markdown() -> None:
     hostile = "Look &lt;img src=x onerror=alert(1)&gt; ![a](http://tracker.example/p.png) [b]: http://tracker.example"
-    made = convert(tei_document(f"<div><head>A &lt;b&gt;</head><p>{hostile}</p></div>"), "markdown")
+    made = convert(tei_document(f"<div><head>A &lt;b&gt;</head><p>{hostile}</p></div>"), "markdown", "The TEI")
     assert "<img" not in made
     assert "<b>" not in made
     assert "](" not in made
@@ -166,7 +166,7 @@ def test_paper_text_is_escaped_in_markdown() -> None:
 
 
 def oracle(text: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(convert(text, "json"))
+    found: dict[str, Any] = json.loads(convert(text, "json", "The TEI"))
     return found
 
 

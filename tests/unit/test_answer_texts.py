@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from assayer.citing.answer_texts import REDACTED, Given, TextRole, text_fields
+from assayer.citing.answer_texts import REDACTED, QuestionTexts, TextRole, text_fields
 from assayer.llm import Task
 from assayer.methods.innoeval.schemas import Judgement, ReviewClaim
 from assayer.methods.scholareval import tasks as scholareval
@@ -225,6 +225,6 @@ def test_citations_inside_quotes_are_allowed() -> None:
 
 
 def test_allowed_labels_are_taken_from_the_question() -> None:
-    assert Given(REVIEWING).labels == {NOTE.label}
-    assert Given(PAIR).labels == set()
+    assert QuestionTexts(REVIEWING).labels == {NOTE.label}
+    assert QuestionTexts(PAIR).labels == set()
     assert COMPARISON.complaints(PAIR, simulated_answer(comparison_task(len(RESPECTS)), PAIR, 1)) == []

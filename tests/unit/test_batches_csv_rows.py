@@ -68,6 +68,16 @@ def test_invalid_utf_8_byte_rejects_only_its_row() -> None:
     )
 
 
+def test_lone_surrogate_in_utf_16_table_rejects_only_its_row() -> None:
+    table = as_csv(["title", "text"], [["Größe", WORDS], ["Re\ud800f", words(2)], ["Höhe", words(3)]])
+    intake = read(b"\xff\xfe" + table.encode("utf-16-le", "surrogatepass"))
+    assert titles(intake) == ["Größe", "Höhe"]
+    assert only_rejection(intake).detail == (
+        "row 2 (line 3), column title, contains the bytes 0x00 0xD8 after 2 characters, which are invalid in UTF-16, "
+        "the encoding of the file. Save the file as UTF-8."
+    )
+
+
 def test_row_with_binary_character_is_rejected_and_others_are_kept() -> None:
     intake = read(as_csv(["title", "text"], [["A", f"{WORDS}\0"], ["B", words(2)]]).encode())
     assert titles(intake) == ["B"]

@@ -128,7 +128,15 @@ def test_allowed_networks_and_ports_are_parsed_from_comma_separated_lists() -> N
         FetchingSettings(allow=("10.1.2.3/16",))
 
 
+@pytest.mark.parametrize("text", ["file:///etc/passwd", "javascript:alert(1)", "/a/b"])
+def test_loggable_url_shows_url_without_host(text: str) -> None:
+    assert loggable_url(text) == text
+
+
 def test_loggable_url_omits_secrets() -> None:
     assert loggable_url("https://me:pw@example.org/a?key=1#x") == "https://example.org/a"
+    assert loggable_url("https:/me:pw@example.org/a?key=1") == "https:///example.org/a"
+    assert loggable_url("mailto:me@example.org") == "mailto:example.org"
+    assert loggable_url("https:me:p@w:1@example.org/a?key=1") == "https:///example.org/a"
     assert loggable_url("https://[") == "an invalid URL"
     assert len(loggable_url("https://example.org/" + "a" * 900)) < 210

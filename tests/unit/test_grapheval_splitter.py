@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.citing.quotes import stands_in
+from assayer.citing.quotes import occurs_in
 from assayer.methods.grapheval.viewpoints.splitter import refers_back, split_viewpoints
 from tests.corpus_papers import REAL_PAPERS
 
@@ -91,6 +91,6 @@ def test_viewpoints_of_real_abstracts_use_words_of_the_abstract() -> None:
         abstracts = [json.loads(line)["abstract"] for line in lines][:60]
     found = [(abstract, viewpoint) for abstract in abstracts for viewpoint in split_viewpoints(abstract, 64)]
     assert len(found) >= 5 * len(abstracts)
-    lost = [item.words for abstract, item in found if len(item.words) >= 20 and not stands_in(item.words, abstract)]
+    lost = [item.words for abstract, item in found if len(item.words) >= 20 and not occurs_in(item.words, abstract)]
     assert len(lost) <= 0.01 * len(found), lost[:3]
     assert sum(not item.self_contained for _, item in found) <= 0.05 * len(found)

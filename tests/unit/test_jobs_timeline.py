@@ -1,5 +1,7 @@
 """When a job did what, from its events and the ledger."""
 
+import pytest
+
 from assayer_client.reports import Timeline
 from orchestrator.jobs.timeline import timeline_of
 from tests.unit.job_timelines import job_between, job_events, ledger_row, stage_progress, time_at
@@ -71,8 +73,9 @@ def test_llm_requests_outside_job_period_are_excluded() -> None:
     assert [item[2:4] for item in _told(timeline) if item[0] == "call"] == [(2, 3)]
 
 
-def test_cached_answer_takes_no_time_and_failed_request_states_reason() -> None:
-    rows = [ledger_row(3, 9, cached=True), ledger_row(5, 1, outcome="failed", error="no valid answer")]
+@pytest.mark.parametrize("outcome", ["failed", "cancelled"])
+def test_cached_answer_takes_no_time_and_failed_request_states_reason(outcome: str) -> None:
+    rows = [ledger_row(3, 9, cached=True), ledger_row(5, 1, outcome=outcome, error="no valid answer")]
     timeline = timeline_of(job_between("running", 1, None), job_events((1, "started", {})), rows, time_at(7))
     calls = [(item[2], item[3], item[4]) for item in _told(timeline) if item[0] == "call"]
     assert calls == [(3, 3, "cached"), (4, 5, "failed")]

@@ -61,7 +61,7 @@ def test_idea_without_id_gets_a_stable_id(tmp_path: Path) -> None:
         ("{", "ideas.jsonl:1 is not JSON."),
         ("[1]", "ideas.jsonl:1 is not a JSON object."),
         ({"title": "Maps"}, "ideas.jsonl:1 has no text"),
-        ({"text": "word " * 120_000}, "characters; the maximum for an idea is 400,000"),
+        ({"text": "word " * 120_000}, "characters; an idea can have at most 400,000"),
         ({"text": TEXT, "date": "last May"}, "'last May' is not a date"),
         ({"text": TEXT, "date": "2020-13-01"}, "'2020-13-01' is not a date"),
         ({"text": TEXT, "label": ["a", "b"]}, "label is neither a text nor a number"),

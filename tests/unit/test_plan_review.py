@@ -121,6 +121,17 @@ async def test_comparator_papers_are_numbered_after_existing_references() -> Non
     assert report.summary == alone.summary
 
 
+def test_page_and_markdown_state_why_comparator_papers_are_absent() -> None:
+    report = full_report()
+    assert isinstance(report.plan_review, PlanReview)
+    absent = Absent(reason="the corpus could not be searched.")
+    comparator = report.plan_review.comparators[0].model_copy(update={"papers": absent})
+    review = report.plan_review.model_copy(update={"comparators": (comparator,)})
+    report = report.model_copy(update={"plan_review": review})
+    for text in (Document(as_html(report)).text, as_markdown(report)):
+        assert "Papers: the corpus could not be searched." in text
+
+
 def test_page_and_markdown_show_the_plan_review_and_its_origin() -> None:
     for text in (Document(as_html(full_report())).text, as_markdown(full_report())):
         for words in (

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from assayer.errors import ConfigurationError
+from assayer.errors import ConfigurationError, RequestRefused
 from assayer.run.concurrency import gather_pair
 from tests.tiny_companion import companion_tokenizer
 from workers.llm.chat_completion import ChatMessage, ChatRequest, Requester
-from workers.llm.errors import PermanentLlmFailure
 from workers.policy_training.policy_conversation import PolicyConversation, PolicyTemplate, WrittenTokens
 from workers.policy_training.policy_transport import GenerationWaves, PolicyTransport
 
@@ -112,6 +111,7 @@ async def test_transport_returns_generated_text_and_keeps_its_tokens() -> None:
 
 async def test_overlong_prompt_is_rejected_before_generation() -> None:
     transport = PolicyTransport(TEMPLATE, GenerationWaves(lambda _: [], ["a"], 1), most_prompt_tokens=6)
-    with pytest.raises(PermanentLlmFailure, match="tokens, more than the permitted 6"):
+    with pytest.raises(RequestRefused, match="tokens, more than the permitted 6") as refused:
         await transport.complete(_request(), Requester("a"))
+    assert refused.value.context_tokens is None
     assert transport.calls_of("a") == ()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assayer.citing.quotes import stands_in
+from assayer.citing.quotes import occurs_in
 from tests.unit.quotes_cases import NOT_FOUND, STANDING
 
 _WORD = st.one_of(
@@ -23,12 +23,12 @@ _CASES: list[Callable[[str], str]] = [str, str.upper, str.title, str.casefold]
 
 @pytest.mark.parametrize(("quote", "source"), NOT_FOUND)
 def test_quote_with_changed_meaning_is_not_found(quote: str, source: str) -> None:
-    assert not stands_in(quote, source)
+    assert not occurs_in(quote, source)
 
 
 @pytest.mark.parametrize(("quote", "source"), STANDING)
 def test_quote_in_another_spelling_is_found(quote: str, source: str) -> None:
-    assert stands_in(quote, source)
+    assert occurs_in(quote, source)
 
 
 @given(_TEXT, st.data())
@@ -36,7 +36,7 @@ def test_any_run_of_words_is_found_in_its_source(words: list[str], data: st.Data
     start = data.draw(st.integers(0, len(words) - 8))
     run = words[start : data.draw(st.integers(start + 8, len(words)))]
     quote = data.draw(st.sampled_from(_CASES))(data.draw(_SPACE).join(run))
-    assert stands_in(data.draw(_OUTER) + quote + data.draw(_OUTER), " ".join(words))
+    assert occurs_in(data.draw(_OUTER) + quote + data.draw(_OUTER), " ".join(words))
 
 
 @given(st.lists(_PLAIN, min_size=12, max_size=60), st.integers(0, 9999), st.data())
@@ -44,7 +44,7 @@ def test_quote_with_changed_number_is_not_found(words: list[str], number: int, d
     place = data.draw(st.integers(0, len(words)))
     other = data.draw(st.integers(0, 9999).filter(lambda item: item != number))
     quote = [*words[:place], str(other), *words[place:]]
-    assert not stands_in(" ".join(quote), " ".join([*words[:place], str(number), *words[place:]]))
+    assert not occurs_in(" ".join(quote), " ".join([*words[:place], str(number), *words[place:]]))
 
 
 @given(st.lists(_PLAIN, min_size=8, max_size=60), st.sampled_from(["not", "no", "never", "without"]), st.data())
@@ -53,8 +53,8 @@ def test_quote_with_inserted_or_removed_negation_is_not_found(
 ) -> None:
     place = data.draw(st.integers(1, len(words) - 1))
     negated = [*words[:place], negation, *words[place:]]
-    assert not stands_in(" ".join(negated), " ".join(words))
-    assert not stands_in(" ".join(words), " ".join(negated))
+    assert not occurs_in(" ".join(negated), " ".join(words))
+    assert not occurs_in(" ".join(words), " ".join(negated))
 
 
 @given(st.lists(_PLAIN, min_size=8, max_size=60), _PLAIN, st.data())
@@ -62,9 +62,9 @@ def test_quote_with_changed_word_is_not_found(words: list[str], other: str, data
     place = data.draw(st.integers(0, len(words) - 1))
     assume(other[:2] != words[place][:2])
     changed = [*words[:place], other, *words[place + 1 :]]
-    assert not stands_in(" ".join(changed), " ".join(words))
+    assert not occurs_in(" ".join(changed), " ".join(words))
 
 
 @given(st.text(max_size=300), st.text(max_size=600))
 def test_comparing_arbitrary_texts_never_raises(quote: str, source: str) -> None:
-    assert stands_in(quote, source) in {True, False}
+    assert occurs_in(quote, source) in {True, False}

@@ -8,7 +8,7 @@ import pytest
 from assayer.errors import InputError
 from assayer.models import Absent, Citation, IdeaId, Label, Part, Point, Report, Summary
 from assayer.ranking.comparison import COMPARISON, PairQuestion
-from assayer.ranking.known_comparisons import Judging, other_words
+from assayer.ranking.known_comparisons import Judging, explain_refused
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.ranking.report_evidence import evidence_of, require_blind_evidence
@@ -78,7 +78,7 @@ async def test_comparisons_without_evidence_are_not_reused_in_ranking_with_evide
     with pytest.raises(InputError, match=r"12 judged without what reports found cannot be used"):
         comparisons_between(ideas, before, Judging(None, with_evidence=True), Path("known.jsonl"))
     with_it = [item.model_copy(update={"with_evidence": True}) for item in before]
-    assert "12 judged with what reports found" in other_words(with_it, Judging(None))
+    assert "12 judged with what reports found" in explain_refused(with_it, Judging(None))
 
 
 def test_report_folder_is_read_and_folder_without_reports_is_rejected(tmp_path: Path) -> None:

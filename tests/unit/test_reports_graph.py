@@ -66,6 +66,7 @@ async def test_graph_with_only_the_idea_is_described_but_not_drawn() -> None:
     evaluation, graph = await evaluated(backends_without_llm(corpus([], {})))
     assert graph_drawing(graph) is None
     for text in (as_html(evaluation.report), as_markdown(evaluation.report)):
+        assert "The graph contains only the idea." in text
         assert "the searches found no paper that the idea does not mention" in text
 
 

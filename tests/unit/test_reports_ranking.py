@@ -76,6 +76,11 @@ async def test_page_shows_every_idea_its_interval_the_cut_and_the_three_bands() 
     assert {link[1:] for link in page.links} <= set(page.ids)
 
 
+async def test_blind_ranking_whose_ideas_are_all_erased_is_shown_as_blind() -> None:
+    made = await _ranked()
+    assert RankingPage(made.ranking.model_copy(update={"blind": True, "ideas": ()}), ()).blindness == "judged blind"
+
+
 async def test_hostile_ideas_add_no_elements_to_html() -> None:
     harmless, hostile = await _ranked(), await _hostile()
     fair = Document(as_ranking_html(harmless.ranking, harmless.comparisons))

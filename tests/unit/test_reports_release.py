@@ -18,6 +18,7 @@ from assayer.models import (
     Summary,
     SupportOutcome,
 )
+from assayer.reports.brief import BRIEF_SIZES, brief_of
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
@@ -74,6 +75,15 @@ def test_panel_review_keeps_scores_when_corpus_fit_is_poor() -> None:
     report = released(covering(review_report(), corpus_fit=poor, field_covered="poor", llm_calls_lost=90), MINIMA)
     assert failed(report) == ["answered"]
     assert report.parts == review_report().parts
+
+
+def test_incomplete_panel_review_is_said_to_keep_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
+    report = released(covering(review_report(), llm_calls_lost=90), MINIMA)
+    show_summary(report)
+    brief = " ".join(line.text for line in brief_of(report, BRIEF_SIZES[-1]).warnings)
+    for text in (as_html(report), as_markdown(report), brief, capsys.readouterr().out):
+        assert "not ordered by its scores" in text
+        assert "no total" not in text
 
 
 def test_part_with_lowest_scored_share_determines_judged_minimum() -> None:
@@ -210,6 +220,6 @@ def test_incomplete_state_is_shown_first_in_pages_and_terminal(capsys: pytest.Ca
     show_summary(report)
     shown = capsys.readouterr().out
     assert shown.index(
-        "Incomplete, no total: Quotes found 30 %, at least 70 % is needed. 3 of 10 quotes."
+        "Incomplete, no total is given: Quotes found 30 %, at least 70 % is needed. 3 of 10 quotes."
     ) < shown.index("!")
     assert ("Release", "incomplete") in SummaryRow.of(report, [__file__]).figures  # type: ignore[list-item]

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assayer.literature.openalex_fields import abstract_from_index, work_id
 from assayer.models import Identifiers, Retraction, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.literature_apis.openalex import OpenAlex, OpenAlexWork, abstract_from_index, paper_of, work_id
+from workers.literature_apis.openalex import OpenAlex, OpenAlexWork, paper_of
 
 
 def work(number: int = 1, **fields: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from assayer.ideas.tables import TableIdeas, table_ideas
 from assayer.models import CitedWork, Document, Frozen, Idea, Identifiers, LeftOut
 from assayer.models.document import ReferencesReader
 from assayer.reference_lists.bibliography_files import read_bibliography
-from assayer.text.bounded_lines import BoundedLine, bounded_lines
+from assayer.text.bounded_lines import BoundedLine, bounded_lines, check_readable
 from assayer.text.decoding import decode_text, encoding_of
 from assayer.text.tex import looks_like_tex
 from workers.documents.document_ideas import KINDS, Bibliography, also_left_out, read_document_idea
@@ -170,19 +170,21 @@ class IdeaFileReader:
         """Read a JSON Lines file. Line numbers start at 1 and include blank lines, which are skipped."""
         outcome: Outcome = []
         file = io.BytesIO(_bytes(path, self._limits.jsonl_bytes))
-        with closing(bounded_lines(file, encoding_of(file, str(path)), self._limits.text_bytes, _uncounted)) as lines:
+        encoding = encoding_of(file, str(path))
+        with closing(bounded_lines(file, encoding, self._limits.text_bytes, _uncounted)) as lines:
             for number, line in enumerate(lines, 1):
                 if line.text.strip():
-                    outcome += self._line(line, f"{path}:{number}")
+                    outcome += self._line(line, f"{path}:{number}", encoding)
         if not outcome:
             raise InputError(f"{path} is empty.", "Put one JSON object on each line.")
         return outcome
 
-    def _line(self, line: BoundedLine, source: str) -> Outcome:
+    def _line(self, line: BoundedLine, source: str, encoding: str) -> Outcome:
         if not line.whole:
             megabytes = f"{self._limits.text_bytes / 1e6:g} MB"
             return [RejectedInput(source=source, message=f"{source} has more than {megabytes} on one line.")]
         try:
+            check_readable(line.text, encoding, source)
             records = records_in(decode_json(line.text, source))
         except InputError as error:
             return [_rejected(source, error)]

@@ -45,15 +45,18 @@ _NUMERIC_END = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)\.?")
 """Matches a host whose last label is a number, which some programs interpret as an IPv4 address (WHATWG URL, 3.5)."""
 _LONGEST = 2_048
 _SHOWN = 200
+_USER_IN_PATH = re.compile(r"(?<=[:/])[^/]*@")
 
 
 def loggable_url(url: URL | str) -> str:
     """Return the URL for errors and logs, without user, query and fragment, which can contain keys and signatures."""
     try:
-        bare = URL(url).with_user(None).with_query(None).with_fragment(None)
+        bare = URL(url).with_query(None).with_fragment(None)
+        text = str(bare if bare.host is None else bare.with_user(None))
     except (ValueError, TypeError):
         return "an invalid URL"
-    text = str(bare)
+    if bare.host is None:  # `https:/me:pw@host/` has a path only
+        text = _USER_IN_PATH.sub("", text)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from rapidfuzz import fuzz
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
 
 from assayer.errors import (
     AssayerError,
@@ -27,6 +28,9 @@ NO_DATED_COPY = "no free copy is known to date from before the cutoff"
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _BEGINNING = 6_000
 """Number of characters at the start of a document in which its title is expected."""
+_RETRY_ONCE_IF_LOST = AsyncRetrying(
+    retry=retry_if_exception_type(StoredCopyLost), stop=stop_after_attempt(2), reraise=True
+)
 
 
 class AcquisitionAttempt(NamedTuple):
@@ -107,14 +111,11 @@ class FullTextAcquisition:
         for location in locations:
             cached = False
             try:
-                pdf = await self._documents.get(location)
-                cached = pdf.cached
-                try:
-                    text = await self._documents.read(pdf.sha256, location.url, self._settings.work_seconds)
-                except StoredCopyLost:
-                    pdf = await self._documents.get(location)
-                    cached = pdf.cached
-                    text = await self._documents.read(pdf.sha256, location.url, self._settings.work_seconds)
+                async for attempt in _RETRY_ONCE_IF_LOST.copy():
+                    with attempt:
+                        pdf = await self._documents.get(location)
+                        cached = pdf.cached
+                        text = await self._documents.read(pdf.sha256, location.url, self._settings.work_seconds)
                 check_same_paper(paper, text, location.url)
             except FullTextError as error:
                 attempts.append(AcquisitionAttempt(location.source, cached, error))

@@ -4,6 +4,7 @@ address."""
 import gzip
 import hashlib
 import logging
+import re
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -112,9 +113,9 @@ class FullTextArchive:
         return _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
 
     async def newest_tei(self, sha256: str) -> bytes | None:
-        """Return the document's stored TEI of the GROBID version whose name sorts last; None if there is none."""
+        """Return the document's stored TEI of the latest GROBID version; None if there is none."""
         names = [name for name in await self._storage.names(_reading_folder(sha256)) if name.endswith(_TEI)]
-        return await self.tei(sha256, max(names).removesuffix(_TEI)) if names else None
+        return await self.tei(sha256, max(names, key=by_version).removesuffix(_TEI)) if names else None
 
     async def add_paper(self, sha256: str, name: str, paper: ParsedPaper) -> None:
         packed = gzip.compress(paper.model_dump_json().encode(), 6)
@@ -139,6 +140,11 @@ class FullTextArchive:
 
     async def _write(self, name: str, record: Frozen) -> None:
         await self._storage.write(name, record.model_dump_json().encode())
+
+
+def by_version(name: str) -> list[str | int]:
+    """Return the sorting key of a parser's name, in which numbers sort by value: version 0.9 before 0.10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
 def _hash(text: str) -> str:

@@ -16,7 +16,6 @@ TeiFormat = Literal["tei", "json", "markdown"]
 """Output format: unchanged TEI, or a format to which grobid-client-python converts it."""
 
 
-_ITS_NAME = "The TEI"
 _WORDS = {
     "too_much_text": "contains too much text",
     "time": "takes too long to read",
@@ -50,9 +49,10 @@ class TeiReader:
     ) -> Answer:
         async with self._slots:
             try:
-                return await parse_in_sandbox(parser, tei, self._limits, answer, **options)
+                # The name of the document is prefixed here, so that it does not appear in the list of processes.
+                return await parse_in_sandbox(parser, tei, self._limits, answer, source="", **options)
             except Refused as refused:
                 words = _WORDS.get(refused.cause, "crashes its parser, or needs too much memory")
-                message = source + refused.message.removeprefix(_ITS_NAME) if refused.message else f"{source} {words}."
+                message = source + refused.message if refused.message else f"{source} {words}."
                 cause = refused.cause if refused.cause in get_args(UnreadableCause) else "markup"
                 raise Unreadable(message, refused.hint, cast(UnreadableCause, cause)) from None

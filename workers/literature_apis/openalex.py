@@ -5,7 +5,6 @@ OpenAlex limits credits per day and key: looking up one work is free, a list cos
 and several are listed (at most 100 values per filter, 100 works per page, about 4 KB per URL)."""
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,7 +13,7 @@ from typing import ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from assayer.cutoff import papers_within
-from assayer.literature.paper_identity import doi, identifiers_in, with_arxiv
+from assayer.literature.openalex_fields import abstract_from_index, work_id, work_identifiers
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from workers.literature_apis.query_encoding import (
     ARXIV_PREFIX,
@@ -269,26 +268,6 @@ FIELDS = (
 )
 """Fields for `select`, which accepts root fields only."""
 
-_WORK_ID = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)
-_DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
-
-
-def work_id(text: str) -> str:
-    """Return the id, such as `W2741809807`, from an id or its URL; empty for any other text."""
-    match = _WORK_ID.fullmatch(text.strip())
-    return match[1].upper() if match else ""
-
-
-def abstract_from_index(positions: Mapping[str, list[int]]) -> str:
-    """Return the abstract's words in the order of their positions."""
-    placed = sorted((place, word) for word, places in positions.items() for place in places)
-    return " ".join(word for _, word in placed)
-
-
-def _number(url: str) -> str:
-    match = _DIGITS.fullmatch(url.rstrip("/").rsplit("/", 1)[-1])
-    return match[1] if match else ""
-
 
 def _day(text: str) -> dt.date | None:
     """Parse a date. OpenAlex writes 1 for an unknown month or day, so the last day of the possible period is
@@ -305,23 +284,8 @@ def _locations(work: OpenAlexWork) -> list[_Location]:
 
 def identifiers_of(work: OpenAlexWork) -> Identifiers:
     ids = work.ids or _Ids()
-    found = [
-        identifiers_in(address)
-        for place in _locations(work)
-        for address in distinct_links(place.landing_page_url, place.pdf_url)
-    ]
-    pmc = _number(ids.pmcid)
-    return with_arxiv(
-        Identifiers(
-            doi=doi(work.doi) if work.doi.isprintable() else "",
-            arxiv=next((item.arxiv for item in found if item.arxiv), ""),
-            openalex=work_id(work.id),
-            pubmed=_number(ids.pmid),
-            pmc=f"PMC{pmc}" if pmc else next((item.pmc for item in found if item.pmc), ""),
-            acl=next((item.acl for item in found if item.acl), ""),
-            openreview=next((item.openreview for item in found if item.openreview), ""),
-        )
-    )
+    addresses = distinct_links(*(url for place in _locations(work) for url in (place.landing_page_url, place.pdf_url)))
+    return work_identifiers(work_id(work.id), work.doi, ids.pmid, ids.pmcid, addresses)
 
 
 def pdf_urls_of(work: OpenAlexWork) -> tuple[str, ...]:
@@ -341,7 +305,7 @@ def paper_of(work: OpenAlexWork) -> Paper | None:
     return Paper(
         id=make_paper_id(SOURCE, identifiers.openalex),
         title=title,
-        abstract=clean_prose(abstract_from_index(work.abstract_inverted_index or {})),
+        abstract=clean_prose(abstract_from_index(work.abstract_inverted_index)),
         authors=tuple(name for name in names if name),
         publication_date=_day(work.publication_date),
         venue=one_line(home.source.display_name) if home and home.source else "",

@@ -36,10 +36,10 @@ def allowed_in_filter(doi: str) -> bool:
     return _FILTER_SAFE_DOI.fullmatch(doi) is not None
 
 
-def path_segment(doi: str) -> str:
-    """Encode a DOI as a single path segment, so that slashes, dot segments and question marks do not change the
-    target."""
-    return quote(doi, safe="")
+def path_segment(name: str, safe: str = "") -> str:
+    """Encode a DOI or another id as a single path segment, so that slashes, dot segments and question marks do not
+    change the target. Characters in `safe` are not encoded."""
+    return quote(name, safe)
 
 
 def url_batches(values: Sequence[str], most: int, longest: int) -> Iterator[Sequence[str]]:

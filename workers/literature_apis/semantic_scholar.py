@@ -9,14 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, TypeVar
-from urllib.parse import quote
 
 from pydantic import BaseModel
 
 from assayer.cutoff import papers_within, within
 from assayer.models import OPEN, Identifiers, Operation, Paper, Window
 from workers.literature_apis.capabilities import Snippet
-from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.query_encoding import path_segment, plain_query
 from workers.literature_apis.record_fields import clean_prose
 from workers.literature_apis.semantic_scholar_records import (
     FIELDS,
@@ -117,7 +116,7 @@ class SemanticScholar:
         while name and len(found) < limit and offset < _DEEPEST_REFERENCE:
             size = min(_REFERENCES_PAGE, _DEEPEST_REFERENCE - offset)
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(size)))
-            path = f"{_GRAPH}/paper/{_in_path(name)}/references"
+            path = f"{_GRAPH}/paper/{path_segment(name, ':')}/references"
             page = await self._get("references", path, params, ReferencePage, context)
             found += _papers(datum.paper for datum in page.data) if page else ()
             if page is None or page.next is None or page.next <= offset:
@@ -130,7 +129,7 @@ class SemanticScholar:
         name, found, offset = request_id(paper), list[Paper](), 0
         for _ in range(_MOST_CITING_PAGES if name else 0):
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(_REFERENCES_PAGE)))
-            path = f"{_GRAPH}/paper/{_in_path(name)}/citations"
+            path = f"{_GRAPH}/paper/{path_segment(name, ':')}/citations"
             page = await self._get("citations", path, params, CitingPage, context)
             found += _papers((datum.paper for datum in page.data), window) if page else ()
             if page is None or page.next is None or page.next <= offset or len(found) >= limit:
@@ -179,7 +178,7 @@ class SemanticScholar:
             return None
         params = (("limit", str(min(limit + len(names), _MOST_RECOMMENDED))), ("fields", FIELDS))
         if len(names) == 1:
-            path = f"{_RECOMMENDATIONS}/papers/forpaper/{_in_path(names[0])}"
+            path = f"{_RECOMMENDATIONS}/papers/forpaper/{path_segment(names[0], ':')}"
             for_one = await self._get("neighbours", path, (*params, ("from", "all-cs")), RecommendedPapers, context)
             if for_one is None or for_one.papers:
                 return for_one.papers if for_one else None
@@ -204,11 +203,6 @@ def _read_batch(response: SourceResponse, size: int) -> tuple[SemanticScholarPap
             "If it happens again, the API has changed.",
         )
     return records
-
-
-def _in_path(name: str) -> str:
-    """Encode an id as a single path segment, so that slashes in a DOI do not change the target."""
-    return quote(name, safe=":")
 
 
 def _date_params(window: Window) -> Params:

@@ -35,7 +35,7 @@ from workers.llm.chat_completion import (
     prompt_template,
 )
 from workers.llm.context_window import FittedQuestion
-from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, one_line, rejection_error
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, clipped_line, rejection_error
 from workers.llm.ledger import CallUsage
 from workers.llm.settings import LlmSettings
 from workers.llm.structured_output import ParsedAnswer, parse_answer
@@ -176,7 +176,7 @@ class Conversation(Generic[In, Out]):
         complaints = [_INVISIBLE] if value is None else self._task.complaints(self._question.data, value)
         if not complaints:
             return parsed._replace(value=value)
-        fault = Fault(kind="failed_check", detail=one_line("; ".join(complaints)))
+        fault = Fault(kind="failed_check", detail=clipped_line("; ".join(complaints)))
         return ParsedAnswer(None, fault, tuple(complaints))
 
     def _advised(self, parsed: ParsedAnswer[Out]) -> tuple[ParsedAnswer[Out], Out | None]:
@@ -186,7 +186,8 @@ class Conversation(Generic[In, Out]):
         advice = [] if value is None else list(self._task.advice(self._question.data, value))
         if not advice:
             return parsed, None
-        return ParsedAnswer(None, Fault(kind="failed_check", detail=one_line("; ".join(advice))), tuple(advice)), value
+        fault = Fault(kind="failed_check", detail=clipped_line("; ".join(advice)))
+        return ParsedAnswer(None, fault, tuple(advice)), value
 
     def _redacted(self, parsed: ParsedAnswer[Out]) -> RedactedAnswer | None:
         """Return the answer without its citations of unknown sources, for use if no attempt gives a better one; None if

@@ -15,7 +15,7 @@ _MOST_QUOTED = 300
 """Maximum characters of an endpoint's message in an error."""
 
 
-def one_line(text: str, limit: int = 200) -> str:
+def clipped_line(text: str, limit: int = 200) -> str:
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -116,7 +116,7 @@ class ErrorBody(NamedTuple):
 
     @property
     def quoted(self) -> str:
-        return one_line(self.message, _MOST_QUOTED) or "no reason given"
+        return clipped_line(self.message, _MOST_QUOTED) or "no reason given"
 
 
 class ReadTokens(NamedTuple):
@@ -173,14 +173,14 @@ def parse_error_body(body: object) -> ErrorBody:
         else:
             break
     if not isinstance(body, dict):
-        return ErrorBody(one_line(body, _MOST_KEPT) if isinstance(body, str) else "", "", "")
+        return ErrorBody(clipped_line(body, _MOST_KEPT) if isinstance(body, str) else "", "", "")
     message = body.get("message") or body.get("detail") or body.get("error_message") or ""
     codes = [str(body[name]) for name in ("code", "type", "status") if body.get(name)]
     size = body.get("n_ctx")
     with suppress(RecursionError):  # a message that is a deeply nested list
         text = " ".join(filter(None, (str(message), _provider_message(body))))
         return ErrorBody(
-            one_line(text, _MOST_KEPT),
+            clipped_line(text, _MOST_KEPT),
             " ".join(codes),
             str(body.get("param") or ""),
             size if isinstance(size, int) and size > 0 else None,
@@ -246,7 +246,7 @@ def failure_from_status(
     reason = _permanent_reason(status, body)
     if reason is not None:
         return PermanentLlmFailure(reason, status, body)
-    detail = one_line(f"HTTP {status} {body.message}".strip(), _MOST_QUOTED)
+    detail = clipped_line(f"HTTP {status} {body.message}".strip(), _MOST_QUOTED)
     return TransientLlmFailure(
         Fault(kind=_FAULTS.get(status, "server_error"), detail=detail), status in _OVERLOADED, retry_after
     )

@@ -120,7 +120,9 @@ class LlmGateway:
         model = task.model or self._settings.model_for(task.tier)
         if run.budget.max_usd is not None:
             self.require_prices(model)
-        for cuts_left in reversed(range(_MOST_CUTS)):
+        cuts_left = _MOST_CUTS
+        while True:
+            cuts_left -= 1
             question = fitted(task, data, self._windows.of(model), self._settings.max_answer_tokens)
             try:
                 answer = await self._shared(task, question, run, model)
@@ -131,7 +133,6 @@ class LlmGateway:
             else:
                 _journal_cut(question, run)
                 return answer
-        raise AssertionError("unreachable: the last round returns or raises")
 
     async def _shared(self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str) -> Answer[Out]:
         """Answer a question. If an identical request is in flight, wait for its answer instead of sending it again."""

@@ -4,13 +4,13 @@ import asyncio
 import logging
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.errors import AssayerError, said_by
+from assayer.errors import AssayerError, error_text
 from assayer.llm import Answer
-from assayer.models import CachedAnswer, CallRecord, Fault, LedgerRow
+from assayer.models import CachedAnswer, CallOutcome, CallRecord, Fault, LedgerRow
 from assayer.ports import Clock
 from assayer.run.run import Run
 from workers.llm.chat_completion import Requester, WaitedFor
@@ -143,13 +143,15 @@ class CallLedger:
     async def record_failed(
         self, run: Run, key: str, usage: CallUsage, error: AssayerError, claimant: str | None = None
     ) -> None:
-        await asyncio.shield(self._write(run, key, self._record(usage), claimant, error=said_by(error)))
+        record = self._record(usage)
+        await asyncio.shield(self._write(run, key, record, claimant, outcome="failed", error=error_text(error)))
 
     def record_abandoned(self, run: Run, key: str, usage: CallUsage, claimant: str | None) -> None:
         """Record a call whose caller is being cancelled, without waiting for the write. Batch answers stay in the book
         for the next identical call."""
         usage.forgo(list(usage.waited))
-        self._write(run, key, self._record(usage), claimant, error="The caller went away.")
+        error = "The call was cancelled before it was answered."
+        self._write(run, key, self._record(usage), claimant, outcome="cancelled", error=error)
 
     async def aclose(self) -> None:
         """Wait until all paid answers have been stored."""
@@ -167,10 +169,10 @@ class CallLedger:
         claimant: str | None = None,
         answer: CachedAnswer | None = None,
         instead_of: CachedAnswer | None = None,
+        outcome: CallOutcome = "answered",
         error: str = "",
     ) -> "asyncio.Task[None]":
         """Write one row, with its answer if there is one, in a separate task."""
-        outcome: Literal["answered", "failed"] = "failed" if error else "answered"
         row = LedgerRow(run_id=run.id, key=key, record=record, outcome=outcome, error=error, at=self._clock.now())
         _count(row)
         task = asyncio.get_running_loop().create_task(self._answers.record(row, answer, instead_of, claimant))
@@ -181,7 +183,7 @@ class CallLedger:
     def _written(self, task: "asyncio.Task[None]") -> None:
         self._writes.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _LOG.error("A row of the LLM ledger could not be written: %s", said_by(error))
+            _LOG.error("A row of the LLM ledger could not be written: %s", error_text(error))
 
 
 def _count(row: LedgerRow) -> None:

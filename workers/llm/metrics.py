@@ -4,7 +4,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 CALLS = Counter(
     "assayer_llm_calls_total",
-    "Calls by outcome: answered, cached (answered before), failed.",
+    "Calls by outcome: answered, cached (answered before), failed, cancelled (by the caller).",
     ["task", "model", "outcome"],
 )
 SECONDS = Histogram(

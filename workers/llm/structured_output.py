@@ -15,7 +15,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from assayer.models import Fault, FaultKind
 from workers.llm.chat_completion import Completion
-from workers.llm.errors import one_line
+from workers.llm.errors import clipped_line
 
 _HIDDEN: Any = SkipJsonSchema
 """Marker for fields that are omitted from a schema."""
@@ -178,7 +178,7 @@ class _Checked(NamedTuple, Generic[Out]):
 
 
 def _failed(kind: FaultKind, *errors: str) -> ParsedAnswer[Out]:
-    detail = one_line("; ".join(errors))
+    detail = clipped_line("; ".join(errors))
     shown = errors[:_SHOWN]
     if len(errors) > _SHOWN:
         shown = (*shown, f"… and {len(errors) - _SHOWN} more of the same kind.")
@@ -231,7 +231,7 @@ def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
     around = "" if found.bare else "there was text around the JSON object"
     if coerced:
         detail = "; ".join(filter(None, (*conversions, around)))
-        return ParsedAnswer(value, Fault(kind="coerced", detail=one_line(detail)))
+        return ParsedAnswer(value, Fault(kind="coerced", detail=clipped_line(detail)))
     return ParsedAnswer(value, Fault(kind="wrapped", detail=around) if around else None)
 
 

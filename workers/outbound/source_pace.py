@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-from assayer.errors import StorageError, said_by
+from assayer.errors import StorageError, error_text
 from workers.outbound.priority_gate import FixedSlots, Place, PriorityGate
 from workers.outbound.store import SharedState
 
@@ -204,4 +204,4 @@ class Pacer:
         try:
             await self._state.change(self._key, work)
         except StorageError as error:
-            _LOG.warning("the end of a request to %s could not be recorded: %s", self._key, said_by(error))
+            _LOG.warning("the end of a request to %s could not be recorded: %s", self._key, error_text(error))

@@ -5,9 +5,10 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from assayer.errors import RequestRefused
+from assayer.models import Fault
 from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Requester
 from workers.llm.dialect import Dialect
-from workers.llm.errors import ErrorBody, PermanentLlmFailure
 from workers.policy_training.policy_conversation import PolicyConversation, PolicyTemplate, WrittenTokens
 from workers.policy_training.trajectories import TrajectoryTokens
 
@@ -80,14 +81,14 @@ class PolicyTransport:
         return tuple(item.tokens() for item in self._calls.get(run, {}).values() if item.answered)
 
     async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
-        """Have the policy answer a request. Raises PermanentLlmFailure for a prompt that is too long."""
+        """Have the policy answer a request. Raises RequestRefused for a prompt that is too long; it names no context
+        window, so that the gateway does not cut the question."""
         call = self._call(request, requester.run)
         context = call.context
         if len(context) > self._most:
-            # The gateway must not learn a context window from this message, so it must not match its patterns.
             reason = f"a prompt has {len(context):,} tokens, more than the permitted {self._most:,}."
             self.too_long[requester.run] = reason
-            raise PermanentLlmFailure("too_long", 413, ErrorBody(reason, "", ""))
+            raise RequestRefused(reason, "", (Fault(kind="refused_request", detail=reason),))
         requester.sent(0.0)
         written = await self._waves.written(requester.run, context)
         kept = WrittenTokens(written.ids[: request.max_tokens], written.logprobs[: request.max_tokens])

@@ -12,6 +12,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from workers.sandbox.hidden_pdf_text import PdfHiding, hidden_characters
+from workers.sandbox.office_text import HIDDEN_LENGTH, MOST_HIDDEN
 from workers.sandbox.refusal import Refused
 from workers.sandbox.replacement_text import take_out_false_replacements
 
@@ -22,10 +23,6 @@ LINE_END = {0x0A, 0x0D}
 LINE_HYPHEN = {0x02, 0xFFFE}
 """Characters that pdfium inserts where it joins a word that was split at a line end."""
 SOFT_HYPHEN = 0xAD
-MOST_HIDDEN = 200
-"""Maximum number of hidden texts reported."""
-HIDDEN_LENGTH = 1_000
-"""Maximum characters of each reported hidden text."""
 LOOKING_SHARE = 0.6
 """Share of the CPU time after which pages are no longer rendered; hidden text is then found only by its properties in
 the file."""

@@ -13,13 +13,14 @@ from workers.full_texts.grobid_tei import read_tei
 from workers.sandbox.refusal import Refused
 
 
-def convert(tei: bytes, form: str) -> str:
-    """Convert TEI to the format `form`. Raises Unreadable, and Refused if the TEI is not UTF-8."""
-    root = read_tei(tei, "The TEI")
+def convert(tei: bytes, form: str, source: str) -> str:
+    """Convert TEI to the format `form`. `source` names the TEI in errors. Raises Unreadable, and Refused if it is not
+    UTF-8."""
+    root = read_tei(tei, source)
     try:
         return _FORMS[form](tei, root)
     except UnicodeDecodeError:
-        raise Refused("markup", "The TEI is not UTF-8.") from None
+        raise Refused("markup", f"{source} is not UTF-8.") from None
 
 
 def _as_it_is(tei: bytes, _: etree._Element) -> str:

@@ -49,5 +49,3 @@ ENVIRONMENT_ARGUMENTS = {
     "enumerate": "[", "itemize": "[", "description": "[", "tcolorbox": "[", "mdframed": "[", "alignat": "{",
     "adjustwidth": "{{", "spacing": "{", "tblr": "[{", "frame": "[[", "landscape": "",
 }  # fmt: skip
-RULES = ("rule", "hline", "cline")
-"""Final parts of the names of macros that draw lines in tables."""

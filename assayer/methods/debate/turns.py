@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from assayer.citing.quotes import find_quote, stands_in
+from assayer.citing.quotes import find_quote, occurs_in
 from assayer.methods.debate.composition import Seat
 from assayer.methods.debate.rounds import Ballot
 from assayer.methods.debate.schemas import (
@@ -93,7 +93,7 @@ def _checked(item: RewardItem, pairs: Iterable[_Quoting]) -> Iterator[DebateQuot
 def checked_quote(item: RewardItem, source: Literal["idea", "abstract"], words: str) -> DebateQuote:
     """Return the quote in the source's own wording, or marked as not found."""
     text = item.idea if source == "idea" else item.abstract
-    spans = next(find_quote(words, text), None) if stands_in(words, text) else None
+    spans = next(find_quote(words, text), None) if occurs_in(words, text) else None
     if spans is None:
         return DebateQuote(source=source, text=words.strip(), found=False)
     return DebateQuote(source=source, text=" … ".join(text[start:end] for start, end in spans), found=True)

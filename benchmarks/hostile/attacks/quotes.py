@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assayer.citing.evidence import Evidence, check_quote
-from assayer.citing.quotes import stands_in
+from assayer.citing.quotes import occurs_in
 from assayer.models import PaperId
 from benchmarks.hostile.attacks.misquotations import HONEST, HOSTILE, Maker, cases
 from benchmarks.measuring import command_line
@@ -70,7 +70,7 @@ def _tried(make: Maker, papers: list[tuple[str, str]], options: argparse.Namespa
     tried = by_words = verified = cut = foreign = 0
     for case in cases(make, papers, options.cases, random.Random(options.seed)):
         tried += 1
-        by_words += any(stands_in(case.quote, item) for item in (case.title, case.text))
+        by_words += any(occurs_in(case.quote, item) for item in (case.title, case.text))
         evidence = Evidence(label="P1", paper_id=PaperId("a"), title=case.title, year=None, text=case.text)
         quoted = check_quote(case.quote, evidence)
         if quoted is not None and quoted.state == "verified":

@@ -137,7 +137,7 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.citing.labels.segments": lambda text: _all(labels.segments(text, ())),
     "assayer.citing.labels.unknown_labels": lambda text: labels.unknown_labels(text.split(), (), "paper"),
     "assayer.citing.quotes.find_quote": lambda text: _all(quotes.find_quote(text[:300], text)),
-    "assayer.citing.quotes.stands_in": lambda text: quotes.stands_in(text[:300], text),
+    "assayer.citing.quotes.occurs_in": lambda text: quotes.occurs_in(text[:300], text),
     "assayer.citing.spelling.places": lambda text: _all(spelling.places(text[:300], text, 0)),
     "assayer.citing.whole_sentences.whole_sentences": lambda text: whole_sentences.whole_sentences(
         text, _all_spans(text)

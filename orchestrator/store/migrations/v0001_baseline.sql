@@ -608,7 +608,7 @@ CREATE TABLE ledger (
     attempts integer NOT NULL,
     faults jsonb NOT NULL,
     cached boolean NOT NULL,
-    outcome text NOT NULL CHECK (outcome IN ('answered', 'failed')),
+    outcome text NOT NULL CHECK (outcome IN ('answered', 'failed', 'cancelled')),
     error text NOT NULL,
     at timestamptz NOT NULL,
     written_at timestamptz NOT NULL DEFAULT clock_timestamp()

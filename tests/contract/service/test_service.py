@@ -102,11 +102,11 @@ async def test_a_cancelled_evaluation_sends_nothing_more_to_the_language_model(
         stopped = await world.caller.evaluation(id)
         report = await world.caller.report(id)
         calls = await world.service.database.fetch(
-            "SELECT error FROM ledger JOIN jobs USING (run_id) WHERE jobs.id = $1 AND outcome = 'failed'", id
+            "SELECT outcome FROM ledger JOIN jobs USING (run_id) WHERE jobs.id = $1 AND outcome <> 'answered'", id
         )
     assert simulator.stats().requests == sent
     assert (stopped["state"], report.status_code) == ("cancelled", 409)
-    assert {call["error"] for call in calls} == {"The caller went away."}
+    assert {call["outcome"] for call in calls} == {"cancelled"}
 
 
 async def test_a_pair_is_compared_in_both_orders(settings: Settings) -> None:

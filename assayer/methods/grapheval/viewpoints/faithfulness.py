@@ -10,7 +10,7 @@ from functools import cached_property
 
 import Stemmer
 
-from assayer.citing.quotes import stands_in
+from assayer.citing.quotes import occurs_in
 from assayer.methods.grapheval.graph.records import RefusedViewpoint, Viewpoint
 
 MOST_FOREIGN = 0.4
@@ -94,7 +94,7 @@ class IdeaWords:
 
     def has(self, words: str) -> bool:
         """Return whether these words occur consecutively in the idea."""
-        return stands_in(words, self._text)
+        return occurs_in(words, self._text)
 
     def _has_term(self, term: str) -> bool:
         """Return whether the idea has the term: as written, in the singular or plural, or as the initials of

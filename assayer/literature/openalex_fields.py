@@ -1,0 +1,51 @@
+"""Fields of OpenAlex works, which its API and its snapshots share."""
+
+import re
+from collections.abc import Iterable
+
+from assayer.literature.paper_identity import doi, identifiers_in, with_arxiv
+from assayer.models import Identifiers
+
+_WORK_ID = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)
+_DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
+
+
+def work_id(text: str) -> str:
+    """Return the id, such as `W2741809807`, from an id or its URL; empty for any other text."""
+    match = _WORK_ID.fullmatch(text.strip())
+    return match[1].upper() if match else ""
+
+
+def abstract_from_index(positions: object) -> str:
+    """Return the abstract's words in the order of their positions, from an inverted index; malformed entries are
+    ignored."""
+    placed = [
+        (place, word)
+        for word, places in (positions.items() if isinstance(positions, dict) else ())
+        for place in (places if isinstance(places, list) else ())
+        if type(place) is int
+    ]
+    return " ".join(word for _, word in sorted(placed))
+
+
+def work_identifiers(work: str, doi_text: str, pmid: str, pmcid: str, addresses: Iterable[str]) -> Identifiers:
+    """Return the identifiers of the work with this id. `pmid` and `pmcid` are numbers or URLs; `addresses` are those of
+    landing pages and PDFs."""
+    found = [identifiers_in(address) for address in addresses]
+    pmc = _number(pmcid)
+    return with_arxiv(
+        Identifiers(
+            doi=doi(doi_text) if doi_text.isprintable() else "",
+            arxiv=next((item.arxiv for item in found if item.arxiv), ""),
+            openalex=work,
+            pubmed=_number(pmid),
+            pmc=f"PMC{pmc}" if pmc else next((item.pmc for item in found if item.pmc), ""),
+            acl=next((item.acl for item in found if item.acl), ""),
+            openreview=next((item.openreview for item in found if item.openreview), ""),
+        )
+    )
+
+
+def _number(url: str) -> str:
+    match = _DIGITS.fullmatch(url.rstrip("/").rsplit("/", 1)[-1])
+    return match[1] if match else ""
