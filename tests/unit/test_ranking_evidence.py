@@ -75,10 +75,10 @@ async def test_comparisons_without_evidence_are_not_reused_in_ranking_with_evide
     llm = JudgeLlm(right)
     await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3), known=before, evidence={})
     assert llm.calls == 12
-    with pytest.raises(InputError, match=r"12 judged without what reports found cannot be used"):
+    with pytest.raises(InputError, match=r"12 judged without the findings of reports cannot be used"):
         comparisons_between(ideas, before, Judging(None, with_evidence=True), Path("known.jsonl"))
     with_it = [item.model_copy(update={"with_evidence": True}) for item in before]
-    assert "12 judged with what reports found" in explain_refused(with_it, Judging(None))
+    assert "12 judged with the findings of reports" in explain_refused(with_it, Judging(None))
 
 
 def test_report_folder_is_read_and_folder_without_reports_is_rejected(tmp_path: Path) -> None:
