@@ -158,7 +158,7 @@ async def test_sent_request_is_charged_despite_cancelled_caller() -> None:
             with pytest.raises(asyncio.CancelledError):
                 await asking
     (row,) = answers.ledger
-    assert (row.outcome, row.record.attempts) == ("failed", 1)
+    assert (row.outcome, row.record.attempts) == ("cancelled", 1)
     assert row.record.prompt_tokens == budget.spent_prompt_tokens > 50
     assert row.record.cost_usd == pytest.approx(budget.spent_usd)
     assert budget.spent_usd > 0
