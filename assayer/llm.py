@@ -6,7 +6,7 @@ that compares the answer with the question."""
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -28,6 +28,30 @@ _VERSIONED = re.compile(r"^(?P<name>[a-z_]+)\.v(?P<version>\d+)\.md$")
 
 def _no_complaint(data: Any, answer: Any) -> Sequence[str]:
     return ()
+
+
+class LabelledList(NamedTuple):
+    """List with one entry for each label, in order."""
+
+    label_field: str
+    """Field of an entry that holds its label."""
+    labels: Sequence[str]
+
+
+class AnswerBounds(NamedTuple):
+    """Bounds of an answer that follow from its question. A server that compiles schemas to grammars can enforce them,
+    so that small models, which often run on or invent labels, give valid answers. Keys are names of fields."""
+
+    entries: Mapping[str, int] = {}
+    """Maximum number of entries of a list."""
+    labels: Mapping[str, Sequence[str]] = {}
+    """Labels that a field, or every entry of a list, can hold."""
+    lists: Mapping[str, LabelledList] = {}
+    """Lists with one entry for each label."""
+
+
+def _unbounded(data: Any) -> AnswerBounds:
+    return AnswerBounds()
 
 
 class Cut(NamedTuple):
@@ -58,6 +82,9 @@ class Task(Generic[In, Out]):
     advice: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)
     """Advice on a valid answer. It is sent back to the model once; if no better answer arrives, the first answer is
     used."""
+    bounds: Callable[[In], AnswerBounds] = field(default=_unbounded)
+    """Bounds of the answer to a question, in addition to those of the schema. They are sent only if the settings ask
+    for bounded answers, and do not replace the check."""
     temperature: float | None = None
     """Sampling temperature; None uses the settings."""
     sample: int = 0

@@ -2,12 +2,16 @@
 
 from assayer.citing.labels import each_once
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion
-from assayer.llm import Cut, Task
+from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.prompts import Prompts
 
 
 def _check(question: SupportQuestion, answer: SupportAnswer) -> list[str]:
     return each_once([item.label for item in question.items], (verdict.label for verdict in answer.verdicts), "item")
+
+
+def _bound(question: SupportQuestion) -> AnswerBounds:
+    return AnswerBounds(lists={"verdicts": LabelledList("label", [item.label for item in question.items])})
 
 
 SUPPORT = Task[SupportQuestion, SupportAnswer](
@@ -17,5 +21,6 @@ SUPPORT = Task[SupportQuestion, SupportAnswer](
     SupportAnswer,
     max_tokens=3_000,
     check=_check,
+    bounds=_bound,
     cuts=(Cut("items", ""),),
 )

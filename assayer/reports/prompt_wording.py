@@ -5,6 +5,7 @@ QUESTIONS: dict[str, str] = {
     "review.look": "Which of the papers found are worth reading for the referees' points?",
     "review.reading": "What do these papers say to the referees' points?",
     "review.editor": "What do the points and the papers come to in one short review?",
+    "review.editor_brief": "What do the points and the papers come to in a very short review?",
     "review.editor_by_criteria": "What do the points and the papers come to, also by the call's own criteria?",
     "scholareval.methods": "Which methods does the proposal plan to use?",
     "scholareval.dimensions": "In which respects does the proposal claim to add something new?",

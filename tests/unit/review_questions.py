@@ -95,6 +95,7 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     ),
     (tasks.READING, READING),
     (tasks.EDITOR, EDITING),
+    (tasks.EDITOR_BRIEF, EDITING.model_copy(update={"words": 300})),
     (
         tasks.EDITOR_BY_CRITERIA,
         EDITING.model_copy(update={"criteria": (ShownCriterion(label="C1", text="Impact: Who would use it?"),)}),

@@ -71,6 +71,7 @@ EXEMPT = {
         "prior_work.first_author": TextRole.NAMED,
     },
     "review.editor": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
+    "review.editor_brief": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
     "review.editor_by_criteria": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
     "scholareval.methods": {"methods.queries": TextRole.QUERY},
     "scholareval.dimensions": {"dimensions.queries": TextRole.QUERY},

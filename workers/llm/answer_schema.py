@@ -4,11 +4,14 @@ The form that is sent uses only keywords that every server accepts: OpenAI's str
 the grammars of llama.cpp and vLLM (xgrammar). Validation in this program enforces the rest."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
+
+from assayer.llm import AnswerBounds
 
 _DROPPED = frozenset({"title", "default", "examples", "discriminator", "minLength", "maxLength", "uniqueItems"})
 """Schema keywords that strict mode rejects or that carry no information for a model."""
@@ -21,6 +24,8 @@ SENT_KEYWORDS = frozenset(
         "additionalProperties",
         "items",
         "maxItems",
+        "maxLength",
+        "prefixItems",
         "enum",
         "anyOf",
         "minimum",
@@ -29,7 +34,17 @@ SENT_KEYWORDS = frozenset(
         "$defs",
     }
 )
-"""Schema keywords that are sent. `$ref` and `$defs` are sent only for a type that contains itself."""
+"""Schema keywords that are sent. `$ref` and `$defs` are sent only for a type that contains itself, `maxLength` and
+`prefixItems` only in the schemas of bounded answers."""
+_STATED_WORDS = re.compile(r"(\d+) (?:consecutive )?words")
+_CHARS_A_WORD = 9
+"""Characters per word, with its space, in the limit of a text that is asked for in words."""
+_MOST_CHARS = 1_000
+"""Maximum characters of a text in a bounded answer whose description states no number of words."""
+_MOST_REPEATED = 2_000
+"""Maximum characters that llama.cpp's grammars can count. A longer text ends at the limit on tokens at the latest."""
+_MOST_ENTRIES = 20
+"""Maximum entries of a list in a bounded answer that has no maximum of its own."""
 
 
 class AnswerSchema(NamedTuple):
@@ -60,6 +75,46 @@ def sent_schema(text: str) -> AnswerSchema:
     return _written(sent)
 
 
+def bounded_schema(output: type[BaseModel], bounds: AnswerBounds) -> AnswerSchema:
+    """Return the schema that is sent for an answer, with a limit for every list and for all but long texts."""
+    schema = json.loads(sent_schema(answer_schema(output).text).text)
+    for node in (schema, *schema.get("$defs", {}).values()):
+        _bound(node, "", bounds)
+    return _written(schema)
+
+
+def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
+    """Limit the texts and lists of the field `name` and of all fields in it, in place."""
+    for option in node.get("anyOf", ()):
+        _bound(option, name, bounds)
+    for field, part in node.get("properties", {}).items():
+        _bound(part, field, bounds)
+    if node.get("type") == "array":
+        _bound(node["items"], name, bounds)
+        most = min(bounds.entries.get(name, _MOST_ENTRIES), node.get("maxItems", _MOST_ENTRIES))
+        node["maxItems"] = most if bounds.labels.get(name, [""]) else 0
+        if name in bounds.lists:
+            _bind_entries(node, *bounds.lists[name])
+    elif node.get("type") == "string" and "enum" not in node:
+        if labels := bounds.labels.get(name):
+            node["enum"] = list(labels)
+        else:
+            words = map(int, _STATED_WORDS.findall(node.get("description", "")))
+            most = _CHARS_A_WORD * max(words, default=0) or _MOST_CHARS
+            if most <= _MOST_REPEATED:
+                node["maxLength"] = most
+
+
+def _bind_entries(node: dict[str, Any], label_field: str, labels: Sequence[str]) -> None:
+    """Give an array exactly one entry for each label, in order."""
+    entry = node["items"]
+    node["prefixItems"] = [
+        {**entry, "properties": {**entry["properties"], label_field: {"type": "string", "enum": [label]}}}
+        for label in labels
+    ]
+    del node["items"], node["maxItems"]
+
+
 def _sent(node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
     """Copy a schema without the keywords that some servers refuse, replacing references by their definitions. `inside`
     names the definitions that enclose the node; these are not copied into themselves."""
@@ -73,6 +128,8 @@ def _sent(node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple
         result["properties"] = {name: _sent(part, definitions, inside) for name, part in result["properties"].items()}
     if "items" in result:
         result["items"] = _sent(result["items"], definitions, inside)
+    if "prefixItems" in result:
+        result["prefixItems"] = [_sent(item, definitions, inside) for item in result["prefixItems"]]
     if "anyOf" in result:
         result["anyOf"] = [_sent(option, definitions, inside) for option in result["anyOf"]]
     return result

@@ -233,6 +233,8 @@ async def _shortlisted(
         journal.check_for_suspicion(paper)
     if not papers or most == 0:
         return named
+    if context.options.looked_at <= context.options.opened - context.options.side_opened:
+        return [*named, *papers[:most]]
     labelled = {f"P{number}": paper for number, paper in enumerate(papers, start=1)}
     shown = tuple(title_shown(label, paper) for label, paper in labelled.items())
     question = LookQuestion(opening=panel.opening, points=panel.searched, shown=shown, most=most)

@@ -1,10 +1,10 @@
-"""LLM tasks of the review, four in all: prompt file, answer schema, check. Only a language model can answer them."""
+"""LLM tasks of the review: prompt file, answer schema, check. Only a language model can answer them."""
 
 import re
 from collections.abc import Sequence
 
 from assayer.citing.labels import each_once, unknown_labels
-from assayer.llm import Cut, Task
+from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.methods.review.schemas import (
     EditedFinding,
     EditedReview,
@@ -92,8 +92,50 @@ def edited_words(review: EditedReview) -> int:
     return sum(len(text.split()) for text in texts)
 
 
+def _bound_referee(question: RefereeQuestion) -> AnswerBounds:
+    several = question.lens in ("expert", "whole")
+    most = {
+        "points": question.most,
+        "prior_work": question.most_named,
+        "novelty": 3 if several else 1,
+        "not_stated": 14 if question.lens == "first_reader" else 0,
+    }
+    return AnswerBounds(entries=most)
+
+
+def _bound_look(question: LookQuestion) -> AnswerBounds:
+    return AnswerBounds({"labels": question.most}, {"labels": [item.label for item in question.shown]})
+
+
+def _bound_reading(question: PassageQuestion) -> AnswerBounds:
+    papers = LabelledList("label", [item.label for item in question.evidence])
+    return AnswerBounds({}, {"point": [point.label for point in question.points]}, {"papers": papers})
+
+
+def _bound_editor(question: EditorQuestion) -> AnswerBounds:
+    labels = {
+        "labels": [*(point.label for point in question.points), *(item.label for item in question.novelty)],
+        "cites": [passage.label for passage in question.passages],
+        "named": [work.label for work in question.named],
+    }
+    lists = {"criteria": LabelledList("label", [item.label for item in question.criteria])} if question.criteria else {}
+    return AnswerBounds({}, labels, lists)
+
+
+def _bound_brief_editor(question: EditorQuestion) -> AnswerBounds:
+    most = {"strengths": 2, "major": 3, "further": 4, "closest": 2, "labels": 3}
+    return _bound_editor(question)._replace(entries=most)
+
+
 REFEREE = Task[RefereeQuestion, RefereeAnswer](
-    "review.referee", _PROMPTS, "referee.v4.md", RefereeAnswer, tier="strong", max_tokens=5_000, check=_check_referee
+    "review.referee",
+    _PROMPTS,
+    "referee.v4.md",
+    RefereeAnswer,
+    tier="strong",
+    max_tokens=5_000,
+    check=_check_referee,
+    bounds=_bound_referee,
 )
 LOOK = Task[LookQuestion, LookAnswer](
     "review.look",
@@ -102,6 +144,7 @@ LOOK = Task[LookQuestion, LookAnswer](
     LookAnswer,
     max_tokens=500,
     check=_check_look,
+    bounds=_bound_look,
     cuts=(Cut("shown", "title looked at"), Cut("points", "point shown with the titles")),
 )
 READING = Task[PassageQuestion, ReadingAnswer](
@@ -111,6 +154,7 @@ READING = Task[PassageQuestion, ReadingAnswer](
     ReadingAnswer,
     max_tokens=5_000,
     check=_check_reading,
+    bounds=_bound_reading,
     cuts=(Cut("evidence", "paper shown for the points"), Cut("points", "point shown with the papers")),
 )
 EDITOR = Task[EditorQuestion, EditedReview](
@@ -121,9 +165,24 @@ EDITOR = Task[EditorQuestion, EditedReview](
     tier="strong",
     max_tokens=7_000,
     check=_check_editor,
+    bounds=_bound_editor,
     advice=_advise_editor,
     cuts=(Cut("passages", "passage shown to the editor"), Cut("points", "point shown to the editor")),
 )
+EDITOR_BRIEF = Task[EditorQuestion, EditedReview](
+    "review.editor_brief",
+    _PROMPTS,
+    "editor_brief.v1.md",
+    EditedReview,
+    tier="strong",
+    max_tokens=3_000,
+    check=_check_editor,
+    advice=_advise_editor,
+    bounds=_bound_brief_editor,
+    cuts=EDITOR.cuts,
+)
+"""Task for the editor of a short review."""
+
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
@@ -132,9 +191,10 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     tier="strong",
     max_tokens=10_000,
     check=_check_criteria,
+    bounds=_bound_editor,
     advice=_advise_editor,
     cuts=EDITOR.cuts,
 )
 """Task for an editor who also answers the call's own criteria."""
 
-ALL = (REFEREE, LOOK, READING, EDITOR, EDITOR_BY_CRITERIA)
+ALL = (REFEREE, LOOK, READING, EDITOR, EDITOR_BRIEF, EDITOR_BY_CRITERIA)
