@@ -208,7 +208,7 @@ _WINDOWS = tuple(
         rf"context (?:length|window|size|limit)s?[^0-9.;]{{0,40}}{_TOKENS}",
         rf"(?:<=|less than|cannot exceed|allowed \(?|at most|up to|limit:?) {{0,2}}\(?{_TOKENS}",
         rf"\[\d+, ?{_TOKENS}\]",
-        rf"(?:limit|maximum)[^0-9.;]{{0,40}}{_TOKENS}",
+        rf"(?:limit|maximum)(?! exceeded by)[^0-9.;]{{0,40}}{_TOKENS}",
     )
 )
 """Patterns with which endpoints state their context window, the most reliable first."""

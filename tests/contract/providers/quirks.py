@@ -1,6 +1,7 @@
 """Quirks of providers, from their documents and from public reports of users."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -232,6 +233,70 @@ ANSWERED = (
     ),
     Answered("Gemma: no system role", _no_system, (2, 1)),
     Answered("Qwen: answers only in a stream", _stream_only, (2, 1)),
+    Answered(
+        "vLLM, validation: extra field",
+        _when(
+            lambda seen: "seed" in seen.body,
+            Reply(400, {"object": "error", "message": "[{'type': 'extra_forbidden', 'loc': ('body', 'seed')}]"}),
+        ),
+        (2, 1),
+        lacks=("seed",),
+        settings={"seed": 7},
+    ),
+    Answered(
+        "FastAPI: list of validation errors in detail",
+        _when(
+            lambda seen: "temperature" in seen.body,
+            Reply(422, {"detail": [{"loc": ["body", "temperature"], "msg": "extra fields not permitted"}]}),
+        ),
+        (2, 1),
+        lacks=("temperature",),
+    ),
+    Answered(
+        "Anthropic: temperature and top_p both refused for a thinking model",
+        _when(
+            lambda seen: seen.body.get("temperature", 1) != 1,
+            Reply(
+                400,
+                {
+                    "type": "error",
+                    "error": {
+                        "type": "invalid_request_error",
+                        "message": "`temperature` may only be set to 1 when thinking is enabled.",
+                    },
+                },
+            ),
+        ),
+        (2, 1),
+        lacks=("temperature",),
+    ),
+    Answered(
+        "Bedrock: range of max_tokens in words",
+        _most_tokens(
+            "The maximum tokens you requested exceeds the model limit of 4096. Try again with a lower value.", 4096
+        ),
+        (2, 1),
+    ),
+    Answered(
+        "Gemini: maxOutputTokens out of range",
+        lambda seen: (
+            Reply(
+                400,
+                [
+                    {
+                        "error": {
+                            "code": 400,
+                            "message": "Unable to submit request because it has a maxOutputTokens value of "
+                            f"{seen.most} but the supported range is from 1 (inclusive) to 4097 (exclusive).",
+                        }
+                    }
+                ],
+            )
+            if seen.most > 4096
+            else None
+        ),
+        (2, 1),
+    ),
     # Addresses
     Answered(
         "Azure: api-version in the base URL, key in a header of its own",
@@ -257,6 +322,42 @@ ANSWERED = (
         lambda seen: said(
             [{"type": "thinking", "thinking": [{"type": "text", "text": _THOUGHT}]}, {"type": "text", "text": GOOD}]
         ),
+    ),
+    Answered("BOM before the answer", lambda seen: said(f"\ufeff{GOOD}")),
+    Answered("code fence, then prose with braces", lambda seen: said(f"```json\n{GOOD}\n```\nI hope {{this}} helps!")),
+    Answered(
+        "Qwen, Hermes: tool call as text",
+        lambda seen: said(f'<tool_call>\n{{"name": "weighing", "arguments": {GOOD}}}\n</tool_call>'),
+    ),
+    Answered(
+        "tool call with an object for arguments",
+        lambda seen: said(
+            None, "tool_calls", tool_calls=[{"function": {"name": "json", "arguments": json.loads(GOOD)}}]
+        ),
+    ),
+    Answered("template's end mark left in the answer", lambda seen: said(f"{GOOD}<|im_end|>")),
+    Answered("choices in capitals", lambda seen: said(GOOD.replace('"for"', '"FOR"').replace("against", "Against"))),
+    Answered("numbers as strings", lambda seen: said(re.sub(r": ?(\d+)", r': "\1"', GOOD))),
+    Answered("trailing commas", lambda seen: said(GOOD.replace("}]", "},]"))),
+    Answered("older API: whole answer in `reasoning`", lambda seen: said("", reasoning=GOOD)),
+    Answered(
+        "content parts without a type, empty ones among them",
+        lambda seen: said([{"text": ""}, {"type": "output_text", "text": GOOD}]),
+    ),
+    Answered(
+        "empty content at the length limit, then an answer",
+        lambda seen: said("", "length") if seen.number == 1 else None,
+        (2, 1),
+    ),
+    Answered(
+        "NaN for a number, then an answer",
+        lambda seen: said(re.sub(r"\d+", "NaN", GOOD, count=0)) if seen.number == 1 else None,
+        (2, 1),
+    ),
+    Answered(
+        "a key twice in one object, then an answer",
+        lambda seen: said(GOOD[:-1] + ',"remark":"Another."}') if seen.number == 1 else None,
+        (2, 1),
     ),
     Answered("vLLM: whole answer in reasoning_content", lambda seen: said(None, reasoning_content=GOOD)),
     Answered(
@@ -305,6 +406,22 @@ REFUSED = (
         error(400, "Input is too long for requested model."),
         "longer than model 'm' takes.*Input is too long for requested model",
         concerns_one=True,
+    ),
+    Refused(
+        "Gemini: prompt blocked, inside a 200",
+        Reply(200, {"error": {"code": 400, "message": "The prompt was blocked: content_filter"}}),
+        "content filter refused.*prompt was blocked",
+        concerns_one=True,
+    ),
+    Refused(
+        "OpenAI: quota, with the status of a rate limit",
+        error(429, "You exceeded your current quota", code="insufficient_quota"),
+        "no quota.*exceeded your current quota",
+    ),
+    Refused(
+        "proxy: error as a bare string inside a 200",
+        Reply(200, {"error": "model 'm' not found: model_not_found", "code": 404}),
+        "m' not found",
     ),
     Refused(
         "OpenRouter: credits", error(402, "This request requires more credits", code=402), "no quota.*more credits"
