@@ -11,7 +11,7 @@ from typing import Any
 from assayer.errors import InputError
 from assayer.methods.review import METHOD as REVIEW
 from assayer.methods.review import ReviewOptions
-from assayer.methods.review.sizes import ReviewSize, smaller_size
+from assayer.methods.review.sizes import SMALL, ReviewSize
 from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
 from workers.local_model.model_files import model_file
@@ -46,6 +46,8 @@ class ChosenModel:
             return f"{text} How long an idea takes by {method} has not been measured."
         seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
         total = f", {ideas:,} ideas about {_duration(ideas * seconds)}" if ideas > 1 else ""
+        smaller = method == REVIEW and self.size is not None
+        text += " The review is made smaller to fit this speed." if smaller else ""
         return (
             f"{text} An idea takes up to about {_duration(seconds)}{total}; less if few papers are found. "
             "Answers are kept: a run may be interrupted."
@@ -100,10 +102,10 @@ def chosen_model(profile: Profile, model: str | None, path_or_package: str | Non
             prices={local.name: (0.0, 0.0)},
             bounded_answers=True,
         )
-        yield _sized(settings, local, measure_speed(local))
+        yield sized_for(settings, local, measure_speed(local))
 
 
-def _sized(settings: Settings, local: LocalModel, speed: ModelSpeed) -> ChosenModel:
+def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> ChosenModel:
     """Limit ideas in progress to the model's slots and repairs to one, and make the review smaller if the usual one
     takes too long. Options of the review that the user has changed are kept."""
     from cluster.typical_usage import typical_evaluations
@@ -117,7 +119,7 @@ def _sized(settings: Settings, local: LocalModel, speed: ModelSpeed) -> ChosenMo
     }
     usual, size = typical_evaluations(llm)[REVIEW], None
     if speed.seconds(usual.prompt_tokens, usual.completion_tokens) > _MOST_REVIEW_SECONDS:
-        size = smaller_size(speed.seconds, _MOST_REVIEW_SECONDS)
+        size = SMALL
         own = {name: value for name, value in settings.review if value != getattr(ReviewOptions(), name)}
         changes["review"] = ReviewOptions.model_validate({**size.options, **own})
     return ChosenModel(settings.model_copy(update=changes), local, speed, size)

@@ -2,8 +2,10 @@
 
 QUESTIONS: dict[str, str] = {
     "review.referee": "What would a referee with one speciality say of the proposal?",
+    "review.referee_brief": "What would a referee say of the proposal in a few points?",
     "review.look": "Which of the papers found are worth reading for the referees' points?",
     "review.reading": "What do these papers say to the referees' points?",
+    "review.reading_brief": "What do these few papers say to the referee's points?",
     "review.editor": "What do the points and the papers come to in one short review?",
     "review.editor_brief": "What do the points and the papers come to in a very short review?",
     "review.editor_by_criteria": "What do the points and the papers come to, also by the call's own criteria?",

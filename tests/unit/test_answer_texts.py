@@ -71,11 +71,11 @@ EXEMPT = {
         "prior_work.first_author": TextRole.NAMED,
     },
     "review.editor": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
-    "review.editor_brief": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
     "review.editor_by_criteria": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
     "scholareval.methods": {"methods.queries": TextRole.QUERY},
     "scholareval.dimensions": {"dimensions.queries": TextRole.QUERY},
 }
+EXEMPT |= {f"{name}_brief": EXEMPT[name] for name in ("review.referee", "review.reading", "review.editor")}
 
 
 def test_every_text_of_every_task_is_checked_or_exempt_by_name() -> None:

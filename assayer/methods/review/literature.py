@@ -128,9 +128,8 @@ async def read_literature(
     batches = evidence_batches(evidence, options.reading_batch)
 
     async def read(batch: tuple[Evidence, ...]) -> _BatchRead:
-        answer = await context.ask(
-            tasks.READING, PassageQuestion(opening=panel.opening, points=panel.searched, evidence=batch)
-        )
+        question = PassageQuestion(opening=panel.opening, points=panel.searched, evidence=batch)
+        answer = await context.ask(tasks.READING_BRIEF if options.brief else tasks.READING, question)
         return _verified(context, batch, answer)
 
     outcomes = await gather_settled(batches, read)

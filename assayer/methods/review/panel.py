@@ -101,7 +101,7 @@ async def _ask(context: EvaluationContext[ReviewOptions], lens: Lens, made: tupl
         made=made,
         day=context.run.cutoff,
     )
-    return await context.ask(tasks.REFEREE, question)
+    return await context.ask(tasks.REFEREE_BRIEF if context.options.brief else tasks.REFEREE, question)
 
 
 def _most_points(options: ReviewOptions, lens: Lens) -> int:

@@ -1,6 +1,6 @@
-"""Smaller sizes of the review, for language models that are slow or have a short context window."""
+"""Small size of the review, for language models that are slow or have a short context window."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assayer.methods.review.options import ReviewOptions
@@ -18,7 +18,7 @@ class ReviewSize:
     completion_tokens: int
 
 
-_SMALL = ReviewSize(
+SMALL = ReviewSize(
     {
         "referees": 0,
         "points": 4,
@@ -38,30 +38,6 @@ _SMALL = ReviewSize(
     prompt_tokens=9_000,
     completion_tokens=2_500,
 )
-_MEDIUM = ReviewSize(
-    {
-        **_SMALL.options,
-        "referees": 1,
-        "points": 6,
-        "side_points": 3,
-        "prior_work": 2,
-        "queries": 12,
-        "looked_at": 8,
-        "opened": 8,
-        "evidence_chars": 1_000,
-        "notes": 8,
-        "words": 600,
-    },
-    prompt_tokens=18_000,
-    completion_tokens=5_000,
-)
-
-
-def smaller_size(seconds: Callable[[int, int], float], most_seconds: float) -> ReviewSize:
-    """Return the larger size that a model completes within `most_seconds`, or the smallest one. `seconds` maps tokens
-    to read and to write to a duration."""
-    fits = seconds(_MEDIUM.prompt_tokens, _MEDIUM.completion_tokens) <= most_seconds
-    return _MEDIUM if fits else _SMALL
 
 
 def size_notices(options: ReviewOptions) -> tuple[Notice, ...]:

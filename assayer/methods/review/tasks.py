@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from assayer.citing.labels import each_once, unknown_labels
 from assayer.llm import AnswerBounds, Cut, LabelledList, Task
@@ -157,6 +158,10 @@ READING = Task[PassageQuestion, ReadingAnswer](
     bounds=_bound_reading,
     cuts=(Cut("evidence", "paper shown for the points"), Cut("points", "point shown with the papers")),
 )
+REFEREE_BRIEF = replace(REFEREE, name="review.referee_brief", prompt="referee_brief.v1.md", max_tokens=2_000)
+READING_BRIEF = replace(READING, name="review.reading_brief", prompt="reading_brief.v1.md", max_tokens=2_000)
+"""Tasks with short prompts, for small models."""
+
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
@@ -169,17 +174,8 @@ EDITOR = Task[EditorQuestion, EditedReview](
     advice=_advise_editor,
     cuts=(Cut("passages", "passage shown to the editor"), Cut("points", "point shown to the editor")),
 )
-EDITOR_BRIEF = Task[EditorQuestion, EditedReview](
-    "review.editor_brief",
-    _PROMPTS,
-    "editor_brief.v1.md",
-    EditedReview,
-    tier="strong",
-    max_tokens=3_000,
-    check=_check_editor,
-    advice=_advise_editor,
-    bounds=_bound_brief_editor,
-    cuts=EDITOR.cuts,
+EDITOR_BRIEF = replace(
+    EDITOR, name="review.editor_brief", prompt="editor_brief.v1.md", max_tokens=3_000, bounds=_bound_brief_editor
 )
 """Task for the editor of a short review."""
 
@@ -197,4 +193,4 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
 )
 """Task for an editor who also answers the call's own criteria."""
 
-ALL = (REFEREE, LOOK, READING, EDITOR, EDITOR_BRIEF, EDITOR_BY_CRITERIA)
+ALL = (REFEREE, REFEREE_BRIEF, LOOK, READING, READING_BRIEF, EDITOR, EDITOR_BRIEF, EDITOR_BY_CRITERIA)
