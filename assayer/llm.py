@@ -48,6 +48,8 @@ class AnswerBounds(NamedTuple):
     """Labels that a field, or every entry of a list, can hold."""
     lists: Mapping[str, LabelledList] = {}
     """Lists with one entry for each label."""
+    words: Mapping[str, int] = {}
+    """Maximum words of a text, if fewer than its description states."""
 
 
 def _unbounded(data: Any) -> AnswerBounds:

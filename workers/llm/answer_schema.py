@@ -99,8 +99,8 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
         if labels := bounds.labels.get(name):
             node["enum"] = list(labels)
         else:
-            words = map(int, _STATED_WORDS.findall(node.get("description", "")))
-            most = _CHARS_A_WORD * max(words, default=0) or _MOST_CHARS
+            stated = map(int, _STATED_WORDS.findall(node.get("description", "")))
+            most = _CHARS_A_WORD * bounds.words.get(name, max(stated, default=0)) or _MOST_CHARS
             if most <= _MOST_REPEATED:
                 node["maxLength"] = most
 

@@ -104,6 +104,11 @@ def _bound_referee(question: RefereeQuestion) -> AnswerBounds:
     return AnswerBounds(entries=most)
 
 
+def _bound_brief_referee(question: RefereeQuestion) -> AnswerBounds:
+    words = {"overview": 40, "quote": 25, "claim": 25, "why": 30, "fix": 25}
+    return _bound_referee(question)._replace(words=words)
+
+
 def _bound_look(question: LookQuestion) -> AnswerBounds:
     return AnswerBounds({"labels": question.most}, {"labels": [item.label for item in question.shown]})
 
@@ -111,6 +116,11 @@ def _bound_look(question: LookQuestion) -> AnswerBounds:
 def _bound_reading(question: PassageQuestion) -> AnswerBounds:
     papers = LabelledList("label", [item.label for item in question.evidence])
     return AnswerBounds({}, {"point": [point.label for point in question.points]}, {"papers": papers})
+
+
+def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
+    words = {"quote_done": 25, "quote_found": 25, "quote_under": 1}
+    return _bound_reading(question)._replace(entries={"notes": 1}, words=words)
 
 
 def _bound_editor(question: EditorQuestion) -> AnswerBounds:
@@ -125,7 +135,8 @@ def _bound_editor(question: EditorQuestion) -> AnswerBounds:
 
 def _bound_brief_editor(question: EditorQuestion) -> AnswerBounds:
     most = {"strengths": 2, "major": 3, "further": 4, "closest": 2, "labels": 3}
-    return _bound_editor(question)._replace(entries=most)
+    words = {"quote": 25, "text": 40, "fix": 20, "limited_by": 20, "verdict": 60}
+    return _bound_editor(question)._replace(entries=most, words=words)
 
 
 REFEREE = Task[RefereeQuestion, RefereeAnswer](
@@ -158,8 +169,12 @@ READING = Task[PassageQuestion, ReadingAnswer](
     bounds=_bound_reading,
     cuts=(Cut("evidence", "paper shown for the points"), Cut("points", "point shown with the papers")),
 )
-REFEREE_BRIEF = replace(REFEREE, name="review.referee_brief", prompt="referee_brief.v1.md", max_tokens=2_000)
-READING_BRIEF = replace(READING, name="review.reading_brief", prompt="reading_brief.v1.md", max_tokens=2_000)
+REFEREE_BRIEF = replace(
+    REFEREE, name="review.referee_brief", prompt="referee_brief.v1.md", max_tokens=2_000, bounds=_bound_brief_referee
+)
+READING_BRIEF = replace(
+    READING, name="review.reading_brief", prompt="reading_brief.v1.md", max_tokens=2_000, bounds=_bound_brief_reading
+)
 """Tasks with short prompts, for small models."""
 
 EDITOR = Task[EditorQuestion, EditedReview](
