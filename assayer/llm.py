@@ -50,6 +50,8 @@ class AnswerBounds(NamedTuple):
     """Lists with one entry for each label."""
     words: Mapping[str, int] = {}
     """Maximum words of a text, if fewer than its description states."""
+    least: Mapping[str, int] = {}
+    """Minimum number of entries of a list."""
 
 
 def _unbounded(data: Any) -> AnswerBounds:

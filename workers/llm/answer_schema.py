@@ -5,7 +5,7 @@ the grammars of llama.cpp and vLLM (xgrammar). Validation in this program enforc
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,8 +24,6 @@ SENT_KEYWORDS = frozenset(
         "additionalProperties",
         "items",
         "maxItems",
-        "maxLength",
-        "prefixItems",
         "enum",
         "anyOf",
         "minimum",
@@ -34,8 +32,11 @@ SENT_KEYWORDS = frozenset(
         "$defs",
     }
 )
-"""Schema keywords that are sent. `$ref` and `$defs` are sent only for a type that contains itself, `maxLength` and
-`prefixItems` only in the schemas of bounded answers."""
+"""Schema keywords that are sent. `$ref` and `$defs` are sent only for a type that contains itself."""
+_BOUNDED_KEYWORDS = SENT_KEYWORDS | {"minItems"}
+"""The same in schemas of bounded answers, which also hold `maxLength` and `prefixItems`."""
+_BOUNDED = "$comment"
+"""Keyword that marks the schema of a bounded answer, which is sent as it is."""
 _STATED_WORDS = re.compile(r"(\d+) (?:consecutive )?words")
 _CHARS_A_WORD = 9
 """Characters per word, with its space, in the limit of a text that is asked for in words."""
@@ -67,17 +68,21 @@ def answer_schema(output: type[BaseModel]) -> AnswerSchema:
 def sent_schema(text: str) -> AnswerSchema:
     """Return the form in which a strict schema, serialised as `text`, is sent to an endpoint."""
     schema = json.loads(text)
-    sent = _sent(schema, schema.get("$defs", {}), ())
-    left = _references(sent)
-    if left:
-        definitions = schema["$defs"]
-        sent["$defs"] = {name: _sent(definition, definitions, (name,)) for name, definition in definitions.items()}
-    return _written(sent)
+    return _written(schema if schema.pop(_BOUNDED, None) else _reduced(schema, SENT_KEYWORDS))
+
+
+def _reduced(schema: Mapping[str, Any], keywords: Set[str]) -> dict[str, Any]:
+    """Return a schema with these keywords only, and with references replaced by their definitions."""
+    definitions = schema.get("$defs", {})
+    reduced = _sent(schema, definitions, (), keywords)
+    if _references(reduced):
+        reduced["$defs"] = {name: _sent(item, definitions, (name,), keywords) for name, item in definitions.items()}
+    return reduced
 
 
 def bounded_schema(output: type[BaseModel], bounds: AnswerBounds) -> AnswerSchema:
     """Return the schema that is sent for an answer, with a limit for every list and for all but long texts."""
-    schema = json.loads(sent_schema(answer_schema(output).text).text)
+    schema = {_BOUNDED: "bounded", **_reduced(answer_schema(output).schema, _BOUNDED_KEYWORDS)}
     for node in (schema, *schema.get("$defs", {}).values()):
         _bound(node, "", bounds)
     return _written(schema)
@@ -93,6 +98,8 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
         _bound(node["items"], name, bounds)
         most = min(bounds.entries.get(name, _MOST_ENTRIES), node.get("maxItems", _MOST_ENTRIES))
         node["maxItems"] = most if bounds.labels.get(name, [""]) else 0
+        if least := min(max(node.get("minItems", 0), bounds.least.get(name, 0)), node["maxItems"]):
+            node["minItems"] = least
         if name in bounds.lists:
             _bind_entries(node, *bounds.lists[name])
     elif node.get("type") == "string" and "enum" not in node:
@@ -112,26 +119,28 @@ def _bind_entries(node: dict[str, Any], label_field: str, labels: Sequence[str])
         {**entry, "properties": {**entry["properties"], label_field: {"type": "string", "enum": [label]}}}
         for label in labels
     ]
-    del node["items"], node["maxItems"]
+    for keyword in ("items", "minItems", "maxItems"):
+        node.pop(keyword, None)
 
 
-def _sent(node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
-    """Copy a schema without the keywords that some servers refuse, replacing references by their definitions. `inside`
-    names the definitions that enclose the node; these are not copied into themselves."""
+def _sent(
+    node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...], keywords: Set[str]
+) -> dict[str, Any]:
+    """Copy a schema with these keywords only, replacing references by their definitions. `inside` names the definitions
+    that enclose the node; these are not copied into themselves."""
     if "$ref" in node:
         name = str(node["$ref"]).rpartition("/")[2]
         if name in inside or _recursive(name, definitions):
             return {"$ref": node["$ref"]}
-        return _sent(definitions[name], definitions, (*inside, name))
-    result = {key: value for key, value in node.items() if key in SENT_KEYWORDS and key != "$defs"}
+        return _sent(definitions[name], definitions, (*inside, name), keywords)
+    result = {key: value for key, value in node.items() if key in keywords and key != "$defs"}
     if "properties" in result:
-        result["properties"] = {name: _sent(part, definitions, inside) for name, part in result["properties"].items()}
+        properties = result["properties"].items()
+        result["properties"] = {name: _sent(part, definitions, inside, keywords) for name, part in properties}
     if "items" in result:
-        result["items"] = _sent(result["items"], definitions, inside)
-    if "prefixItems" in result:
-        result["prefixItems"] = [_sent(item, definitions, inside) for item in result["prefixItems"]]
+        result["items"] = _sent(result["items"], definitions, inside, keywords)
     if "anyOf" in result:
-        result["anyOf"] = [_sent(option, definitions, inside) for option in result["anyOf"]]
+        result["anyOf"] = [_sent(option, definitions, inside, keywords) for option in result["anyOf"]]
     return result
 
 

@@ -101,7 +101,7 @@ def _bound_referee(question: RefereeQuestion) -> AnswerBounds:
         "novelty": 3 if several else 1,
         "not_stated": 14 if question.lens == "first_reader" else 0,
     }
-    return AnswerBounds(entries=most)
+    return AnswerBounds(entries=most, least={"points": 1})
 
 
 def _bound_brief_referee(question: RefereeQuestion) -> AnswerBounds:
@@ -136,7 +136,7 @@ def _bound_editor(question: EditorQuestion) -> AnswerBounds:
 def _bound_brief_editor(question: EditorQuestion) -> AnswerBounds:
     most = {"strengths": 2, "major": 3, "further": 4, "closest": 2, "labels": 3}
     words = {"quote": 25, "text": 40, "fix": 20, "limited_by": 20, "verdict": 60}
-    return _bound_editor(question)._replace(entries=most, words=words)
+    return _bound_editor(question)._replace(entries=most, words=words, least={"strengths": 1, "major": 1})
 
 
 REFEREE = Task[RefereeQuestion, RefereeAnswer](
