@@ -47,10 +47,10 @@ class ChosenModel:
         seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
         total = f", {ideas:,} ideas about {_duration(ideas * seconds)}" if ideas > 1 else ""
         smaller = method == REVIEW and self.size is not None
-        text += " The review is made smaller to fit this speed." if smaller else ""
+        made_smaller = "The review is made smaller to fit this speed. " if smaller else ""
         return (
             f"{text} An idea takes up to about {_duration(seconds)}{total}; less if few papers are found. "
-            "Answers are kept: a run may be interrupted."
+            f"{made_smaller}Answers are kept: a run may be interrupted."
         )
 
     @contextmanager
