@@ -22,7 +22,7 @@ SMALL = ReviewSize(
     {
         "referees": 0,
         "points": 4,
-        "prior_work": 1,
+        "prior_work": 0,
         "queries": 6,
         "hits": 5,
         "snippets": 2,

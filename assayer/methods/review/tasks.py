@@ -105,8 +105,9 @@ def _bound_referee(question: RefereeQuestion) -> AnswerBounds:
 
 
 def _bound_brief_referee(question: RefereeQuestion) -> AnswerBounds:
+    bounds = _bound_referee(question)
     words = {"overview": 40, "quote": 25, "claim": 25, "why": 30, "fix": 25}
-    return _bound_referee(question)._replace(words=words)
+    return bounds._replace(entries={**bounds.entries, "novelty": 2}, words=words)
 
 
 def _bound_look(question: LookQuestion) -> AnswerBounds:
