@@ -49,7 +49,7 @@ class AnswerBounds(NamedTuple):
     lists: Mapping[str, LabelledList] = {}
     """Lists with one entry for each label."""
     words: Mapping[str, int] = {}
-    """Maximum words of a text, if fewer than its description states."""
+    """Maximum words of a text, if fewer than its description states; 0 for a text that stays empty."""
     least: Mapping[str, int] = {}
     """Minimum number of entries of a list."""
 

@@ -112,7 +112,7 @@ class Reading(Frozen):
 def test_bounds_of_question_fix_labels_and_entries() -> None:
     labels = {"cites": ["E1", "E2"], "named": []}
     bounds = AnswerBounds(
-        {"labels": 3, "cites": 9}, labels, {"papers": LabelledList("label", ["P1", "P2"])}, {}, {"labels": 1}
+        {"labels": 3, "cites": 9}, labels, {"papers": LabelledList("label", ["P1", "P2"])}, {"remark": 0}, {"labels": 1}
     )
     schema = bounded_schema(Reading, bounds).schema["properties"]
     first, second = schema["papers"]["prefixItems"]
@@ -122,7 +122,9 @@ def test_bounds_of_question_fix_labels_and_entries() -> None:
     assert first["properties"]["cites"]["items"]["enum"] == ["E1", "E2"]
     assert (first["properties"]["cites"]["maxItems"], first["properties"]["named"]["maxItems"]) == (9, 0)
     assert (schema["labels"]["minItems"], schema["labels"]["maxItems"]) == (1, 3)
-    assert schema["remark"]["anyOf"][0]["maxLength"] == 1_000
+    assert schema["remark"]["anyOf"][0]["enum"] == [""]
+    unbounded = bounded_schema(Reading, AnswerBounds()).schema["properties"]
+    assert unbounded["remark"]["anyOf"][0]["maxLength"] == 1_000
 
 
 class Limited(Frozen):

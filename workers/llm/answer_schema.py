@@ -103,7 +103,7 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
         if name in bounds.lists:
             _bind_entries(node, *bounds.lists[name])
     elif node.get("type") == "string" and "enum" not in node:
-        if labels := bounds.labels.get(name):
+        if labels := bounds.labels.get(name) or (bounds.words.get(name) == 0 and [""]):
             node["enum"] = list(labels)
         else:
             stated = map(int, _STATED_WORDS.findall(node.get("description", "")))

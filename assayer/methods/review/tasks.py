@@ -120,7 +120,7 @@ def _bound_reading(question: PassageQuestion) -> AnswerBounds:
 
 
 def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
-    words = {"quote_done": 25, "quote_found": 25, "quote_under": 1}
+    words = {"quote_done": 0, "quote_found": 40, "quote_under": 0}
     return _bound_reading(question)._replace(entries={"notes": 1}, words=words)
 
 
