@@ -36,6 +36,9 @@ class LabelledList(NamedTuple):
     label_field: str
     """Field of an entry that holds its label."""
     labels: Sequence[str]
+    choices: Mapping[str, Sequence[Sequence[str]]] = {}
+    """Texts that a field, at any depth of an entry, can hold: for each entry in order, such as the sentences of the
+    paper that it may quote."""
 
 
 class AnswerBounds(NamedTuple):

@@ -4,6 +4,7 @@ from assayer.citing.labels import each_once
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion
 from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.prompts import Prompts
+from assayer.text.sentences import sentences
 
 
 def _check(question: SupportQuestion, answer: SupportAnswer) -> list[str]:
@@ -11,7 +12,10 @@ def _check(question: SupportQuestion, answer: SupportAnswer) -> list[str]:
 
 
 def _bound(question: SupportQuestion) -> AnswerBounds:
-    return AnswerBounds(lists={"verdicts": LabelledList("label", [item.label for item in question.items])})
+    """Offer the sentences of each item's passages as the words that bear on its claim."""
+    carried = [sentences("\n\n".join(item.passages), min_words=1) or [""] for item in question.items]
+    labels = [item.label for item in question.items]
+    return AnswerBounds(lists={"verdicts": LabelledList("label", labels, {"carried": carried})})
 
 
 SUPPORT = Task[SupportQuestion, SupportAnswer](

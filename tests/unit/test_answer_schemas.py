@@ -127,6 +127,15 @@ def test_bounds_of_question_fix_labels_and_entries() -> None:
     assert unbounded["remark"]["anyOf"][0]["maxLength"] == 1_000
 
 
+def test_entries_offer_only_the_texts_of_their_own_paper() -> None:
+    papers = LabelledList("label", ["P1", "P2"], {"shows": [["One.", "Two."], ["Three."]]})
+    first, second = bounded_schema(Reading, AnswerBounds(lists={"papers": papers})).schema["properties"]["papers"][
+        "prefixItems"
+    ]
+    assert first["properties"]["shows"]["enum"] == ["One.", "Two."]
+    assert second["properties"]["shows"]["enum"] == ["Three."]
+
+
 class Limited(Frozen):
     label: str = Field(pattern=r"^P\d+$", min_length=2)
     day: str = Field(json_schema_extra={"format": "date"})

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from assayer.llm import AnswerBounds
+from assayer.llm import AnswerBounds, LabelledList
 
 _DROPPED = frozenset({"title", "default", "examples", "discriminator", "minLength", "maxLength", "uniqueItems"})
 """Schema keywords that strict mode rejects or that carry no information for a model."""
@@ -101,7 +101,7 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
         if least := min(max(node.get("minItems", 0), bounds.least.get(name, 0)), node["maxItems"]):
             node["minItems"] = least
         if name in bounds.lists:
-            _bind_entries(node, *bounds.lists[name])
+            _bind_entries(node, bounds.lists[name])
     elif node.get("type") == "string" and "enum" not in node:
         if labels := bounds.labels.get(name) or (bounds.words.get(name) == 0 and [""]):
             node["enum"] = list(labels)
@@ -112,15 +112,27 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
                 node["maxLength"] = most
 
 
-def _bind_entries(node: dict[str, Any], label_field: str, labels: Sequence[str]) -> None:
+def _bind_entries(node: dict[str, Any], entries: LabelledList) -> None:
     """Give an array exactly one entry for each label, in order."""
-    entry = node["items"]
-    node["prefixItems"] = [
-        {**entry, "properties": {**entry["properties"], label_field: {"type": "string", "enum": [label]}}}
-        for label in labels
-    ]
+    text = json.dumps(node["items"])
+    node["prefixItems"] = []
+    for number, label in enumerate(entries.labels):
+        entry = json.loads(text)
+        _choose(entry, entries.label_field, [label])
+        for field, choices in entries.choices.items():
+            _choose(entry, field, choices[number])
+        node["prefixItems"].append(entry)
     for keyword in ("items", "minItems", "maxItems"):
         node.pop(keyword, None)
+
+
+def _choose(node: dict[str, Any], field: str, choices: Sequence[str]) -> None:
+    """Restrict the field, at any depth, to these texts."""
+    properties = node.get("properties", {})
+    if field in properties:
+        properties[field] = {"type": "string", "enum": list(choices)}
+    for part in (*properties.values(), *((node["items"],) if "items" in node else ())):
+        _choose(part, field, choices)
 
 
 def _sent(

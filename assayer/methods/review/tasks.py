@@ -20,6 +20,7 @@ from assayer.methods.review.schemas import (
     RefereeQuestion,
 )
 from assayer.prompts import Prompts
+from assayer.text.sentences import sentences
 
 _PROMPTS = Prompts("assayer.methods.review")
 _MARGIN = 60
@@ -120,8 +121,11 @@ def _bound_reading(question: PassageQuestion) -> AnswerBounds:
 
 
 def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
-    words = {"quote_done": 0, "quote_found": 40, "quote_under": 0}
-    return _bound_reading(question)._replace(entries={"notes": 1}, words=words)
+    """Offer the sentences of each paper as its quotes, because small models do not copy exactly."""
+    quotes = [sentences(item.text) or [""] for item in question.evidence]
+    papers = LabelledList("label", [item.label for item in question.evidence], {"quote_found": quotes})
+    words = {"quote_done": 0, "quote_under": 0}
+    return _bound_reading(question)._replace(entries={"notes": 1}, lists={"papers": papers}, words=words)
 
 
 def _bound_editor(question: EditorQuestion) -> AnswerBounds:
