@@ -35,7 +35,7 @@ SMALL = ReviewSize(
         "words": 500,
         "brief": True,
     },
-    prompt_tokens=9_000,
+    prompt_tokens=8_000,
     completion_tokens=2_500,
 )
 
