@@ -78,6 +78,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0, help="time limit of this run over all ideas")
     parser.add_argument("--folder", type=Path, help="folder that keeps answers, reports and outcomes between runs")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, and so by the commands too
     print(heading())
     with nullcontext(arguments.folder) if arguments.folder else tempfile.TemporaryDirectory("", "assayer-") as folder:
         home = Path(folder).resolve()
