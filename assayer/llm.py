@@ -6,7 +6,7 @@ that compares the answer with the question."""
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -37,6 +37,37 @@ def _no_complaint(data: Any, answer: Any) -> Sequence[str]:
     return ()
 
 
+class LabelledList(NamedTuple):
+    """List with one entry for each label, in order."""
+
+    label_field: str
+    """Field of an entry that holds its label."""
+    labels: Sequence[str]
+    choices: Mapping[str, Sequence[Sequence[str]]] = {}
+    """Texts that a field, at any depth of an entry, can hold: for each entry in order, such as the sentences of the
+    paper that it may quote."""
+
+
+class AnswerBounds(NamedTuple):
+    """Bounds of an answer that follow from its question. A server that compiles schemas to grammars can enforce them,
+    so that small models, which often run on or invent labels, give valid answers. Keys are names of fields."""
+
+    entries: Mapping[str, int] = {}
+    """Maximum number of entries of a list."""
+    labels: Mapping[str, Sequence[str]] = {}
+    """Labels that a field, or every entry of a list, can hold."""
+    lists: Mapping[str, LabelledList] = {}
+    """Lists with one entry for each label."""
+    words: Mapping[str, int] = {}
+    """Maximum words of a text, if fewer than its description states; 0 for a text that stays empty."""
+    least: Mapping[str, int] = {}
+    """Minimum number of entries of a list."""
+
+
+def _unbounded(data: Any) -> AnswerBounds:
+    return AnswerBounds()
+
+
 class Cut(NamedTuple):
     """Field of a question whose last entries are left out if the question exceeds the model's context window."""
 
@@ -65,6 +96,9 @@ class Task(Generic[In, Out]):
     advice: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)
     """Advice on a valid answer. It is sent back to the model once; if no better answer arrives, the first answer is
     used."""
+    bounds: Callable[[In], AnswerBounds] = field(default=_unbounded)
+    """Bounds of the answer to a question, in addition to those of the schema. They are sent only if the settings ask
+    for bounded answers, and do not replace the check."""
     temperature: float | None = None
     """Sampling temperature; None uses the settings."""
     sample: int = 0

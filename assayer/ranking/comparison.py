@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, create_model
 
 from assayer.citing.answer_texts import TextRole
-from assayer.llm import Llm, Task, ask_on_record
+from assayer.llm import AnswerBounds, LabelledList, Llm, Task, ask_on_record
 from assayer.models import Frozen, Idea, IdeaId
 from assayer.prompts import Prompts
 from assayer.ranking.judged_texts import blinding_rules, shown_text
@@ -58,6 +58,11 @@ def _check_entries(question: PairQuestion, answer: PairAnswer) -> list[str]:
     return [] if given == wanted else [f"`entries` must hold one entry for each of {', '.join(wanted)}."]
 
 
+def _bound(question: PairQuestion) -> AnswerBounds:
+    labels = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
+    return AnswerBounds(lists={"entries": LabelledList("label", labels)})
+
+
 COMPARISON = Task[PairQuestion, PairAnswer](
     name="ranking.comparison",
     prompts=Prompts("assayer.ranking"),
@@ -66,6 +71,7 @@ COMPARISON = Task[PairQuestion, PairAnswer](
     tier="strong",
     max_tokens=2_000,
     check=_check_entries,
+    bounds=_bound,
 )
 
 

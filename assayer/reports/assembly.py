@@ -131,7 +131,7 @@ async def assemble_report(
             reading=idea.reading,
         ),
         cutoff=run.cutoff,
-        notices=notices,
+        notices=tuple(sorted(notices, key=lambda notice: notice.kind != "small_review")),
         summary=summary,
         parts=parts,
         verdict=findings.verdict,

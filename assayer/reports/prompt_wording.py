@@ -2,9 +2,12 @@
 
 QUESTIONS: dict[str, str] = {
     "review.referee": "What would a referee with one speciality say of the proposal?",
+    "review.referee_brief": "What would a referee say of the proposal in a few points?",
     "review.look": "Which of the papers found are worth reading for the referees' points?",
     "review.reading": "What do these papers say about the referees' points?",
+    "review.reading_brief": "What do these few papers say about the referee's points?",
     "review.editor": "What short review follows from the points and the papers?",
+    "review.editor_brief": "What very short review follows from the points and the papers?",
     "review.editor_by_criteria": "What short review follows from them, also by the call's own criteria?",
     "scholareval.methods": "Which methods does the proposal plan to use?",
     "scholareval.dimensions": "In which respects does the proposal claim to add something new?",

@@ -71,6 +71,7 @@ NOTICES: dict[str, str] = {
     "long_idea": "Idea read only in part",
     "weak_signal": "Weak signal",
     "other_viewpoints": "Viewpoints from different methods",
+    "small_review": "Smaller review",
     "repeated_idea": "Repeats another idea",
     "graph": "Sparse graph",
 }

@@ -12,10 +12,13 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from pydantic import BaseModel
 
 from assayer.errors import ConfigurationError, LlmUnavailable
 from tests.polling import LONGEST_SECONDS, wait_until
 from tests.real_model import SMALL_MODEL, real_model
+from tests.unit.all_questions import ALL_QUESTIONS
+from workers.llm.answer_schema import answer_schema, bounded_schema, sent_schema
 from workers.local_model.model_files import model_file
 from workers.local_model.server import LocalModel, LocalModelOptions, local_model
 from workers.local_model.speed import measure_speed, tokens_in_progress
@@ -49,6 +52,29 @@ def test_server_rejects_a_wrong_api_key(model: LocalModel) -> None:
     connection.request("POST", "/v1/chat/completions", json.dumps({"messages": []}), {"Authorization": "Bearer other"})
     assert connection.getresponse().status == 401
     connection.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bounded", [True, False])
+def test_server_accepts_the_schemas_of_all_tasks(model: LocalModel, bounded: bool) -> None:
+    refused = {}
+    for task, question in ALL_QUESTIONS:
+        output: type[BaseModel] = task.output
+        schema = bounded_schema(output, task.bounds(question)) if bounded else answer_schema(output)
+        answer = {"name": "answer", "strict": True, "schema": sent_schema(schema.text).schema}
+        body = {
+            "messages": [{"role": "user", "content": "Answer."}],
+            "max_tokens": 1,
+            "response_format": {"type": "json_schema", "json_schema": answer},
+        }
+        connection = HTTPConnection(urlsplit(model.base_url).netloc)
+        headers = {"Authorization": f"Bearer {model.api_key}"}
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+        response = connection.getresponse()
+        if response.status != 200:
+            refused[task.name] = response.read()[:300]
+        connection.close()
+    assert refused == {}
 
 
 def test_server_is_stopped_after_an_error_in_the_block(model: LocalModel) -> None:

@@ -81,6 +81,7 @@ EDITING = EditorQuestion(
 
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (tasks.REFEREE, REFEREES[0]),
+    (tasks.REFEREE_BRIEF, REFEREES[0]),
     (
         tasks.LOOK,
         LookQuestion(
@@ -94,7 +95,9 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
         ),
     ),
     (tasks.READING, READING),
+    (tasks.READING_BRIEF, READING),
     (tasks.EDITOR, EDITING),
+    (tasks.EDITOR_BRIEF, EDITING.model_copy(update={"words": 300})),
     (
         tasks.EDITOR_BY_CRITERIA,
         EDITING.model_copy(update={"criteria": (ShownCriterion(label="C1", text="Impact: Who would use it?"),)}),

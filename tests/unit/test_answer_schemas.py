@@ -8,11 +8,12 @@ import jsonschema
 import pytest
 from pydantic import BaseModel, Field
 
+from assayer.llm import AnswerBounds, LabelledList, Task
 from assayer.models import Frozen
 from simulator.answers import compose, node_for
 from simulator.prompt import read
-from tests.unit.all_questions import all_tasks
-from workers.llm.answer_schema import SENT_KEYWORDS, answer_schema, sent_schema
+from tests.unit.all_questions import ALL_QUESTIONS, all_tasks
+from workers.llm.answer_schema import SENT_KEYWORDS, answer_schema, bounded_schema, sent_schema
 
 _STRICT_MODE_DEPTH = 5
 """Nesting of objects and arrays that OpenAI's strict mode allowed at first; Gemini recommends no more."""
@@ -74,6 +75,65 @@ def test_answer_generated_from_sent_schema_is_valid(name: str) -> None:
     assert answer is not None
     jsonschema.validate(json.loads(answer), _sent(name))
     TASKS[name].output.model_validate_json(answer)
+
+
+@pytest.mark.parametrize(("task", "question"), ALL_QUESTIONS, ids=lambda value: getattr(value, "name", ""))
+def test_bounded_schema_limits_every_text_and_list(task: Task[Any, Any], question: BaseModel) -> None:
+    output: type[BaseModel] = task.output
+    bounded = bounded_schema(output, task.bounds(question))
+    assert {"$comment": "bounded"} | sent_schema(bounded.text).schema == bounded.schema
+    for node in _bounded_nodes(bounded.schema):
+        if node.get("type") == "string":
+            assert "enum" in node or 0 < node.get("maxLength", 1) <= 2_000  # what llama.cpp's grammars can count
+        if node.get("type") == "array":
+            assert node.get("prefixItems") or node["maxItems"] <= _MOST_ENTRIES
+
+
+def _bounded_nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    parts = (*node.get("properties", {}).values(), *node.get("anyOf", ()), *node.get("prefixItems", ()))
+    for child in (*parts, *([node["items"]] if "items" in node else ())):
+        yield from _bounded_nodes(child)
+
+
+class Noted(Frozen):
+    label: str = Field(pattern=r"^P\d+$")
+    shows: str = Field(description="At most 14 words.")
+    cites: list[str]
+    named: list[str]
+
+
+class Reading(Frozen):
+    papers: list[Noted]
+    labels: list[str] = Field(max_length=5)
+    remark: str | None
+
+
+def test_bounds_of_question_fix_labels_and_entries() -> None:
+    labels = {"cites": ["E1", "E2"], "named": []}
+    bounds = AnswerBounds(
+        {"labels": 3, "cites": 9}, labels, {"papers": LabelledList("label", ["P1", "P2"])}, {"remark": 0}, {"labels": 1}
+    )
+    schema = bounded_schema(Reading, bounds).schema["properties"]
+    first, second = schema["papers"]["prefixItems"]
+    assert "items" not in schema["papers"]
+    assert [entry["properties"]["label"]["enum"] for entry in (first, second)] == [["P1"], ["P2"]]
+    assert first["properties"]["shows"]["maxLength"] == 9 * 14
+    assert first["properties"]["cites"]["items"]["enum"] == ["E1", "E2"]
+    assert (first["properties"]["cites"]["maxItems"], first["properties"]["named"]["maxItems"]) == (9, 0)
+    assert (schema["labels"]["minItems"], schema["labels"]["maxItems"]) == (1, 3)
+    assert schema["remark"]["anyOf"][0]["enum"] == [""]
+    unbounded = bounded_schema(Reading, AnswerBounds()).schema["properties"]
+    assert unbounded["remark"]["anyOf"][0]["maxLength"] == 1_000
+
+
+def test_entries_offer_only_the_texts_of_their_own_paper() -> None:
+    papers = LabelledList("label", ["P1", "P2"], {"shows": [["One.", "Two."], ["Three."]]})
+    first, second = bounded_schema(Reading, AnswerBounds(lists={"papers": papers})).schema["properties"]["papers"][
+        "prefixItems"
+    ]
+    assert first["properties"]["shows"]["enum"] == ["One.", "Two."]
+    assert second["properties"]["shows"]["enum"] == ["Three."]
 
 
 class Limited(Frozen):

@@ -1,9 +1,11 @@
 """Contents of a repair request: the question, the answer format, and the error of the last answer."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from assayer.llm import AnswerBounds, LabelledList
 from tests.contract.weighing import WEIGHING, Weighing, a_question, an_answer
 from workers.llm import LlmSettings
 from workers.llm.answer_repair import first_request, repaired
@@ -47,6 +49,21 @@ def test_schema_is_sent_as_structured_output_where_supported() -> None:
         "strict": True,
         "schema": sent_schema(answer_schema(Weighing).text).schema,
     }
+
+
+def test_bounds_of_the_question_are_sent_only_if_answers_are_to_be_bounded() -> None:
+    bounded_task = replace(
+        WEIGHING, bounds=lambda question: AnswerBounds(lists={"weights": LabelledList("label", question.labels)})
+    )
+    usual = first_request(bounded_task, "m", QUESTION, SETTINGS)
+    assert usual == _first()
+    bounded = first_request(bounded_task, "m", QUESTION, SETTINGS.model_copy(update={"bounded_answers": True}))
+    schema = bounded.body(AUTO)["response_format"]["json_schema"]["schema"]
+    assert [entry["properties"]["label"]["enum"] for entry in schema["properties"]["weights"]["prefixItems"]] == [
+        ["P1"],
+        ["P2"],
+    ]
+    assert "$comment" not in schema
 
 
 @pytest.mark.parametrize("structured", ["json_object", "prompt"])

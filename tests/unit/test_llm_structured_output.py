@@ -173,17 +173,60 @@ def test_numbers_in_strings_are_converted_and_recorded() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        (GOOD.replace("supports", "Supports"), "points.0.stance"),
+        (GOOD.replace("supports", " SUPPORTS "), "points.0.stance"),
+        (GOOD.replace("}]", "},]"), "not quite JSON"),
+        (GOOD.replace("}]", "},\n]").replace('"}', '",}'), "not quite JSON"),
+        (f"```json\n{GOOD.replace('}]', '},]')}\n```", "not quite JSON"),
+    ],
+)
+def test_slip_of_form_is_corrected_and_recorded(text: str, detail: str) -> None:
+    reading = _read(text)
+    assert reading.value == REVIEW
+    assert reading.fault is not None
+    assert reading.fault.kind == "coerced"
+    assert detail in reading.fault.detail
+
+
+@pytest.mark.parametrize("mark", ["\n", "\t", "\r\n"])
+def test_raw_line_break_in_text_is_kept(mark: str) -> None:
+    reading = _read(GOOD.replace("Fine ", f"Fine,{mark}"))
+    assert reading.value is not None
+    assert reading.value.note == REVIEW.note.replace("Fine ", f"Fine,{mark}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"answer": {GOOD}}}',
+        f'{{"name": "json", "arguments": {GOOD}}}',
+        f'<tool_call>\n{{"name": "json", "parameters": {GOOD}}}\n</tool_call>',
+        json.dumps({"type": "tool_use", "id": "1", "name": "json", "input": REVIEW.model_dump()}),
+        json.dumps({"name": "json", "arguments": GOOD}),
+        f"\ufeff{GOOD}",
+        f"{GOOD}<|im_end|>",
+        f"<answer>{GOOD}</answer>",
+    ],
+)
+def test_object_in_tool_call_or_other_wrapper_is_read(text: str) -> None:
+    assert _read(text).value == REVIEW
+
+
+@pytest.mark.parametrize(
     ("text", "kind", "said"),
     [
         ("", "empty", "empty"),
         ("I'm sorry, but I can't help with that.", "refusal", "declined"),
         ("The idea is sound.", "invalid_json", "no JSON object"),
         (GOOD.replace('"note"', "'note'"), "invalid_json", "property name"),
-        (GOOD.replace("}]", "},]"), "invalid_json", "not valid JSON"),
+        (GOOD.replace("}]", "},,]"), "invalid_json", "not valid JSON"),
         (GOOD.replace('"note":', '"note" '), "invalid_json", "delimiter"),
         (GOOD.replace('{"points', "{points"), "invalid_json", "key in double quotes"),
         (f'The key "{{" opens it: {GOOD}', "invalid_json", "not valid JSON"),
-        (GOOD.replace("Fine", "Fi\nne"), "invalid_json", "control character"),
+        (f'{{"points": [], "note": "", "answer": {GOOD}}}', "schema_violation", "answer"),
+        (f'{{"name": "json", "arguments": {GOOD}, "score": 3}}', "schema_violation", "points: Field required"),
         (GOOD.replace('"score":3', '"score":NaN'), "invalid_json", "NaN"),
         ('{"points": [], "points": [], "note": ""}', "invalid_json", "twice"),
         (GOOD + GOOD.replace("Fine", "Bad"), "invalid_json", "2 different answers"),
@@ -226,7 +269,7 @@ def test_model_refusal_and_content_filter_are_different_faults() -> None:
 
 
 def test_answer_stopped_by_length_is_truncated_unless_object_is_complete() -> None:
-    for text in ("", "Let me see", GOOD[:-1], GOOD.replace("}]", "},]")):
+    for text in ("", "Let me see", GOOD[:-1], GOOD.replace("}]", "},,]")):
         fault = _read(text, "length").fault
         assert fault is not None
         assert fault.kind == "truncated"

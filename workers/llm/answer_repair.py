@@ -24,7 +24,7 @@ from assayer.llm import Task
 from assayer.models import Fault
 from assayer.run.context_variables import current_urgency
 from assayer.run.run import Run
-from workers.llm.answer_schema import answer_schema
+from workers.llm.answer_schema import answer_schema, bounded_schema
 from workers.llm.chat_completion import (
     ChatMessage,
     ChatRequest,
@@ -181,9 +181,11 @@ class Conversation(Generic[In, Out]):
 
     def _advised(self, parsed: ParsedAnswer[Out]) -> tuple[ParsedAnswer[Out], Out | None]:
         """Return the fault to send back and the answer itself, if the task has advice on the answer; otherwise the
-        answer unchanged and None."""
+        answer unchanged and None. Models that need bounded answers do not follow advice."""
         value = parsed.value
-        advice = [] if value is None else list(self._task.advice(self._question.data, value))
+        if value is None or self._asking.settings.bounded_answers:
+            return parsed, None
+        advice = list(self._task.advice(self._question.data, value))
         if not advice:
             return parsed, None
         fault = Fault(kind="failed_check", detail=clipped_line("; ".join(advice)))
@@ -267,12 +269,13 @@ def first_request(
     task: Task[Any, Any], model: str, question: FittedQuestion[Any], settings: LlmSettings, answers_of: str = ""
 ) -> ChatRequest:
     output: type[BaseModel] = task.output
+    bounded = bounded_schema(output, task.bounds(question.data)) if settings.bounded_answers else None
     return ChatRequest(
         model=model,
         task=task.name,
         messages=tuple(ChatMessage(message.role, message.content) for message in question.messages),
         repair_messages=(),
-        schema=answer_schema(output).text,
+        schema=(bounded or answer_schema(output)).text,
         max_tokens=question.max_tokens,
         temperature=settings.temperature if task.temperature is None else task.temperature,
         # With the same seed, an endpoint that honours seeds would return the same answer for every sample.

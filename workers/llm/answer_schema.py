@@ -4,11 +4,14 @@ The form that is sent uses only keywords that every server accepts: OpenAI's str
 the grammars of llama.cpp and vLLM (xgrammar). The other restrictions are checked when the answer is parsed."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
+
+from assayer.llm import AnswerBounds, LabelledList
 
 _DROPPED = frozenset({"title", "default", "examples", "discriminator", "minLength", "maxLength", "uniqueItems"})
 """Schema keywords that strict mode rejects or that carry no information for a model."""
@@ -30,6 +33,19 @@ SENT_KEYWORDS = frozenset(
     }
 )
 """Schema keywords that are sent. `$ref` and `$defs` are sent only for a type that contains itself."""
+_BOUNDED_KEYWORDS = SENT_KEYWORDS | {"minItems"}
+"""The same in schemas of bounded answers, which also hold `maxLength` and `prefixItems`."""
+_BOUNDED = "$comment"
+"""Keyword that marks the schema of a bounded answer, which is sent as it is."""
+_STATED_WORDS = re.compile(r"(\d+) (?:consecutive )?words")
+_CHARS_A_WORD = 9
+"""Characters per word, with its space, in the limit of a text that is asked for in words."""
+_MOST_CHARS = 1_000
+"""Maximum characters of a text in a bounded answer whose description states no number of words."""
+_MOST_REPEATED = 2_000
+"""Maximum characters that llama.cpp's grammars can count. A longer text ends at the limit on tokens at the latest."""
+_MOST_ENTRIES = 20
+"""Maximum entries of a list in a bounded answer that has no maximum of its own."""
 
 
 class AnswerSchema(NamedTuple):
@@ -52,29 +68,91 @@ def answer_schema(output: type[BaseModel]) -> AnswerSchema:
 def sent_schema(text: str) -> AnswerSchema:
     """Return the form in which a strict schema, serialised as `text`, is sent to an endpoint."""
     schema = json.loads(text)
-    sent = _sent(schema, schema.get("$defs", {}), ())
-    left = _references(sent)
-    if left:
-        definitions = schema["$defs"]
-        sent["$defs"] = {name: _sent(definition, definitions, (name,)) for name, definition in definitions.items()}
-    return _written(sent)
+    return _written(schema if schema.pop(_BOUNDED, None) else _reduced(schema, SENT_KEYWORDS))
 
 
-def _sent(node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
-    """Copy a schema without the keywords that some servers refuse, replacing references by their definitions. `inside`
-    names the definitions that enclose the node; these are not copied into themselves."""
+def _reduced(schema: Mapping[str, Any], keywords: Set[str]) -> dict[str, Any]:
+    """Return a schema with these keywords only, and with references replaced by their definitions."""
+    definitions = schema.get("$defs", {})
+    reduced = _sent(schema, definitions, (), keywords)
+    if _references(reduced):
+        reduced["$defs"] = {name: _sent(item, definitions, (name,), keywords) for name, item in definitions.items()}
+    return reduced
+
+
+def bounded_schema(output: type[BaseModel], bounds: AnswerBounds) -> AnswerSchema:
+    """Return the schema that is sent for an answer, with a limit for every list and for all but long texts."""
+    schema = {_BOUNDED: "bounded", **_reduced(answer_schema(output).schema, _BOUNDED_KEYWORDS)}
+    for node in (schema, *schema.get("$defs", {}).values()):
+        _bound(node, "", bounds)
+    return _written(schema)
+
+
+def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
+    """Limit the texts and lists of the field `name` and of all fields in it, in place."""
+    for option in node.get("anyOf", ()):
+        _bound(option, name, bounds)
+    for field, part in node.get("properties", {}).items():
+        _bound(part, field, bounds)
+    if node.get("type") == "array":
+        _bound(node["items"], name, bounds)
+        most = min(bounds.entries.get(name, _MOST_ENTRIES), node.get("maxItems", _MOST_ENTRIES))
+        node["maxItems"] = most if bounds.labels.get(name, [""]) else 0
+        if least := min(max(node.get("minItems", 0), bounds.least.get(name, 0)), node["maxItems"]):
+            node["minItems"] = least
+        if name in bounds.lists:
+            _bind_entries(node, bounds.lists[name])
+    elif node.get("type") == "string" and "enum" not in node:
+        if labels := bounds.labels.get(name) or (bounds.words.get(name) == 0 and [""]):
+            node["enum"] = list(labels)
+        else:
+            stated = map(int, _STATED_WORDS.findall(node.get("description", "")))
+            most = _CHARS_A_WORD * bounds.words.get(name, max(stated, default=0)) or _MOST_CHARS
+            if most <= _MOST_REPEATED:
+                node["maxLength"] = most
+
+
+def _bind_entries(node: dict[str, Any], entries: LabelledList) -> None:
+    """Give an array exactly one entry for each label, in order."""
+    text = json.dumps(node["items"])
+    node["prefixItems"] = []
+    for number, label in enumerate(entries.labels):
+        entry = json.loads(text)
+        _choose(entry, entries.label_field, [label])
+        for field, choices in entries.choices.items():
+            _choose(entry, field, choices[number])
+        node["prefixItems"].append(entry)
+    for keyword in ("items", "minItems", "maxItems"):
+        node.pop(keyword, None)
+
+
+def _choose(node: dict[str, Any], field: str, choices: Sequence[str]) -> None:
+    """Restrict the field, at any depth, to these texts."""
+    properties = node.get("properties", {})
+    if field in properties:
+        properties[field] = {"type": "string", "enum": list(choices)}
+    for part in (*properties.values(), *((node["items"],) if "items" in node else ())):
+        _choose(part, field, choices)
+
+
+def _sent(
+    node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...], keywords: Set[str]
+) -> dict[str, Any]:
+    """Copy a schema with these keywords only, replacing references by their definitions. `inside` names the definitions
+    that enclose the node; these are not copied into themselves."""
     if "$ref" in node:
         name = str(node["$ref"]).rpartition("/")[2]
         if name in inside or _recursive(name, definitions):
             return {"$ref": node["$ref"]}
-        return _sent(definitions[name], definitions, (*inside, name))
-    result = {key: value for key, value in node.items() if key in SENT_KEYWORDS and key != "$defs"}
+        return _sent(definitions[name], definitions, (*inside, name), keywords)
+    result = {key: value for key, value in node.items() if key in keywords and key != "$defs"}
     if "properties" in result:
-        result["properties"] = {name: _sent(part, definitions, inside) for name, part in result["properties"].items()}
+        properties = result["properties"].items()
+        result["properties"] = {name: _sent(part, definitions, inside, keywords) for name, part in properties}
     if "items" in result:
-        result["items"] = _sent(result["items"], definitions, inside)
+        result["items"] = _sent(result["items"], definitions, inside, keywords)
     if "anyOf" in result:
-        result["anyOf"] = [_sent(option, definitions, inside) for option in result["anyOf"]]
+        result["anyOf"] = [_sent(option, definitions, inside, keywords) for option in result["anyOf"]]
     return result
 
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any, NamedTuple, Protocol
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from assayer.run.context_variables import Urgency
 from workers.llm.answer_schema import sent_schema
@@ -49,7 +49,7 @@ class _ToolCall(BaseModel):
 class _Message(BaseModel):
     content: str | list[_Part] | None = None
     refusal: str | None = None
-    reasoning_content: Any = None
+    reasoning_content: Any = Field(default=None, validation_alias=AliasChoices("reasoning_content", "reasoning"))
     tool_calls: Any = None
 
     def text(self, finished: bool) -> str:
@@ -161,8 +161,8 @@ def error_in(body: object) -> Mapping[str, Any] | None:
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     for holder in (body, first):
-        if isinstance(holder, dict) and isinstance(holder.get("error"), dict | str):
-            return {"error": holder["error"]}
+        if isinstance(holder, dict) and isinstance(error := holder.get("error"), dict | str):
+            return {"error": error if isinstance(error, dict) else {"message": error, "code": holder.get("code")}}
     return None
 
 

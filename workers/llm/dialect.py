@@ -20,7 +20,10 @@ _UNSUPPORTED = ("unsupported", "not support", "unknown", "unrecognized", "unexpe
 _FORM_STATUSES = frozenset({400, 404, 405, 415, 422, 500, 501})
 _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("structured", re.compile("|".join(map(re.escape, FORM_WORDS)))),
-    ("tokens", re.compile(r"max_(?:completion_|output_|new_)?tokens|maxoutputtokens|(?:completion|output) tokens")),
+    (
+        "tokens",
+        re.compile(r"max_(?:completion_|output_|new_)?tokens|maxoutputtokens|(?:completion|output|maximum) tokens"),
+    ),
     ("temperature", re.compile(r"\btemperature\b")),
     ("seed", re.compile(r"\bseed\b")),
     ("reasoning_effort", re.compile(r"reasoning[_. ]effort|\breasoning\b|\bthinking\b")),
@@ -28,7 +31,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("stream", re.compile(r"\bstream(?:ing)?\b")),
 )
 """Words that name the subject of a refusal. If several occur, the first one in the text counts."""
-_NUMBER = re.compile(r"\d[\d,_]*")
+_NUMBER = re.compile(r"(\d[\d,_]*)( \(exclusive\))?")
 _FEWEST_TOKENS = 256
 
 
@@ -87,7 +90,8 @@ class Dialect(NamedTuple):
         ):
             return self._replace(tokens_field="max_completion_tokens")
         asked = min(max_tokens, self.most_tokens or max_tokens)
-        numbers = (int(re.sub(r"\D", "", number)) for number in _NUMBER.findall(body.message))
+        found = _NUMBER.findall(body.message)
+        numbers = (int(re.sub(r"\D", "", number)) - bool(exclusive) for number, exclusive in found)
         named = [number for number in numbers if _FEWEST_TOKENS <= number < asked]
         most = max(named, default=asked // 2)
         return self._replace(most_tokens=most) if most >= _FEWEST_TOKENS else None

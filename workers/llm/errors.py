@@ -41,6 +41,7 @@ _TOO_LONG = (
     "context window",
     "context size",
     "maximum context",
+    "maximum prompt length",
     "exceed_context",
     "too many tokens",
     "too many input tokens",
@@ -84,13 +85,22 @@ FORM_WORDS = (
     "guided",
     "grammar",
     "invalid schema",
+    "schema is too complex",
+    "output_config.format",
+    "output_format",
+    "chatrequest.format",
     "specified schema",
     "constrained decoding",
     "too many states",
 )
 """Words in refusals of the requested form of structured output."""
+_BUSY = ("temporarily out of capacity", "temporarily unavailable", "overloaded_error", "model is overloaded")
+"""Words with which some endpoints report an overload, whatever the status."""
 _OVERLOADED = frozenset({408, 429, 503, 504, 529})
 """Statuses that mean the endpoint is overloaded; some gateways use 529 for this."""
+
+_MESSAGE_FIELDS = ("message", "detail", "error_message", "error_msg", "msg", "Message", "error_description", "title")
+_TAG = re.compile(r"<(?:style|script)\b.*?</|<[^>]{0,1000}>", re.DOTALL)
 
 _FAULTS: dict[int, FaultKind] = {408: "timeout", 429: "rate_limited"}
 _BY_STATUS: dict[int, RejectionReason] = {401: "wrong_key", 403: "forbidden", 413: "too_long"}
@@ -163,18 +173,20 @@ class PermanentLlmFailure(Exception):
 
 
 def parse_error_body(body: object) -> ErrorBody:
-    """Parse the error formats in use: OpenAI's `error` object, the same object in a list, a bare string, FastAPI's
-    `detail`, and a provider's message passed on by a proxy."""
+    """Parse the error formats in use: OpenAI's `error` object, the same object in a list, a bare string or page,
+    FastAPI's `detail`, other names for the message, and a provider's message passed on by a proxy."""
     while True:
         if isinstance(body, list) and body and isinstance(body[0], dict):
             body = body[0]
         elif isinstance(body, dict) and isinstance(body.get("error"), dict | str):
             body = body["error"]
+        elif isinstance(body, dict) and isinstance(body.get("errors"), list) and body["errors"]:
+            body = body["errors"][0]
         else:
             break
     if not isinstance(body, dict):
-        return ErrorBody(clipped_line(body, _MOST_KEPT) if isinstance(body, str) else "", "", "")
-    message = body.get("message") or body.get("detail") or body.get("error_message") or ""
+        return ErrorBody(clipped_line(_TAG.sub(" ", body), _MOST_KEPT) if isinstance(body, str) else "", "", "")
+    message = next((body[name] for name in _MESSAGE_FIELDS if body.get(name)), "")
     codes = [str(body[name]) for name in ("code", "type", "status") if body.get(name)]
     size = body.get("n_ctx")
     with suppress(RecursionError):  # a message that is a deeply nested list
@@ -209,7 +221,7 @@ _WINDOWS = tuple(
         rf"context (?:length|window|size|limit)s?[^0-9.;]{{0,40}}{_TOKENS}",
         rf"(?:<=|less than|cannot exceed|allowed \(?|at most|up to|limit:?) {{0,2}}\(?{_TOKENS}",
         rf"\[\d+, ?{_TOKENS}\]",
-        rf"(?:limit|maximum)[^0-9.;]{{0,40}}{_TOKENS}",
+        rf"(?:limit|maximum)(?! exceeded by)[^0-9.;]{{0,40}}{_TOKENS}",
     )
 )
 """Patterns with which endpoints state their context window, the most reliable first."""
@@ -269,7 +281,7 @@ def _permanent_reason(status: int, body: ErrorBody) -> RejectionReason | None:
         if body.mentions(*_TOO_LONG):
             return "too_long"
         return "bad_request" if body.mentions(*FORM_WORDS) else None
-    if status in {408, 409, 429} or status >= 500:
+    if status in {408, 409, 429} or status >= 500 or body.mentions(*_BUSY):
         return None
     if body.mentions(*_FILTERED):
         return "filtered"

@@ -96,6 +96,9 @@ class LlmSettings(Frozen):
     max_answer_tokens: int = Field(default=16_000, ge=1)
     """Maximum tokens of an answer. A higher limit of a task is lowered to it; after a truncated answer, a task's limit
     is raised to at most this value."""
+    bounded_answers: bool = False
+    """True to limit the length of every text and list of an answer in its schema, for small models, whose answers
+    often run on. Only for servers that compile schemas to grammars, such as llama.cpp."""
     max_attempts: int = Field(default=8, ge=1)
     """Maximum number of times a request is sent before an endpoint that is down or that limits the rate counts as
     unavailable."""
@@ -155,7 +158,10 @@ class LlmSettings(Frozen):
     def optional_inputs(self) -> dict[str, object]:
         """Return settings that determine answers but are included only if they are set, so that stored answers stay
         valid."""
-        return {} if self.reasoning_effort is None else {"reasoning_effort": self.reasoning_effort}
+        return {
+            **({} if self.reasoning_effort is None else {"reasoning_effort": self.reasoning_effort}),
+            **({"bounded_answers": True} if self.bounded_answers else {}),
+        }
 
     def model_for(self, tier: Tier) -> str:
         own = {"fast": self.fast_model, "strong": None, "judge": self.judge_model}[tier]

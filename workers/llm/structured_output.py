@@ -49,6 +49,8 @@ class JsonObjects(NamedTuple):
     broken: Literal["no", "invalid", "truncated"]
     error: str
     """Reason why an object is broken."""
+    mended: str = ""
+    """Slips of form that were corrected without changing the content; empty if there were none."""
 
 
 class _DuplicateKey(ValueError):
@@ -69,6 +71,10 @@ def _refuse_constant(name: str) -> float:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
+_LENIENT_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant, strict=False)
+"""Decoder that also accepts line breaks and tabs in texts."""
+_TRAILING_COMMA = re.compile(rf'({_TEXT}")|,(?=\s*[\]}}])', re.DOTALL)
+"""Matches a text, or a comma before a closing bracket."""
 
 
 def find_json_objects(text: str) -> JsonObjects:
@@ -76,17 +82,27 @@ def find_json_objects(text: str) -> JsonObjects:
     said = _after_thoughts(text)
     if said is None:
         return JsonObjects((), False, "truncated", "the thought before the answer is not closed")
-    found: list[tuple[str, Any]] = []
     try:
-        for start, end, value in _decoded(said):
-            if all(value != other for _, other in found):
-                found.append((said[start:end], value))
-            if len(found) > MOST_OBJECTS:
-                return JsonObjects((), False, "invalid", f"there are more than {MOST_OBJECTS} objects")
+        objects = _distinct_objects(said, _DECODER)
     except _BrokenObject as broken:
+        with suppress(_BrokenObject):
+            without_commas = _TRAILING_COMMA.sub(lambda match: match[1] or "", said)
+            mended = tuple(json.dumps(value) for _, value in _distinct_objects(without_commas, _LENIENT_DECODER))
+            return JsonObjects(mended, False, "no", "", f"not quite JSON: {broken}")
         return JsonObjects((), False, "truncated" if broken.cut else "invalid", str(broken))
-    objects = tuple(span for span, _ in found)
-    return JsonObjects(objects, len(objects) == 1 and objects[0] == text.strip(), "no", "")
+    spans = tuple(span for span, _ in objects)
+    return JsonObjects(spans, len(spans) == 1 and spans[0] == text.strip(), "no", "")
+
+
+def _distinct_objects(text: str, decoder: json.JSONDecoder) -> list[tuple[str, Any]]:
+    """Return the different outermost objects with their text. Raises _BrokenObject."""
+    found: list[tuple[str, Any]] = []
+    for start, end, value in _decoded(text, decoder):
+        if all(value != other for _, other in found):
+            found.append((text[start:end], value))
+        if len(found) > MOST_OBJECTS:
+            raise _BrokenObject(f"there are more than {MOST_OBJECTS} objects")
+    return found
 
 
 def _after_thoughts(text: str) -> str | None:
@@ -110,7 +126,7 @@ class _BrokenObject(ValueError):
         """True if the text ends before the object does."""
 
 
-def _decoded(text: str) -> Iterator[tuple[int, int, Any]]:
+def _decoded(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[tuple[int, int, Any]]:
     """Yield the start, end and value of each outermost object. Raises _BrokenObject at an object that cannot be
     parsed."""
     at = 0
@@ -122,7 +138,7 @@ def _decoded(text: str) -> Iterator[tuple[int, int, Any]]:
                 raise _BrokenObject("an object does not begin with a key in double quotes")
             continue
         try:
-            value, at = _DECODER.raw_decode(text, start)
+            value, at = decoder.raw_decode(text, start)
         except (ValueError, RecursionError) as problem:
             raise _BrokenObject(_decoding_error(problem), _closing(text, start) is None) from None
         yield start, at, value
@@ -159,6 +175,9 @@ _DECLINED = re.compile(
     r"i['’]m (?:not able|unable)\b|i won['’]t\b|i will not\b|as an ai\b)",
     re.IGNORECASE,
 )
+_ARGUMENTS = frozenset({"arguments", "parameters", "input"})
+"""Keys of a tool call that hold the answer."""
+_CHOICE = re.compile(r"'([^']*)'")
 _SHOWN = 12
 """Maximum validation errors reported to the model at once."""
 
@@ -221,6 +240,9 @@ def _broken(found: JsonObjects, text: str, cut: bool) -> ParsedAnswer[Out] | Non
 
 def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
     checked: list[_Checked[Out]] = [_check(text, output) for text in found.objects]
+    if all(item.value is None for item in checked):
+        inner = [text for outer in found.objects if (text := _unwrapped(outer)) is not None]
+        checked += [item for item in (_check(text, output) for text in inner) if item.value is not None]
     fitting = [item for item in checked if item.value is not None]
     if len(fitting) > 1:
         return _failed("invalid_json", f"{len(fitting)} different answers were given; give exactly one object")
@@ -228,11 +250,25 @@ def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
         closest = min(checked, key=lambda item: len(item.errors))
         return _failed("schema_violation", *closest.errors)
     value, coerced, conversions = fitting[0]
-    around = "" if found.bare else "there was text around the JSON object"
-    if coerced:
+    around = "" if found.bare else found.mended or "there was text around the JSON object"
+    if coerced or found.mended:
         detail = "; ".join(filter(None, (*conversions, around)))
         return ParsedAnswer(value, Fault(kind="coerced", detail=clipped_line(detail)))
     return ParsedAnswer(value, Fault(kind="wrapped", detail=around) if around else None)
+
+
+def _unwrapped(text: str) -> str | None:
+    """Return the object in a wrapper that holds nothing else: an object with one key, or a tool call. Returns None if
+    the object is no such wrapper."""
+    outer = json.loads(text)
+    keys = outer.keys() - {"name", "type", "id"} if outer.keys() & _ARGUMENTS else outer.keys()
+    if len(keys) != 1:
+        return None
+    inner = outer[next(iter(keys))]
+    if isinstance(inner, str):
+        with suppress(ValueError, RecursionError):
+            inner = _LENIENT_DECODER.decode(inner)
+    return json.dumps(inner) if isinstance(inner, dict) else None
 
 
 def _check(text: str, output: type[Out]) -> _Checked[Out]:
@@ -241,6 +277,7 @@ def _check(text: str, output: type[Out]) -> _Checked[Out]:
         value = output.model_validate_json(text, strict=True)
     except ValidationError as strict_errors:
         errors = _described(strict_errors)
+        text = _with_choices(text, strict_errors)
     else:
         missing = tuple(_missing(value, ""))
         return _Checked(None, errors=missing) if missing else _Checked(value)
@@ -252,6 +289,30 @@ def _check(text: str, output: type[Out]) -> _Checked[Out]:
         return _Checked(None, errors=errors)
     missing = tuple(_missing(value, ""))
     return _Checked(None, errors=(*errors, *missing)) if missing else _Checked(value, True, errors)
+
+
+def _with_choices(text: str, error: ValidationError) -> str:
+    """Return the object with choices that differ from an allowed one only in case, spaces or hyphens replaced by it."""
+    wrong = [each for each in error.errors(include_url=False) if each["type"] in ("literal_error", "enum")]
+    if not wrong:
+        return text
+    answer = json.loads(text)
+    for each in wrong:
+        allowed = _CHOICE.findall(each.get("ctx", {}).get("expected", ""))
+        same = [choice for choice in allowed if _folded(choice) == _folded(each["input"])]
+        holder = answer
+        with suppress(LookupError, TypeError):  # a step that pydantic adds for the options of a union
+            *path, last = each["loc"]
+            for step in path:
+                holder = holder[step]
+            if len(same) == 1 and holder[last] == each["input"]:
+                holder[last] = same[0]
+    return json.dumps(answer)
+
+
+def _folded(choice: object) -> str | None:
+    """Return a choice in a form in which other spellings of it are equal; None if it is no text."""
+    return re.sub(r"[\s_-]+", " ", choice.strip()).casefold() if isinstance(choice, str) else None
 
 
 def _described(error: ValidationError) -> tuple[str, ...]:

@@ -148,6 +148,11 @@ def _arguments(file: Path, options: LocalModelOptions) -> Sequence[str]:
         "--parallel": options.slots,
         "--threads": threads or 1,
         "--timeout": _LONGEST_ANSWER_SECONDS,
+        # Small models write the same sentence again and again at temperature 0. Quotes of what stands further back in a
+        # prompt are not affected.
+        "--dry-multiplier": 0.8,
+        "--dry-allowed-length": 8,
+        "--dry-penalty-last-n": 512,
     }
     return [*(str(part) for pair in values.items() for part in pair), "--no-webui", "--offline", *options.arguments]
 

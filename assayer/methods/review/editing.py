@@ -109,6 +109,8 @@ async def ask_editor(
         criteria=shown_criteria(context.run.criteria),
     )
     task: Task[EditorQuestion, Any] = tasks.EDITOR_BY_CRITERIA if question.criteria else tasks.EDITOR
+    if context.options.brief and not question.criteria:
+        task = tasks.EDITOR_BRIEF
     answer: EditedReview = await context.ask(task, question)
     labels = [
         *passages,

@@ -128,9 +128,8 @@ async def read_literature(
     batches = evidence_batches(evidence, options.reading_batch)
 
     async def read(batch: tuple[Evidence, ...]) -> _BatchRead:
-        answer = await context.ask(
-            tasks.READING, PassageQuestion(opening=panel.opening, points=panel.searched, evidence=batch)
-        )
+        question = PassageQuestion(opening=panel.opening, points=panel.searched, evidence=batch)
+        answer = await context.ask(tasks.READING_BRIEF if options.brief else tasks.READING, question)
         return _verified(context, batch, answer)
 
     outcomes = await gather_settled(batches, read)
@@ -233,6 +232,8 @@ async def _shortlisted(
         journal.check_for_suspicion(paper)
     if not papers or most == 0:
         return named
+    if context.options.looked_at <= context.options.opened - context.options.side_opened:
+        return [*named, *papers[:most]]
     labelled = {f"P{number}": paper for number, paper in enumerate(papers, start=1)}
     shown = tuple(title_shown(label, paper) for label, paper in labelled.items())
     question = LookQuestion(opening=panel.opening, points=panel.searched, shown=shown, most=most)

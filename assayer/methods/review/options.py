@@ -14,6 +14,8 @@ see the first referee's points."""
 
 
 class ReviewOptions(Frozen):
+    referees: int = Field(default=3, ge=0, le=3)
+    """Number of referees besides the one for the plan as a whole, in the order of the lenses."""
     points: int = Field(default=16, ge=1, le=16)
     """Maximum number of points from the referee who reviews the plan as a whole."""
     side_points: int = Field(default=6, ge=1, le=16)
@@ -27,7 +29,7 @@ class ReviewOptions(Frozen):
     snippets: int = Field(default=5, ge=1)
     """Number of passages per query."""
     looked_at: int = Field(default=80, ge=1)
-    """Maximum number of titles screened to choose papers."""
+    """Maximum number of titles screened to choose papers. If that is no more than are read, no choice is made."""
     opened: int = Field(default=20, ge=1, le=25)
     """Maximum number of papers read."""
     side_opened: int = Field(default=6, ge=0)
@@ -40,6 +42,8 @@ class ReviewOptions(Frozen):
     """Maximum number of passages passed to the editor and the support check."""
     words: int = Field(default=1_300, ge=200)
     """Maximum words of the review. Excess minor points are left out and counted."""
+    brief: bool = False
+    """True to ask in few words, and for few findings, for small models."""
     least_similarity_in_poor_corpus: float = 0.55
     """Minimum cosine between a paper and the idea, applied only if the corpus does not cover the field: such a corpus
     still returns its nearest papers, however unrelated they are."""

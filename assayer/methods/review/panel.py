@@ -77,7 +77,7 @@ async def ask_other_referees(context: EvaluationContext[ReviewOptions], first: P
     """Return the first referee's panel extended by the points of the others. Raises an AssayerError only if no referee
     answered."""
     made = () if isinstance(first, Failed) else tuple(point.claim for point in first.points)
-    lenses = [lens for lens in get_args(Lens) if lens != "whole"]
+    lenses = [lens for lens in get_args(Lens) if lens != "whole"][: context.options.referees]
     outcomes = await gather_settled(lenses, lambda lens: _ask(context, lens, made))
     context.run.keep_successes(outcomes, "referee")
     answered = [
@@ -103,7 +103,7 @@ async def _ask(context: EvaluationContext[ReviewOptions], lens: Lens, made: tupl
         made=made,
         day=context.run.cutoff,
     )
-    return await context.ask(tasks.REFEREE, question)
+    return await context.ask(tasks.REFEREE_BRIEF if context.options.brief else tasks.REFEREE, question)
 
 
 def _most_points(options: ReviewOptions, lens: Lens) -> int:

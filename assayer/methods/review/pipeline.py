@@ -18,6 +18,7 @@ from assayer.methods.review.options import METHOD, ReviewOptions
 from assayer.methods.review.panel import ask_first_referee, ask_other_referees
 from assayer.methods.review.passages import checked_passages
 from assayer.methods.review.scores import review_parts, review_summary
+from assayer.methods.review.sizes import size_notices
 from assayer.methods.review.unedited import no_scores, unedited_review
 from assayer.models import FitLevel, Notice
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
@@ -59,7 +60,7 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         papers=literature.papers,
         panel_review=review,
         claims=claim_counts([passage.quote.support for passage in checked]),
-        notices=_few_on_subject(literature),
+        notices=(*size_notices(context.options), *_few_on_subject(literature)),
     )
     return await assemble_report(METHOD, context, findings)
 

@@ -3,9 +3,10 @@ model."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from assayer.citing.labels import each_once, unknown_labels
-from assayer.llm import Cut, Task
+from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.methods.review.schemas import (
     EditedFinding,
     EditedReview,
@@ -20,6 +21,7 @@ from assayer.methods.review.schemas import (
     RefereeQuestion,
 )
 from assayer.prompts import Prompts
+from assayer.text.sentences import sentences
 
 _PROMPTS = Prompts("assayer.methods.review")
 _MARGIN = 60
@@ -94,8 +96,65 @@ def edited_words(review: EditedReview) -> int:
     return sum(len(text.split()) for text in texts)
 
 
+def _bound_referee(question: RefereeQuestion) -> AnswerBounds:
+    several = question.lens in ("expert", "whole")
+    most = {
+        "points": question.most,
+        "prior_work": question.most_named,
+        "novelty": 3 if several else 1,
+        "not_stated": 14 if question.lens == "first_reader" else 0,
+    }
+    return AnswerBounds(entries=most, least={"points": 1})
+
+
+def _bound_brief_referee(question: RefereeQuestion) -> AnswerBounds:
+    bounds = _bound_referee(question)
+    words = {"overview": 40, "quote": 25, "claim": 25, "why": 30, "fix": 25}
+    return bounds._replace(entries={**bounds.entries, "novelty": 2}, words=words)
+
+
+def _bound_look(question: LookQuestion) -> AnswerBounds:
+    return AnswerBounds({"labels": question.most}, {"labels": [item.label for item in question.shown]})
+
+
+def _bound_reading(question: PassageQuestion) -> AnswerBounds:
+    papers = LabelledList("label", [item.label for item in question.evidence])
+    return AnswerBounds({}, {"point": [point.label for point in question.points]}, {"papers": papers})
+
+
+def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
+    """Offer the sentences of each paper as its quotes, because small models do not copy exactly."""
+    quotes = [sentences(item.text) or [""] for item in question.evidence]
+    papers = LabelledList("label", [item.label for item in question.evidence], {"quote_found": quotes})
+    words = {"quote_done": 0, "quote_under": 0}
+    return _bound_reading(question)._replace(entries={"notes": 1}, lists={"papers": papers}, words=words)
+
+
+def _bound_editor(question: EditorQuestion) -> AnswerBounds:
+    labels = {
+        "labels": [*(point.label for point in question.points), *(item.label for item in question.novelty)],
+        "cites": [passage.label for passage in question.passages],
+        "named": [work.label for work in question.named],
+    }
+    lists = {"criteria": LabelledList("label", [item.label for item in question.criteria])} if question.criteria else {}
+    return AnswerBounds({}, labels, lists)
+
+
+def _bound_brief_editor(question: EditorQuestion) -> AnswerBounds:
+    most = {"strengths": 2, "major": 3, "further": 4, "closest": 2, "labels": 3}
+    words = {"quote": 25, "text": 40, "fix": 20, "limited_by": 20, "verdict": 60}
+    return _bound_editor(question)._replace(entries=most, words=words, least={"strengths": 1, "major": 1})
+
+
 REFEREE = Task[RefereeQuestion, RefereeAnswer](
-    "review.referee", _PROMPTS, "referee.v4.md", RefereeAnswer, tier="strong", max_tokens=5_000, check=_check_referee
+    "review.referee",
+    _PROMPTS,
+    "referee.v4.md",
+    RefereeAnswer,
+    tier="strong",
+    max_tokens=5_000,
+    check=_check_referee,
+    bounds=_bound_referee,
 )
 LOOK = Task[LookQuestion, LookAnswer](
     "review.look",
@@ -104,6 +163,7 @@ LOOK = Task[LookQuestion, LookAnswer](
     LookAnswer,
     max_tokens=500,
     check=_check_look,
+    bounds=_bound_look,
     cuts=(Cut("shown", "title for the screening"), Cut("points", "point for the title screening")),
 )
 READING = Task[PassageQuestion, ReadingAnswer](
@@ -113,8 +173,17 @@ READING = Task[PassageQuestion, ReadingAnswer](
     ReadingAnswer,
     max_tokens=5_000,
     check=_check_reading,
+    bounds=_bound_reading,
     cuts=(Cut("evidence", "paper for the points"), Cut("points", "point for the reading of papers")),
 )
+REFEREE_BRIEF = replace(
+    REFEREE, name="review.referee_brief", prompt="referee_brief.v1.md", max_tokens=2_000, bounds=_bound_brief_referee
+)
+READING_BRIEF = replace(
+    READING, name="review.reading_brief", prompt="reading_brief.v1.md", max_tokens=2_000, bounds=_bound_brief_reading
+)
+"""Tasks with short prompts, for small models."""
+
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
@@ -123,9 +192,15 @@ EDITOR = Task[EditorQuestion, EditedReview](
     tier="strong",
     max_tokens=7_000,
     check=_check_editor,
+    bounds=_bound_editor,
     advice=_advise_editor,
     cuts=(Cut("passages", "passage for the editor"), Cut("points", "point for the editor")),
 )
+EDITOR_BRIEF = replace(
+    EDITOR, name="review.editor_brief", prompt="editor_brief.v1.md", max_tokens=3_000, bounds=_bound_brief_editor
+)
+"""Task for the editor of a short review."""
+
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
@@ -134,9 +209,10 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     tier="strong",
     max_tokens=10_000,
     check=_check_criteria,
+    bounds=_bound_editor,
     advice=_advise_editor,
     cuts=EDITOR.cuts,
 )
 """Task for an editor who also answers the criteria of the call for proposals."""
 
-ALL = (REFEREE, LOOK, READING, EDITOR, EDITOR_BY_CRITERIA)
+ALL = (REFEREE, REFEREE_BRIEF, LOOK, READING, READING_BRIEF, EDITOR, EDITOR_BRIEF, EDITOR_BY_CRITERIA)

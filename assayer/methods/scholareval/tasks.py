@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assayer.citing.evidence import Evidence
 from assayer.citing.labels import each_once, uncited_complaints, unknown_labels
-from assayer.llm import Cut, Task
+from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.methods.scholareval.schemas import (
     Claim,
     ComparisonQuestion,
@@ -73,11 +73,30 @@ def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> li
     return _uncited([*answer.strengths, *answer.weaknesses], labels)
 
 
+def _bound_first_look(question: FirstLookQuestion) -> AnswerBounds:
+    return AnswerBounds({"labels": question.most}, {"labels": [item.label for item in question.shown]})
+
+
+def _bound_reading(question: ReadingQuestion) -> AnswerBounds:
+    """Allow one note for each paper, because a grammar cannot forbid two notes on the same method."""
+    papers = LabelledList("label", _labels(question.evidence))
+    return AnswerBounds({"notes": 1}, {"method": [part.label for part in question.parts]}, {"readings": papers})
+
+
+def _bound_comparison(question: ComparisonQuestion) -> AnswerBounds:
+    """Allow one verdict for each paper, because a grammar cannot forbid two verdicts on the same dimension."""
+    papers = LabelledList("label", _labels(question.evidence))
+    return AnswerBounds(
+        {"verdicts": 1}, {"dimension": [part.label for part in question.parts]}, {"comparisons": papers}
+    )
+
+
 METHODS = Task[MethodsQuestion, Methods](
     "scholareval.methods",
     _PROMPTS,
     "methods.v3.md",
     Methods,
+    bounds=lambda question: AnswerBounds({"methods": question.limit}),
 )
 FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
     "scholareval.first_look",
@@ -86,6 +105,7 @@ FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
     FirstLook,
     max_tokens=500,
     check=_check_first_look,
+    bounds=_bound_first_look,
     cuts=(Cut("shown", "title for the screening"),),
 )
 READING = Task[ReadingQuestion, Readings](
@@ -95,6 +115,7 @@ READING = Task[ReadingQuestion, Readings](
     Readings,
     max_tokens=6_000,
     check=_check_reading,
+    bounds=_bound_reading,
     cuts=(Cut("evidence", "paper for the methods"), Cut("parts", "method for the reading of papers")),
 )
 REVIEW = Task[ReviewQuestion, MethodReview](
@@ -119,6 +140,7 @@ DIMENSIONS = Task[DimensionsQuestion, Dimensions](
     _PROMPTS,
     "dimensions.v3.md",
     Dimensions,
+    bounds=lambda question: AnswerBounds({"dimensions": question.limit}),
 )
 COMPARISON = Task[ComparisonQuestion, Comparisons](
     "scholareval.comparison",
@@ -127,6 +149,7 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
     Comparisons,
     max_tokens=6_000,
     check=_check_comparison,
+    bounds=_bound_comparison,
     cuts=(Cut("evidence", "paper for the dimensions"), Cut("parts", "dimension for the comparison of papers")),
 )
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](

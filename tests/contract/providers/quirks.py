@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.contract.providers.imitation import GOOD, Quirk, Reply, Seen, error, said
+from tests.contract.providers.imitation import GOOD, Quirk, Reply, Seen, error
 
-__all__ = ["ANSWERED", "REFUSED", "Answered", "Refused"]
+__all__ = ["ANSWERED", "REFUSED", "Answered", "Refused", "streamed"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _most_tokens(words: str, most: int) -> Quirk:
     return lambda seen: error(400, words.format(asked=seen.most)) if seen.most > most else None
 
 
-def _stream(seen: Seen) -> Reply:
+def streamed(seen: Seen) -> Reply:
     pieces = [
         {"choices": [{"delta": {"content": GOOD[at : at + 40]}, "finish_reason": None}]} for at in range(0, 999, 40)
     ]
@@ -90,7 +90,7 @@ def _stream(seen: Seen) -> Reply:
 
 def _stream_only(seen: Seen) -> Reply:
     if seen.body.get("stream"):
-        return _stream(seen)
+        return streamed(seen)
     return error(400, "This model only support stream mode, please enable the stream parameter to access the model.")
 
 
@@ -100,7 +100,6 @@ def _no_system(seen: Seen) -> Reply | None:
     return None if "You weigh statements" in seen.body["messages"][0]["content"] else error(400, "no instructions")
 
 
-_THOUGHT = 'Maybe {"weights": []} or sets like {a, b} will do.'
 _ANTHROPIC_THROUGH_LITELLM = (
     'litellm.BadRequestError: BedrockException - {"message":"The model returned the following errors: '
     '{\\"type\\":\\"invalid_request_error\\",\\"message\\":\\"`temperature` is deprecated for this model.\\"}"}'
@@ -158,6 +157,25 @@ ANSWERED = (
         "vLLM behind a proxy: refusal without a status inside a 200",
         Reply(200, {"object": "error", "message": "guided decoding failed: grammar", "code": None}),
     ),
+    _no_schemas("xAI, Anthropic: schema is too complex", error(400, "Schema is too complex for this model.")),
+    _no_schemas(
+        "Anthropic: keyword that its output format lacks",
+        Reply(
+            400,
+            {
+                "type": "error",
+                "error": {
+                    "type": "invalid_request_error",
+                    "message": "output_config.format.schema: For 'array' type, property 'maxItems' is not supported",
+                },
+            },
+        ),
+    ),
+    _no_schemas(
+        "Cloudflare: errors in a list of their own",
+        Reply(400, {"errors": [{"message": "AiError: JSON mode cannot be met", "code": 5024}], "success": False}),
+    ),
+    _no_schemas("proxy: refusal as plain text", Reply(400, "guided_json is not available", "text/plain")),
     _no_schemas("gateway: 400 without a word", Reply(400, "")),
     # Parameters
     Answered(
@@ -232,6 +250,70 @@ ANSWERED = (
     ),
     Answered("Gemma: no system role", _no_system, (2, 1)),
     Answered("Qwen: answers only in a stream", _stream_only, (2, 1)),
+    Answered(
+        "vLLM, validation: extra field",
+        _when(
+            lambda seen: "seed" in seen.body,
+            Reply(400, {"object": "error", "message": "[{'type': 'extra_forbidden', 'loc': ('body', 'seed')}]"}),
+        ),
+        (2, 1),
+        lacks=("seed",),
+        settings={"seed": 7},
+    ),
+    Answered(
+        "FastAPI: list of validation errors in detail",
+        _when(
+            lambda seen: "temperature" in seen.body,
+            Reply(422, {"detail": [{"loc": ["body", "temperature"], "msg": "extra fields not permitted"}]}),
+        ),
+        (2, 1),
+        lacks=("temperature",),
+    ),
+    Answered(
+        "Anthropic: temperature and top_p both refused for a thinking model",
+        _when(
+            lambda seen: seen.body.get("temperature", 1) != 1,
+            Reply(
+                400,
+                {
+                    "type": "error",
+                    "error": {
+                        "type": "invalid_request_error",
+                        "message": "`temperature` may only be set to 1 when thinking is enabled.",
+                    },
+                },
+            ),
+        ),
+        (2, 1),
+        lacks=("temperature",),
+    ),
+    Answered(
+        "Bedrock: range of max_tokens in words",
+        _most_tokens(
+            "The maximum tokens you requested exceeds the model limit of 4096. Try again with a lower value.", 4096
+        ),
+        (2, 1),
+    ),
+    Answered(
+        "Gemini: maxOutputTokens out of range",
+        lambda seen: (
+            Reply(
+                400,
+                [
+                    {
+                        "error": {
+                            "code": 400,
+                            "message": "Unable to submit request because it has a maxOutputTokens value of "
+                            f"{seen.most} but the supported range is from 1 (inclusive) to 4097 (exclusive).",
+                        }
+                    }
+                ],
+            )
+            if seen.most > 4096
+            else None
+        ),
+        (2, 1),
+    ),
     # Addresses
     Answered(
         "Azure: api-version in the base URL, key in a header of its own",
@@ -240,50 +322,6 @@ ANSWERED = (
     ),
     Answered(
         "full address of chat completions as base URL", lambda seen: None, settings={"path": "/v1/chat/completions"}
-    ),
-    # Contents
-    Answered("DeepSeek, QwQ: thought without an opening mark", lambda seen: said(f"{_THOUGHT}\n</think>\n\n{GOOD}")),
-    Answered("Qwen: thought between marks", lambda seen: said(f"<think>{_THOUGHT}</think>{GOOD}")),
-    Answered("thought between <thinking> marks", lambda seen: said(f"<thinking>{_THOUGHT}</thinking>\n{GOOD}")),
-    Answered("Magistral: thought between [THINK] marks", lambda seen: said(f"[THINK]{_THOUGHT}[/THINK]{GOOD}")),
-    Answered(
-        "gpt-oss: channels",
-        lambda seen: said(
-            f"<|channel|>analysis<|message|>{_THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{GOOD}"
-        ),
-    ),
-    Answered(
-        "Mistral: content as a list of parts",
-        lambda seen: said(
-            [{"type": "thinking", "thinking": [{"type": "text", "text": _THOUGHT}]}, {"type": "text", "text": GOOD}]
-        ),
-    ),
-    Answered("vLLM: whole answer in reasoning_content", lambda seen: said(None, reasoning_content=GOOD)),
-    Answered(
-        "proxy: answer as a tool call",
-        lambda seen: said(
-            None, "tool_calls", tool_calls=[{"id": "1", "function": {"name": "json", "arguments": GOOD}}]
-        ),
-    ),
-    Answered("proxy: stream to everyone", _stream, prompt_tokens=9),
-    Answered(
-        "usage as fractions",
-        lambda seen: said(GOOD, usage={"prompt_tokens": 10.5, "completion_tokens": 3.2}),
-        prompt_tokens=10,
-    ),
-    Answered("usage as nulls", lambda seen: said(GOOD, usage={"prompt_tokens": None, "completion_tokens": None})),
-    # Trouble that passes
-    Answered(
-        "OpenRouter: rate limit inside a 200",
-        lambda seen: (
-            Reply(200, {"error": {"message": "Provider returned error", "code": 429}}) if seen.number == 1 else None
-        ),
-        (2, 1),
-    ),
-    Answered(
-        "llama.cpp: 503 while loading",
-        lambda seen: error(503, "Loading model", code=503) if seen.number == 1 else None,
-        (2, 1),
     ),
 )
 
@@ -304,6 +342,38 @@ REFUSED = (
         "Bedrock: too long, without a number",
         error(400, "Input is too long for requested model."),
         "longer than model 'm' accepts.*Input is too long for requested model",
+        concerns_one=True,
+    ),
+    Refused(
+        "Gemini: prompt blocked, inside a 200",
+        Reply(200, {"error": {"code": 400, "message": "The prompt was blocked: content_filter"}}),
+        "content filter refused.*prompt was blocked",
+        concerns_one=True,
+    ),
+    Refused(
+        "OpenAI: quota, with the status of a rate limit",
+        error(429, "You exceeded your current quota", code="insufficient_quota"),
+        "no quota.*exceeded your current quota",
+    ),
+    Refused(
+        "proxy: error as a bare string inside a 200",
+        Reply(200, {"error": "model 'm' not found: model_not_found", "code": 404}),
+        "m' not found",
+    ),
+    Refused(
+        "AWS: message with a capital letter",
+        Reply(403, {"Message": "User is not authorized to access this resource"}),
+        "may not use model 'm'",
+    ),
+    Refused(
+        "Baidu: names of its own",
+        Reply(400, {"error_code": 336003, "error_msg": "the max input characters is 20000"}),
+        "max input characters is 20000",
+    ),
+    Refused(
+        "nginx: request too large, as a page",
+        Reply(413, "<html><head><title>413 Request Entity Too Large</title></head></html>", "text/html"),
+        r"\(413: 413 Request Entity Too Large\)",
         concerns_one=True,
     ),
     Refused(

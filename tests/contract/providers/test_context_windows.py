@@ -19,6 +19,19 @@ OVERFLOWS = {
     "is 8192 tokens and your request has {prompt} input tokens ({most} > 8192 - {prompt}).",
     "vLLM, newest": "You passed {prompt} input tokens and requested {most} output tokens. However, the model's context "
     "length is only 8192 tokens, resulting in a maximum input length of 8092 tokens.",
+    "OpenAI": "This model's maximum context length is 8192 tokens. However, your messages resulted in {total} tokens.",
+    "OpenAI, Responses": "Input tokens exceed the configured limit of 8192 tokens. Your messages resulted in {total} "
+    "tokens. Please reduce the length of the messages.",
+    "Anthropic, prompt": "prompt is too long: {total} tokens > 8192 maximum",
+    "Gemini, through Vertex": "Unable to submit request because the input token count is {total} but model only "
+    "supports up to 8192. Reduce the input token count and try again.",
+    "Cohere": "too many tokens: size limit exceeded by 808 tokens. total tokens: {total}; the limit is 8192 tokens.",
+    "SGLang": "The input ({prompt} tokens) is longer than the model's context length (8192 tokens).",
+    "SGLang, total": "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a "
+    "total of {total} tokens: {prompt} tokens from the input messages and {most} tokens for the completion.",
+    "LM Studio": "Trying to keep the first {prompt} tokens when context the overflows. However, the model is loaded "
+    "with context length of only 8192 tokens, which is not enough.",
+    "Groq": "Please reduce the length of the messages or completion. context_length_exceeded: limit 8192 tokens.",
     "llama.cpp": "request ({total} tokens) exceeds the available context size (8192 tokens), try increasing it",
     "Anthropic": "input length and `max_tokens` exceed context limit: {prompt} + {most} > 8192, decrease input length",
     "Mistral": "Prompt contains {total} tokens and 0 draft tokens, too large for model with 8192 maximum context",
@@ -111,7 +124,9 @@ async def test_prompt_is_shortened_when_the_endpoint_counts_more_tokens() -> Non
 async def test_oversized_prompt_that_cannot_be_cut_is_rejected_with_provider_message() -> None:
     quirk = _overflowing(OVERFLOWS["vLLM"])
     async with Imitation(quirk) as provider, an_opened_gateway(provider) as gateway:
-        with pytest.raises(RequestRefused, match=r"longer than model 'm' accepts.*maximum context length is 8192 tokens"):
+        with pytest.raises(
+            RequestRefused, match=r"longer than model 'm' accepts.*maximum context length is 8192 tokens"
+        ):
             await gateway.run(WEIGHING, a_question("Weights help. " * 3_000), a_run())
         assert len(provider.requests) <= 5
 

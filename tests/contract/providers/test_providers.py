@@ -6,6 +6,7 @@ import pytest
 
 from assayer.errors import AnswerRefused, LlmRejected, RequestRefused
 from assayer.llm import ask
+from tests.contract.providers.answer_quirks import ANSWER_QUIRKS
 from tests.contract.providers.imitation import Imitation, an_opened_gateway, error, said
 from tests.contract.providers.quirks import ANSWERED, REFUSED, Answered, Refused
 from tests.contract.weighing import WEIGHING, a_question, a_run
@@ -13,7 +14,7 @@ from tests.contract.weighing import WEIGHING, a_question, a_run
 LONG = replace(WEIGHING, max_tokens=6_000)
 
 
-@pytest.mark.parametrize("case", ANSWERED, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", ANSWERED + ANSWER_QUIRKS, ids=lambda case: case.name)
 async def test_provider_quirk_is_learned_once_and_all_requests_succeed(case: Answered) -> None:
     async with (
         Imitation(case.quirk) as provider,

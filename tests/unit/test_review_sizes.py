@@ -1,0 +1,57 @@
+"""Smaller reviews for slow models: chosen by speed, with fewer requests, and announced first."""
+
+from pathlib import Path
+
+import pytest
+
+from assayer.methods.review import METHOD, ReviewOptions
+from assayer.methods.review.sizes import SMALL
+from cluster.local_model import ChosenModel, sized_for
+from cluster.settings_loading import load_settings
+from tests.unit.review_runs import reviewed
+from tests.unit.scholareval_runs import twin_backends
+from workers.local_model.server import LocalModel, LocalModelOptions
+from workers.local_model.speed import ModelSpeed
+
+LOCAL = LocalModel("small", "http://127.0.0.1:1/v1", "key", "file", LocalModelOptions(), 1, Path("log"))
+SLOW, FAST = ModelSpeed(70.0, 15.0), ModelSpeed(4_000.0, 100.0)
+
+
+async def test_small_review_makes_four_requests_and_says_first_that_it_is_small() -> None:
+    backends, llm = twin_backends()
+    report = await reviewed(backends, options=ReviewOptions.model_validate(SMALL.options))
+    names = [name for name, _ in llm.asked]
+    assert names[:2] == ["review.referee_brief", "review.reading_brief"]
+    assert sorted(names[2:]) == ["review.editor_brief", "support.claims"]
+    assert report.notices[0].kind == "small_review"
+    assert "1 referee instead of 4" in report.notices[0].text
+    assert "4 papers read instead of 20" in report.notices[0].text
+
+
+def _chosen(speed: ModelSpeed) -> ChosenModel:
+    return sized_for(load_settings("laptop", "small", base_url=LOCAL.base_url), LOCAL, speed)
+
+
+def test_slow_model_gets_small_review_one_repair_and_an_estimate() -> None:
+    chosen = _chosen(SLOW)
+    assert chosen.settings.review == ReviewOptions.model_validate(SMALL.options)
+    assert chosen.settings.llm is not None
+    assert chosen.settings.llm.repair_attempts == 1
+    assert chosen.settings.evaluation.concurrency == LOCAL.options.slots
+    said = chosen.announcement(1, METHOD)
+    assert said is not None
+    assert f"about {SLOW.seconds(SMALL.prompt_tokens, SMALL.completion_tokens) / 60:.0f} minutes" in said
+    assert "smaller" in said
+
+
+def test_fast_model_gets_usual_review() -> None:
+    assert _chosen(FAST).settings.review == ReviewOptions()
+    said = _chosen(FAST).announcement(1, METHOD)
+    assert said is not None
+    assert "smaller" not in said
+
+
+def test_review_options_changed_by_user_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAYER_REVIEW__OPENED", "7")
+    assert _chosen(SLOW).settings.review.opened == 7
+    assert _chosen(SLOW).settings.review.points == SMALL.options["points"]
