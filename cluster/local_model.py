@@ -110,7 +110,7 @@ def chosen_model(profile: Profile, model: str | None, path_or_package: str | Non
 
 def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> ChosenModel:
     """Limit ideas in progress to the model's slots and repairs to one, and make the review smaller if the usual one
-    takes too long. Options of the review that the user has changed are kept."""
+    takes too long."""
     from cluster.typical_usage import typical_evaluations
 
     llm, evaluation = settings.llm, settings.evaluation
@@ -123,8 +123,7 @@ def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> Chose
     usual, size = typical_evaluations(llm)[REVIEW], None
     if speed.seconds(usual.prompt_tokens, usual.completion_tokens) > _MOST_REVIEW_SECONDS:
         size = SMALL
-        own = {name: value for name, value in settings.review if value != getattr(ReviewOptions(), name)}
-        changes["review"] = ReviewOptions.model_validate({**size.options, **own})
+        changes["review"] = ReviewOptions.model_validate(size.options)
     return ChosenModel(settings.model_copy(update=changes), local, speed, size)
 
 

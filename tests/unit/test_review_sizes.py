@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from assayer.methods.review import METHOD, ReviewOptions
 from assayer.methods.review.sizes import SMALL
 from cluster.local_model import ChosenModel, sized_for
@@ -49,9 +47,3 @@ def test_fast_model_gets_usual_review() -> None:
     said = _chosen(FAST).announcement(1, METHOD)
     assert said is not None
     assert "smaller" not in said
-
-
-def test_review_options_changed_by_user_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAYER_REVIEW__OPENED", "7")
-    assert _chosen(SLOW).settings.review.opened == 7
-    assert _chosen(SLOW).settings.review.points == SMALL.options["points"]
