@@ -83,7 +83,7 @@ async def test_disk_write_failure_is_not_blamed_on_the_host(
     path, limits = tmp_path / "paper.pdf", resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
     try:
-        with pytest.raises(FullTextError, match="A download cannot be written: File too large") as failure:
+        with pytest.raises(FullTextError, match="A download cannot be written to disk: File too large") as failure:
             await downloader.to_file(world.url("hostile/packed.pdf"), path, {"pdf"}, LIMITS)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -134,7 +134,7 @@ async def test_html_file_named_pdf_is_read_as_html(tmp_path: Path) -> None:
     (tmp_path / "plan.pdf").write_text(f"<!doctype html><h1>Scoring plans</h1><p>{WORDS}")
     idea = await only_idea(tmp_path / "plan.pdf")
     assert WORDS in idea.text
-    assert left_out(idea) == ["the ending .pdf of the name"]
+    assert left_out(idea) == ["the suffix .pdf of the name"]
 
 
 TABLES = {
