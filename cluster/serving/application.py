@@ -34,7 +34,7 @@ the evaluators, so the slots in use are the only measure of demand; one slot is 
 
 
 def build(args: ReplicaConfig) -> Application:
-    """Build the application for `serve deploy` and KubeRay: `import_path: cluster.serving.application:build`.
+    """Build the application for `serve deploy` and KubeRay: `import_path: assayer.serving:build`.
     Raises ConfigurationError."""
     settings, config = _checked(args)
     serving = settings.serving

@@ -16,7 +16,9 @@ from index.ingest.storage_path import StoragePath
 try:
     import duckdb
 except ImportError:
-    raise ConfigurationError("Ingest joins with DuckDB, which is not installed.", "Install assayer[ingest].") from None
+    raise ConfigurationError(
+        "Ingest joins with DuckDB, which is not installed.", "Install it with: pip install 'assayer-research[ingest]'."
+    ) from None
 
 Database: TypeAlias = duckdb.DuckDBPyConnection
 Relation: TypeAlias = duckdb.DuckDBPyRelation

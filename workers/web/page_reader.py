@@ -38,7 +38,10 @@ class PageReader:
     def __init__(self, downloader: Downloader, settings: PageSettings, clock: Clock) -> None:
         """Create a reader. Raises ConfigurationError when the libraries for reading pages are not installed."""
         if find_spec("trafilatura") is None:
-            raise ConfigurationError("Web pages cannot be read: trafilatura is not installed.", "Install assayer[web].")
+            raise ConfigurationError(
+                "Web pages cannot be read: trafilatura is not installed.",
+                "Install it with: pip install 'assayer-research[web]'.",
+            )
         self._downloader = downloader
         self._settings = settings
         self._clock = clock
