@@ -29,7 +29,7 @@ ALONE := tests/cluster tests/chaos $(FUZZING)
 # The tests of `make test`; `make test-all` empties it.
 TIER := -m "not slow"
 
-.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model docs
+.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model docs release
 
 evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
 	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
@@ -97,6 +97,9 @@ generated: .venv/.installed-dev  ## write the OpenAPI document and the JSON sche
 	@for model in report.Report ranking.Ranking bias_test.BiasTestReport; do \
 		$(BIN)/python -c "import json; from assayer.reports.json_and_csv import $${model#*.} as model, json_schema; print(json.dumps(json_schema(model), indent=2))" > docs/$${model%.*}.schema.json; \
 	done
+
+release:  ## a release of this commit in dist/, checked but not uploaded
+	sh deploy/release.sh
 
 browser:  ## the Chromium in which pages are tested: installed where there is none
 	$(PYTHON) tests/chromium.py

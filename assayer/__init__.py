@@ -17,14 +17,14 @@ from assayer.version import __version__
 
 if TYPE_CHECKING:
     from assayer.errors import AssayerError
-    from assayer.reports.python_report import Finding, Report, Score
+    from assayer.reports.python_report import EvaluationReport, ReportFinding, ReportScore
     from cluster.python_api import check, check_async, evaluate, evaluate_async
 
 __all__ = [
     "AssayerError",
-    "Finding",
-    "Report",
-    "Score",
+    "EvaluationReport",
+    "ReportFinding",
+    "ReportScore",
     "__version__",
     "check",
     "check_async",

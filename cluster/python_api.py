@@ -15,7 +15,7 @@ from assayer.errors import AssayerError, InputError
 from assayer.methods.check import METHOD as CHECK
 from assayer.models import Idea
 from assayer.ports import Progress, ProgressEvent
-from assayer.reports.python_report import Report
+from assayer.reports.python_report import EvaluationReport
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.cli.options import day
 from cluster.cli.output import make_folder, safe_name
@@ -44,7 +44,7 @@ def evaluate(
     progress: OnProgress | None = None,
     blind: bool | None = None,
     profile: Profile = "laptop",
-) -> Report:
+) -> EvaluationReport:
     """Evaluate one proposal and return its report, as `assayer evaluate` does.
 
     `proposal` is a path, an arXiv id, a DOI, a web address, or the text itself. `model` is `PROVIDER/NAME`, `corpus`
@@ -78,7 +78,7 @@ async def evaluate_async(
     progress: OnProgress | None = None,
     blind: bool | None = None,
     profile: Profile = "laptop",
-) -> Report:
+) -> EvaluationReport:
     """Evaluate one proposal as `evaluate` does, without blocking the event loop; cancel it to stop."""
     settings = load_settings(profile, model)
     return await _evaluate(proposal, settings, method, corpus, cutoff, out, progress, blind)
@@ -93,7 +93,7 @@ def check(
     progress: OnProgress | None = None,
     blind: bool | None = None,
     profile: Profile = "laptop",
-) -> Report:
+) -> EvaluationReport:
     """Collect evidence on a proposal without a language model, as `assayer check` does. Parameters and errors are those
     of `evaluate`."""
     return _run(
@@ -110,7 +110,7 @@ async def check_async(
     progress: OnProgress | None = None,
     blind: bool | None = None,
     profile: Profile = "laptop",
-) -> Report:
+) -> EvaluationReport:
     """Collect evidence as `check` does, without blocking the event loop."""
     settings = load_settings(profile).model_copy(update={"llm": None})
     return await _evaluate(proposal, settings, CHECK, corpus, cutoff, out, progress, blind)
@@ -149,7 +149,7 @@ async def _evaluate(
     out: str | Path | None,
     progress: OnProgress | None,
     blind: bool | None,
-) -> Report:
+) -> EvaluationReport:
     if corpus is not None:
         settings = settings.model_copy(update={"corpus": settings.corpus.model_copy(update={"path": Path(corpus)})})
     last_day = day(cutoff, "cutoff") if isinstance(cutoff, str) else cutoff
@@ -162,7 +162,7 @@ async def _evaluate(
     if isinstance(outcome, AssayerError):
         raise outcome
     name = safe_name(Path(idea.source.partition(":")[0]).stem) or "proposal"
-    return Report(outcome, tuple(write_report(Path(out) / name, outcome)) if out is not None else ())
+    return EvaluationReport(outcome, tuple(write_report(Path(out) / name, outcome)) if out is not None else ())
 
 
 async def _read(
@@ -193,7 +193,7 @@ def _is_text(proposal: str) -> bool:
         return True
 
 
-def _run(work: Coroutine[Any, Any, Report]) -> Report:
+def _run(work: Coroutine[Any, Any, EvaluationReport]) -> EvaluationReport:
     """Run the work to its end: in a thread of its own if an event loop already runs in this one, as in a notebook."""
     try:
         asyncio.get_running_loop()

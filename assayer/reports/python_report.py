@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from assayer.errors import ConfigurationError
-from assayer.models import Absent
-from assayer.models import Report as FullReport
+from assayer.models import Absent, Report
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
 
@@ -23,7 +22,7 @@ FindingKind = Literal["strength", "weakness", "question", "suggestion", "closest
 model: the passage closest to the proposal, and a limitation that the paper states."""
 
 
-class Score(NamedTuple):
+class ReportScore(NamedTuple):
     """Score of one part of a report."""
 
     value: float | None
@@ -38,7 +37,7 @@ class Score(NamedTuple):
         return f"no score: {self.reason}" if self.value is None else f"{self.value:g} of {self.high:g}"
 
 
-class Finding(NamedTuple):
+class ReportFinding(NamedTuple):
     """Finding of a report, with the titles of the papers that are evidence for it."""
 
     kind: FindingKind
@@ -49,10 +48,10 @@ class Finding(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Report:
+class EvaluationReport:
     """Report of one evaluation."""
 
-    _full: FullReport
+    _full: Report
     files: tuple[Path, ...] = field(default=())
     """Files that were written; empty unless a folder was given."""
 
@@ -66,21 +65,21 @@ class Report:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a reader must know before the rest."""
+        """Notices that a reader must see before the rest."""
         return tuple(notice.text for notice in self._full.notices)
 
     @cached_property
-    def scores(self) -> dict[str, Score]:
+    def scores(self) -> dict[str, ReportScore]:
         """Score of each part by its name, such as `soundness`; empty in a report made without a language model."""
         return {
-            part.name: Score(None, 0.0, 10.0, part.score.reason)
+            part.name: ReportScore(None, 0.0, 10.0, part.score.reason)
             if isinstance(part.score, Absent)
-            else Score(part.score.value, part.score.scale_min, part.score.scale_max)
+            else ReportScore(part.score.value, part.score.scale_min, part.score.scale_max)
             for part in self._full.parts
         }
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[ReportFinding, ...]:
         """Findings, the most important of each kind first."""
         if self._full.panel_review is not None:
             return tuple(self._of_panel())
@@ -107,11 +106,11 @@ class Report:
                 "Install it with: pip install 'assayer-research[pandas]'.",
             ) from None
         rows = [{"title": self.title, "method": self.method, **finding._asdict()} for finding in self.findings]
-        return DataFrame(rows, columns=["title", "method", *Finding._fields])
+        return DataFrame(rows, columns=["title", "method", *ReportFinding._fields])
 
     def __repr__(self) -> str:
         scores = "".join(f", {name} {score}" for name, score in self.scores.items())
-        return f"<Report of {self.title!r} by {self.method}{scores}, {len(self.findings)} findings>"
+        return f"<EvaluationReport of {self.title!r} by {self.method}{scores}, {len(self.findings)} findings>"
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, which a notebook shows with the page's own styles."""
@@ -122,15 +121,15 @@ class Report:
     def _titles(self) -> dict[str, str]:
         return {str(reference.label): reference.title for reference in self._full.references}
 
-    def _of_panel(self) -> Iterator[Finding]:
+    def _of_panel(self) -> Iterator[ReportFinding]:
         review = self._full.panel_review
         assert review is not None  # noqa: S101 - checked by the caller
         for _, item in review.numbered:
             labels = dict.fromkeys(str(review.evidence[place].label) for place in item.evidence)
             text = " ".join(filter(None, (item.lead, item.text)))
-            yield Finding(item.kind, text, item.severity, tuple(self._titles[label] for label in labels))
+            yield ReportFinding(item.kind, text, item.severity, tuple(self._titles[label] for label in labels))
 
-    def _of_summary(self) -> Iterator[Finding]:
+    def _of_summary(self) -> Iterator[ReportFinding]:
         summary = self._full.summary
         kinds: dict[FindingKind, Any] = {
             "strength": summary.strengths,
@@ -140,13 +139,13 @@ class Report:
         for kind, points in kinds.items():
             for point in points:
                 labels = dict.fromkeys(str(citation.label) for citation in point.citations)
-                yield Finding(kind, point.text, None, tuple(self._titles[label] for label in labels))
+                yield ReportFinding(kind, point.text, None, tuple(self._titles[label] for label in labels))
 
-    def _of_evidence(self) -> Iterator[Finding]:
+    def _of_evidence(self) -> Iterator[ReportFinding]:
         evidence = self._full.evidence
         if evidence is None:
             return
         for near in sorted(evidence.closest, key=lambda item: -item.similarity):
-            yield Finding("closest", near.paper.quote or "", None, (self._titles[near.paper.label],))
+            yield ReportFinding("closest", near.paper.quote or "", None, (self._titles[near.paper.label],))
         for citation in evidence.limitations:
-            yield Finding("limitation", citation.quote or "", None, (self._titles[citation.label],))
+            yield ReportFinding("limitation", citation.quote or "", None, (self._titles[citation.label],))
