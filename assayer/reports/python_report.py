@@ -109,7 +109,7 @@ class EvaluationReport:
         return DataFrame(rows, columns=["title", "method", *ReportFinding._fields])
 
     def __repr__(self) -> str:
-        scores = "".join(f", {name} {score}" for name, score in self.scores.items())
+        scores = "".join(f", {name} {score.value}" for name, score in self.scores.items())
         return f"<EvaluationReport of {self.title!r} by {self.method}{scores}, {len(self.findings)} findings>"
 
     def _repr_html_(self) -> str:

@@ -26,9 +26,17 @@ def lineage(stage: str, variant: str) -> list[str]:
 
 
 def test_image_has_all_packages_and_extras_that_exist() -> None:
-    # Policies are trained and documents built elsewhere; local and gpu are models with one of FAISS's builds, which the
+    # Policies are trained, documents built and tables read elsewhere; local and gpu are models with one of FAISS's builds, which the
     # variants have.
-    extras = set(PROJECT["project"]["optional-dependencies"]) - {"dev", "docs", "rl", "local", "local-llm", "gpu"}
+    extras = set(PROJECT["project"]["optional-dependencies"]) - {
+        "dev",
+        "docs",
+        "rl",
+        "local",
+        "local-llm",
+        "gpu",
+        "pandas",
+    }
     (named,) = re.findall(r'(?m)^extras="(.+)"$', (DEPLOY / "lock.sh").read_text("utf-8"))
     assert set(named.split()) == extras
     found = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
