@@ -26,8 +26,8 @@ def lineage(stage: str, variant: str) -> list[str]:
 
 
 def test_image_has_all_packages_and_extras_that_exist() -> None:
-    # Policies are trained, documents built and tables read elsewhere; local and gpu are models with one of FAISS's builds,
-    # which the variants have.
+    # Policies are trained, documents built and tables read elsewhere; local and gpu are models with one of FAISS's
+    # builds, which the variants have.
     extras = set(PROJECT["project"]["optional-dependencies"]) - {
         "dev",
         "docs",
