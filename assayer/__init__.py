@@ -1,7 +1,41 @@
-"""Domain model of assayer: ideas, papers, reviews, reports, and the methods that judge ideas.
+"""assayer evaluates research proposals against the literature.
 
-This package does not depend on HTTP, SQL, FAISS or Ray; methods reach external backends through `assayer.ports`."""
+    from assayer import evaluate
 
-from importlib.metadata import version
+    report = evaluate("proposal.md", model="openai/gpt-6-luna")
 
-__version__ = version("assayer")
+The names in `__all__` are a stable surface under semantic versioning; everything else may change. They are loaded when
+they are first used.
+
+The other modules are the domain model: proposals, papers, reviews, reports, and the methods that judge proposals. They
+do not depend on HTTP, SQL, FAISS or Ray, and reach external backends through `assayer.ports`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from assayer.version import __version__
+
+if TYPE_CHECKING:
+    from assayer.errors import AssayerError
+    from assayer.reports.python_report import EvaluationReport, ReportFinding, ReportScore
+    from cluster.python_api import check, check_async, evaluate, evaluate_async
+
+__all__ = [
+    "AssayerError",
+    "EvaluationReport",
+    "ReportFinding",
+    "ReportScore",
+    "__version__",
+    "check",
+    "check_async",
+    "evaluate",
+    "evaluate_async",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from assayer import public_names
+
+    return getattr(public_names, name)

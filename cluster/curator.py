@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from assayer import __version__
 from assayer.curation.best_of import place_candidates
 from assayer.curation.candidates import ProposedCandidates, propose_candidates
 from assayer.curation.dimensions import score_dimensions
@@ -21,6 +20,7 @@ from assayer.ranking.comparison import COMPARISON
 from assayer.run.accounting import Started, cost_of, usage
 from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
+from assayer.version import __version__
 from assayer_client.curation import BestBy, CuratedPaper, IdeaScores
 from cluster.language_model import open_models
 from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs

@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 from copy import copy
 from dataclasses import dataclass, replace
 
-from assayer import __version__
 from assayer.backends import Backends
 from assayer.blinding.blind import blinded
 from assayer.criteria.task import JUDGE_CRITERIA
@@ -26,6 +25,7 @@ from assayer.own_references.check import check_own_references
 from assayer.ports import Embedder, Progress, Reranker
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
+from assayer.version import __version__
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.clock import SystemClock
 from cluster.corpus_source import corpus_versions

@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 
 from aiohttp import ClientSession
 
-from assayer import __version__
 from assayer.errors import AssayerError, ConfigurationError
 from assayer.models import Identifiers, Window
+from assayer.version import __version__
 from cluster.clock import SystemClock
 from cluster.corpus_source import followed_bucket
 from cluster.database import open_database
@@ -252,7 +252,7 @@ async def _mail(settings: Settings) -> Finding:
     except AssayerError as error:
         return Finding("mail", "broken", str(error))
     except ImportError as error:
-        return Finding("mail", "broken", f"{error.name} is not installed: pip install 'assayer[service]'.")
+        return Finding("mail", "broken", f"{error.name} is not installed: pip install 'assayer-research[service]'.")
     return Finding("mail", "ok", f"{answer} Mails are sent from {sender.addr_spec}.")
 
 

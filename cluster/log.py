@@ -11,12 +11,13 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any
 
+from assayer import version
 from assayer.errors import ConfigurationError
 from assayer.run.context_variables import current_log_context
 from cluster.settings import LogSettings
 
 _SECRET = re.compile(r"\b((?:ak|whsec|sk)[_-][A-Za-z0-9]{0,8})[A-Za-z0-9_/+=-]{12,}")
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(version.__file__).parents[1]
 _LIBRARIES = ("uvicorn", "ray", "httpx2", "sentence_transformers")
 """Libraries that log too much at level INFO, so their level is at least WARNING."""
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from assayer import __version__
 from assayer.llm import Llm
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import Absent, Idea, IdeaId
@@ -18,6 +17,7 @@ from assayer.ranking.triage_baselines import masked_labelled_idea, measure_triag
 from assayer.run.accounting import cost_of
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
+from assayer.version import __version__
 from assayer_client.comparisons import Comparison, ComparisonResult, Outcome
 from cluster.clock import SystemClock
 from cluster.language_model import open_models, require_llm

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from assayer import __version__
 from assayer.errors import NoFallback
 from assayer.llm import Llm
 from assayer.methods.debate.composition import Composition
@@ -16,6 +15,7 @@ from assayer.methods.debate.viewpoint_judge import judge_by_viewpoints
 from assayer.models.reward import RewardItem
 from assayer.ports import Clock, Embedder, Progress
 from assayer.run.run import Run
+from assayer.version import __version__
 from assayer_client.rewards import Reward
 from cluster.language_model import open_models
 from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs

@@ -131,7 +131,7 @@ def holds(values: Any, path: Sequence[str]) -> bool:
 
 
 def _read_profile(profile: Profile) -> dict[str, Any]:
-    return tomllib.loads((resources.files("cluster") / "profiles" / f"{profile}.toml").read_text("utf-8"))
+    return tomllib.loads((resources.files(__package__) / "profiles" / f"{profile}.toml").read_text("utf-8"))
 
 
 def _merge(weak: Mapping[str, Any], strong: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def trace_export(database: Database) -> Iterator[tuple[Chore, ...]]:
 
         from orchestrator.tracing import TraceExporter
     except ImportError as error:
-        _LOG.warning("no traces are exported: %s. Run: pip install 'assayer[otel]'", error)
+        _LOG.warning("no traces are exported: %s. Run: pip install 'assayer-research[otel]'", error)
         yield ()
         return
     exporter = OTLPSpanExporter()

@@ -11,10 +11,8 @@ locked() {
     uv pip compile --python-version 3.13 --python-platform x86_64-unknown-linux-gnu --generate-hashes \
         --no-annotate --no-header --no-emit-index-url --no-emit-find-links "$@" > /dev/null
 }
-# assayer-client is of this repository.
-grep -v '"assayer-client' pyproject.toml > "$folder/pyproject.toml"
 # shellcheck disable=SC2046
-locked "$folder/pyproject.toml" $(printf -- '--extra %s ' $extras) \
+locked pyproject.toml $(printf -- '--extra %s ' $extras) \
     --no-emit-package torch --no-emit-package triton --output-file deploy/requirements.lock "$@"
 for variant in cpu:cpu cuda:gpu; do
     grep -o "faiss-${variant#*:}[<>=0-9.,]*" pyproject.toml > "$folder/faiss.in"

@@ -14,7 +14,7 @@ from assayer.errors import ConfigurationError
 
 _LOG = logging.getLogger(__name__)
 _PACKAGES = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cuvs", "faiss-gpu-cu11", "faiss-gpu-cu12", "faiss-cuda")
-_INSTALL = "pip install 'assayer[local]', or 'assayer[gpu]' for GPUs."
+_INSTALL = "pip install 'assayer-research[local]', or 'assayer-research[gpu]' for GPUs."
 
 
 @cache

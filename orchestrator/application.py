@@ -3,7 +3,6 @@
 import logging
 import re
 from functools import cache
-from importlib.metadata import version
 from typing import Any, cast
 
 from fastapi import Depends, FastAPI, Request
@@ -15,6 +14,7 @@ from starlette.routing import Match
 from starlette.types import ExceptionHandler
 
 from assayer.errors import InputError, StorageError
+from assayer.version import __version__
 from orchestrator.api.gone import gone
 from orchestrator.api.openapi import DEFAULT_RESPONSE, openapi_document
 from orchestrator.api.request_checks import refuse_other_media, refuse_unknown_parameters
@@ -165,7 +165,7 @@ def documented_app() -> FastAPI:
     process share it, because building the models of parameters and bodies takes most of the time."""
     app = _Documented(
         title="assayer",
-        version=version("assayer"),
+        version=__version__,
         summary="Research ideas in, cited and auditable reports out.",
         description=_DESCRIPTION,
         docs_url=None,  # FastAPI's pages load scripts from other servers; the service has its own page at /docs

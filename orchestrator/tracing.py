@@ -18,8 +18,8 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from assayer import __version__
 from assayer.models import LedgerRow
+from assayer.version import __version__
 from assayer_client.reports import Span
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.timeline import ledger_rows_of_job, timeline_of

@@ -19,7 +19,7 @@ from typing import Any
 from assayer.errors import ConfigurationError
 from workers.torch_runtime import first_line, import_torch
 
-INSTALL_BGE = "Install it with: pip install 'assayer[bge]'"
+INSTALL_BGE = "Install it with: pip install 'assayer-research[bge]'"
 _REMOVED = "transformers.modeling_attn_mask_utils"
 _NEVER_NEEDED = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
 """Files in a model's repository that are not downloaded: the same weights for other libraries (2.3 GB for bge-m3)."""

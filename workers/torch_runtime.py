@@ -13,7 +13,7 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 """Floating-point precision. `auto`: bfloat16 if the processor supports it, float16 on older GPUs, otherwise float32."""
 
-INSTALL = "Install it with: pip install 'assayer[local]'"
+INSTALL = "Install it with: pip install 'assayer-research[local]'"
 
 _BFLOAT16 = {"amx_bf16", "avx512_bf16"}
 """CPU features with which bfloat16 is three times as fast as float32; 8-bit integers are no faster there (ADR 15)."""
@@ -41,7 +41,7 @@ def import_torch_geometric(threads: int) -> Any:
         if find_spec(library) is None:
             raise ConfigurationError(
                 f"GraphEval's network needs {library}, which is not installed.",
-                "Install it with: pip install 'assayer[gnn]'",
+                "Install it with: pip install 'assayer-research[gnn]'",
             )
     _let_waiting_threads_sleep()
     torch = import_module("torch")

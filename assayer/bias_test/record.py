@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assayer import __version__
 from assayer.bias_test.changes import score_changes
 from assayer.bias_test.differences import score_differences
 from assayer.bias_test.signing import poorer_text
@@ -22,6 +21,7 @@ from assayer.models import (
     SurvivingWords,
 )
 from assayer.reports.scores import score_of, share
+from assayer.version import __version__
 
 _POINTS = 10
 _MOST_EXAMPLES = 10

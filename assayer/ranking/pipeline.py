@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer import __version__
 from assayer.errors import AssayerError, BudgetExhausted, InputError
 from assayer.llm import Llm
 from assayer.models import Absent, Idea, IdeaId
@@ -27,6 +26,7 @@ from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
 from assayer.run.accounting import Started, cost_of, usage
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
+from assayer.version import __version__
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Ranking
 

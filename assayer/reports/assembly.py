@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from assayer import __version__
 from assayer.backends import Backends
 from assayer.citing.numbering import Numbering
 from assayer.claim_support.checking import check_claims
@@ -39,6 +38,7 @@ from assayer.reports.notices import general_notices, literature_notices, own_ref
 from assayer.reports.release import released
 from assayer.run.accounting import cost_of, usage
 from assayer.run.run import Run
+from assayer.version import __version__
 
 
 class EvaluationResult(NamedTuple):

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assayer import __version__
 from assayer.claim_support.checking import CLAIMS_PER_CALL
 from assayer.claim_support.task import SUPPORT
 from assayer.methods.debate.composition import Composition
@@ -15,6 +14,7 @@ from assayer.methods.innoeval.options import METHOD
 from assayer.models import Idea
 from assayer.ranking.comparison import COMPARISON
 from assayer.run.budget import Budget
+from assayer.version import __version__
 from benchmarks.quality.claim_support.items import KnownClaim
 from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support
 from benchmarks.quality.given import Asked

@@ -48,7 +48,7 @@ def build_on_ray(
 ) -> None:
     """Build the corpus as `build` does, but embed on a Ray cluster; an interrupted run resumes where it stopped."""
     if find_spec("ray") is None:
-        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
+        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer-research[service]'.")
     from cluster.cli.corpus_publish import show_publication
     from cluster.corpus_source import CorpusRelease
     from cluster.ray_cluster import private_environment

@@ -10,10 +10,9 @@ import typer
 
 from assayer.errors import AssayerError
 from assayer.methods.criteria_file import load_criteria
-from assayer.models import Criterion, Idea, judged_blind
+from assayer.models import Criterion, Idea
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.cli.evaluation_summary import show_summary, show_summary_table
-from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import (
     IdeaPaths,
     WithBlind,
@@ -158,21 +157,15 @@ async def _evaluate(
     criteria: tuple[Criterion, ...],
 ) -> EvaluationOutcome:
     from cluster.cli.written_report import WriteReport
-    from cluster.engine import check_request
     from cluster.evaluation_processes import evaluate_in_processes
-    from cluster.run_request import RunRequest
+    from cluster.read_proposals import read_proposals
     from cluster.telemetry import metrics_server
-    from workers.documents.idea_reader import given_together
 
-    settings, today = chosen.settings, dt.datetime.now(dt.UTC).date()
-    check_request(method, cutoff, today)
-    read = await read_idea_inputs(paths, settings, today)
-    ideas, rejected = read
+    settings = chosen.settings
+    ideas, rejected, run_request = await read_proposals(paths, settings, method, cutoff, blind, criteria)
     failures = [FailedIdea(item.source, item.message) for item in rejected]
     if not ideas:
         return EvaluationOutcome([], failures)
-    blind = judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read))
-    run_request = RunRequest(blind=blind, criteria=criteria)
     make_folder(out, "Reports")
     announcement = chosen.announcement(len(ideas), method)
     if announcement is not None:

@@ -4,12 +4,12 @@ import errno
 import os
 import signal
 import sys
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
 from assayer.errors import AssayerError, ConfigurationError, InputError
+from assayer.version import __version__
 from cluster.cli.commands import LazyCommand, lazy_app
 
 _LONGEST_NAME = 200
@@ -45,6 +45,7 @@ EXTRAS = {
     "mcp": "mcp",
     "openpyxl": "tables",
     "opentelemetry": "otel",
+    "pandas": "pandas",
     "peft": "rl",
     "python_multipart": "service",
     "ray": "service",
@@ -75,7 +76,8 @@ def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
     if extra is None:
         return None
     return ConfigurationError(
-        f"This command needs {module}, which is not installed.", f"Install it with: pip install 'assayer[{extra}]'."
+        f"This command needs {module}, which is not installed.",
+        f"Install it with: pip install 'assayer-research[{extra}]'.",
     )
 
 
@@ -139,7 +141,7 @@ app = lazy_app("Evaluates research ideas against the literature: cited, auditabl
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"assayer {version('assayer')}")
+        typer.echo(f"assayer {__version__}")
         raise typer.Exit
 
 

@@ -32,7 +32,7 @@ def serve_on_ray(
 ) -> None:
     """Run the service on Ray until it is stopped. Raises ConfigurationError."""
     if find_spec("ray") is None:
-        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
+        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer-research[service]'.")
     # The database stays open here: it must not end with the process that happened to open it first.
     opened = AsyncExitStack()
     with asyncio.Runner() as runner, ExitStack() as stack:

@@ -39,6 +39,15 @@ class WrittenReport(NamedTuple):
     in memory."""
 
 
+def write_report(stem: Path, report: Report, formats: Sequence[ReportFormat] | None = None) -> list[Path]:
+    """Write a report in the formats (by default its pages), and a method's graph if there is one; return the paths.
+    `stem` is their path without suffixes. Raises InputError."""
+    files = write_formats(stem, report, _RENDER, formats or _PAGES)
+    if report.graph is not None:  # of a method that builds one
+        files += write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
+    return files
+
+
 @dataclass(frozen=True)
 class WriteReport:
     """Work item for an engine: evaluate one idea and write its report."""
@@ -55,9 +64,6 @@ class WriteReport:
 
     async def __call__(self, engine: "Engine", progress: "Progress") -> WrittenReport:
         """Evaluate the idea and write its report. Raises AssayerError."""
-        stem = self.stem
         report = (await engine.evaluate(self.idea, self.method, self.cutoff, progress, self.run_request)).report
-        files = write_formats(stem, report, _RENDER, self.formats or _PAGES)
-        if report.graph is not None:  # of a method that builds one
-            files += write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
+        files = write_report(self.stem, report, self.formats)
         return WrittenReport(SummaryRow.of(report, files), report_record(report, files), report if self.kept else None)

@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from ipaddress import ip_address
 from typing import Any
 
@@ -18,6 +17,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from assayer.errors import ConfigurationError
+from assayer.version import __version__
 from cluster.mcp.callers import AcceptedKeys, ClientOpener, bearer_key, with_callers_key
 from cluster.mcp.reward_tools import RewardTools
 from cluster.mcp.tools import AssayerTools
@@ -38,7 +38,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 def mcp_server(service: ClientOpener, state: ServerState) -> MCPServer[Any]:
     """Return a server with every tool; each tool call uses the client that `service` opens."""
     server: MCPServer[Any] = MCPServer(
-        "assayer", title="assayer", instructions=_INSTRUCTIONS, version=version("assayer"), log_level="WARNING"
+        "assayer", title="assayer", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     tools = AssayerTools(service, state)
     spends = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)

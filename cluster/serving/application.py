@@ -34,7 +34,7 @@ so that demand shows only in the slots in use."""
 
 
 def build(args: ReplicaConfig) -> Application:
-    """Build the application for `serve deploy` and KubeRay: `import_path: cluster.serving.application:build`.
+    """Build the application for `serve deploy` and KubeRay: `import_path: assayer.serving:build`.
     Raises ConfigurationError."""
     settings, config = _check_and_complete(args)
     serving = settings.serving

@@ -17,7 +17,7 @@ try:
     import duckdb
 except ImportError:
     raise ConfigurationError(
-        "Ingest needs DuckDB, which is not installed.", "Install it with: pip install 'assayer[ingest]'"
+        "Ingest needs DuckDB, which is not installed.", "Install it with: pip install 'assayer-research[ingest]'"
     ) from None
 
 Database: TypeAlias = duckdb.DuckDBPyConnection

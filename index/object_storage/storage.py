@@ -17,7 +17,7 @@ from assayer.errors import ConfigurationError, CorpusError
 
 _S3 = {"config_kwargs": {"connect_timeout": 10, "read_timeout": 60, "retries": {"max_attempts": 3}}}
 _LOCK = ".create.lock"
-_EXTRA = "Install it with: pip install 'assayer[object-storage]'."
+_EXTRA = "Install it with: pip install 'assayer-research[object-storage]'."
 
 
 class StorageUnavailable(CorpusError):

@@ -60,7 +60,7 @@ def open_gpus(device: Device) -> Gpus | None:
         return None
     faiss = load_faiss()
     installed = faiss_packages()
-    instead = f"Run: pip uninstall {' '.join(installed)}; then pip install 'assayer[gpu]', {_ON_THE_CPU}"
+    instead = f"Run: pip uninstall {' '.join(installed)}; then pip install 'assayer-research[gpu]', {_ON_THE_CPU}"
     if len(installed) > 1:
         raise ConfigurationError(
             f"{' and '.join(installed)} are both installed, but conflict because they contain the same module.", instead
@@ -87,7 +87,7 @@ class FaissGpus:
         except ImportError:
             raise ConfigurationError(
                 "Loading vectors into GPU memory requires torch, which is not installed.",
-                f"Run: pip install 'assayer[gpu]', {_ON_THE_CPU}",
+                f"Run: pip install 'assayer-research[gpu]', {_ON_THE_CPU}",
             ) from None
         if torch.cuda.device_count() < self.count:
             raise ConfigurationError(

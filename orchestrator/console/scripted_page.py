@@ -11,10 +11,10 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from assayer import __version__
 from assayer.models import Absent
 from assayer.reports.escaping import printable
 from assayer.reports.wording import BANDS, FLAGS, METHODS, NOTICES, money
+from assayer.version import __version__
 from assayer_client import resources as wire
 from orchestrator.access.api_keys import Caller
 from orchestrator.jobs.models import JobState

@@ -271,7 +271,7 @@ def test_missing_package_error_names_the_extra(bge_m3: Path) -> None:
     )
     said = run_elsewhere(code)
     assert "ConfigurationError: Embedding with bge-m3 needs FlagEmbedding, which is not installed." in said
-    assert "pip install 'assayer[bge]'" in said
+    assert "pip install 'assayer-research[bge]'" in said
 
 
 def test_unavailable_hub_model_error_names_its_setting() -> None:

@@ -126,7 +126,8 @@ def test_without_grobid_extra_only_tei_is_saved_and_extra_is_named(tmp_path: Pat
     assert (saved.code, saved.out.split()) == (0, ["out/paper.tei.xml"])
     refused = program.run("paper", "paper.tei.xml")
     assert refused.code == 2
-    assert "needs grobid_client, which is not installed. Install it with: pip install 'assayer[grobid]'" in refused.err
+    assert "needs grobid_client, which is not installed." in refused.err
+    assert "pip install 'assayer-research[grobid]'" in refused.err
 
 
 @pytest.mark.parametrize("form", ["json", "markdown"])

@@ -18,6 +18,7 @@ from tests.e2e.evaluations import (  # noqa: F401 - fixtures
     undisturbed,
 )
 from tests.e2e.program import CORPUS, Homes, Program
+from tests.e2e.wheel import build_wheel
 from tests.run_folder import made_once
 
 
@@ -36,6 +37,14 @@ def homes(run_folder: Path) -> Iterator[Homes]:
     made_once(homes.corpus, build_corpus)
     yield homes
     homes.stop_servers()
+
+
+@pytest.fixture(scope="session")
+def wheel_file(run_folder: Path) -> Path:
+    """Wheel of this checkout, built once for all workers."""
+    folder = made_once(run_folder / "wheel", lambda: build_wheel(run_folder / "wheel"))
+    (file,) = folder.glob("*.whl")
+    return file
 
 
 @pytest.fixture(scope="module")

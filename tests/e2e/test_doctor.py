@@ -107,7 +107,7 @@ def test_all_broken_services_are_reported_together(program: Program) -> None:
     assert found["corpus"][0] == "broken"
     assert "ASSAYER_EMBEDDER__MODEL" in found["corpus"][1]
     assert found["FAISS"][0] == "broken"
-    assert "pip install 'assayer[gpu]'" in found["FAISS"][1]
+    assert "pip install 'assayer-research[gpu]'" in found["FAISS"][1]
     assert found["language model"] == (
         "broken",
         f"The LLM endpoint {simulated.base_url} rejected the API key (401). "

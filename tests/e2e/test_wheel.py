@@ -1,60 +1,102 @@
-"""The built wheel holds everything that the checkout holds: prompts, templates, profiles, migrations."""
+"""The built wheel holds everything that the checkout holds, below the one package `assayer`."""
 
-import shutil
-import subprocess
-import sys
+import ast
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import ROOT
-from tests.polling import LONGEST_SECONDS
+from tests.e2e.wheel import MOVED, sources
 
-pytest.importorskip("setuptools", minversion="77", reason="the wheel is built without fetching a build backend")
-PACKAGES = ("assayer", "cluster", "index", "orchestrator", "workers")
-
-
-def _files(root: Path) -> set[str]:
-    found = (file for package in PACKAGES for file in (root / package).rglob("*") if file.is_file())
-    return {file.relative_to(root).as_posix() for file in found if "__pycache__" not in file.parts}
+RENAMED = {
+    "orchestrator.api.pages",
+    "orchestrator.console",
+    "orchestrator.store.migrations",
+    "workers.full_texts.grobid_tei:parse_tei",
+    "workers.llm",
+    "workers.sandbox.documents:read_document",
+    "workers.sandbox.limits",
+    "workers.sandbox.page_extraction:extract_article",
+    "workers.sandbox.pdf_parser:read_pdf",
+    "workers.sandbox.program",
+    "workers.sandbox.python_definitions:read_definitions",
+    "workers.sandbox.tei_converter:convert",
+}
+"""Every text of the sources that names a module. Whatever is added here must be meant as one."""
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
-    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in PACKAGES:
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index"]
-    ended = subprocess.run(
-        [*command, "--wheel-dir", str(built), str(source)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONGEST_SECONDS,
-    )
-    assert ended.returncode == 0, ended.stderr
-    (file,) = built.glob("*.whl")
-    with zipfile.ZipFile(file) as opened:
+def wheel(wheel_file: Path) -> Iterator[zipfile.ZipFile]:
+    with zipfile.ZipFile(wheel_file) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def modules(wheel: zipfile.ZipFile) -> dict[str, str]:
+    """Path in the wheel of each module."""
+    files = [name for name in wheel.namelist() if name.endswith(".py")]
+    return {name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): name for name in files}
+
+
+@pytest.fixture(scope="module")
+def trees(wheel: zipfile.ZipFile, modules: dict[str, str]) -> dict[str, ast.Module]:
+    return {name: ast.parse(wheel.read(name)) for name in modules.values()}
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module or ""
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert inside == _files(ROOT)
-    for part in (
-        "scholareval/prompts/system.md",
-        "templates/report.html",
-        "profiles/laptop.toml",
-        "migrations/v0001_baseline.sql",
-    ):
-        assert any(name.endswith(part) for name in inside)
+    assert inside - {"assayer/_engine/__init__.py"} == sources().keys()
+
+
+def test_wheel_installs_only_assayer(wheel: zipfile.ZipFile) -> None:
+    assert {name.partition("/")[0] for name in wheel.namelist() if ".dist-info/" not in name} == {"assayer"}
+    (listed,) = (name for name in wheel.namelist() if name.endswith("/top_level.txt"))
+    assert wheel.read(listed).decode().split() == ["assayer"]
+
+
+def test_wheel_refers_to_no_moved_package_by_its_old_name(
+    modules: dict[str, str], trees: dict[str, ast.Module]
+) -> None:
+    old = {name.removeprefix("assayer._engine.") for name in modules if name.startswith("assayer._engine.")}
+    for file, tree in trees.items():
+        assert not {name for name in _imports(tree) if name.partition(".")[0] in MOVED}, file
+        assert not {text for text in _texts(tree) if "." in text and text.partition(":")[0] in old}, file
+
+
+def test_every_import_of_assayer_leads_to_a_module_of_the_wheel(
+    modules: dict[str, str], trees: dict[str, ast.Module]
+) -> None:
+    imported = {name for tree in trees.values() for name in _imports(tree) if name.partition(".")[0] == "assayer"}
+    assert imported - modules.keys() == set()
+
+
+def test_only_texts_that_name_modules_are_renamed(modules: dict[str, str], trees: dict[str, ast.Module]) -> None:
+    texts = {text for tree in trees.values() for text in _texts(tree) if text.startswith("assayer._engine.")}
+    assert {text.removeprefix("assayer._engine.") for text in texts} == RENAMED
+    assert all(text.partition(":")[0] in modules for text in texts)
+
+
+def test_lines_keep_their_numbers(wheel: zipfile.ZipFile) -> None:
+    for name, file in sources().items():
+        assert wheel.read(name).count(b"\n") == file.read_bytes().count(b"\n"), name
 
 
 def test_wheel_contains_command_entry_point_and_licence(wheel: zipfile.ZipFile) -> None:
     (described,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
-    assert "assayer = cluster.cli.main:main" in wheel.read(described).decode()
+    assert "assayer = assayer.__main__:main" in wheel.read(described).decode()
     assert any(name.endswith("licenses/LICENSE") for name in wheel.namelist())

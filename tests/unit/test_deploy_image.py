@@ -26,9 +26,17 @@ def lineage(stage: str, variant: str) -> list[str]:
 
 
 def test_image_has_all_packages_and_extras_that_exist() -> None:
-    # Policies are trained and documents built elsewhere; local and gpu are models with one of FAISS's builds, which the
-    # variants have.
-    extras = set(PROJECT["project"]["optional-dependencies"]) - {"dev", "docs", "rl", "local", "local-llm", "gpu"}
+    # Policies are trained, documents built and tables read elsewhere; local and gpu are models with one of FAISS's
+    # builds, which the variants have.
+    extras = set(PROJECT["project"]["optional-dependencies"]) - {
+        "dev",
+        "docs",
+        "rl",
+        "local",
+        "local-llm",
+        "gpu",
+        "pandas",
+    }
     (named,) = re.findall(r'(?m)^extras="(.+)"$', (DEPLOY / "lock.sh").read_text("utf-8"))
     assert set(named.split()) == extras
     found = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
@@ -58,7 +66,7 @@ def test_variant_installs_only_locked_packages(variant: str) -> None:
     install = STAGES[f"packages-{variant}"][1]
     assert f"--no-deps --require-hashes -r requirements.lock -r requirements-{variant}.lock" in install
     assert install.count("pip install") == 2, "torch with CUDA's libraries, and what is locked"
-    assert "pip install --no-cache-dir --no-deps ./client . && pip check" in STAGES["packages"][1]
+    assert "pip install --no-cache-dir --no-deps . && pip check" in STAGES["packages"][1]
 
 
 def test_image_contains_only_installed_packages_and_runs_as_unprivileged_user() -> None:

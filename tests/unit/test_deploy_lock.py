@@ -23,7 +23,7 @@ EXTRAS = (
     "object-storage",
     "grobid",
 )
-ELSEWHERE = {"torch", "assayer", "assayer-client"}
+ELSEWHERE = {"torch", "assayer-research"}
 """Chosen when the image is made, or of this repository."""
 VARIANTS = {"cpu": "local", "cuda": "gpu"}
 """Variants of the image, and the extra that each installs."""

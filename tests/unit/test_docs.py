@@ -19,7 +19,7 @@ _FOLDERS = ("docs", "examples", "benchmarks", "client", "simulator")
 PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in _FOLDERS for page in (ROOT / folder).rglob("*.md"))])
 _PACKAGES = ("assayer", "cluster", "index", "orchestrator", "workers")
 _CLIENTS_OWN = {"ASSAYER_CONFIG"}
-_NO_METRICS = {"assayer_schema", "assayer_postgres", "assayer_restored", "assayer_client"}
+_NO_METRICS = {"assayer_schema", "assayer_postgres", "assayer_restored", "assayer_client", "assayer_research"}
 
 
 def _pages() -> Iterator[tuple[str, Path, str]]:

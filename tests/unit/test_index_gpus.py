@@ -199,7 +199,7 @@ class TestRefusal:
         monkeypatch.setattr(gpus, "faiss_packages", lambda: ["faiss-cpu"])
         with pytest.raises(ConfigurationError, match="does not support GPUs") as raised:
             open_gpus("cuda")
-        assert "pip install 'assayer[gpu]'" in raised.value.hint
+        assert "pip install 'assayer-research[gpu]'" in raised.value.hint
         assert "ASSAYER_CORPUS__DEVICE=cpu" in raised.value.hint
 
     def test_conflicting_faiss_builds_are_rejected_with_a_hint(

@@ -10,7 +10,7 @@ from pathlib import Path
 from cluster.cli.main import EXTRAS
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("assayer", "cluster", "workers", "orchestrator", "index")
+PACKAGES = ("assayer", "cluster", "workers", "orchestrator", "index", "client/assayer_client")
 BY_NAME = {"import_module", "import_torch"}
 """Functions that import what they are told: `workers.torch_runtime.import_torch` is ours."""
 
@@ -39,7 +39,7 @@ def imported() -> set[str]:
                 found.add(node.module.partition(".")[0])
             elif isinstance(node, ast.Call):
                 found |= imported_by_name(node)
-    return found - sys.stdlib_module_names - {*PACKAGES}
+    return found - sys.stdlib_module_names - {Path(package).name for package in PACKAGES}
 
 
 def imported_by_name(call: ast.Call) -> set[str]:
@@ -54,7 +54,7 @@ def imported_by_name(call: ast.Call) -> set[str]:
 def test_dependencies_are_declared_exactly() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = [item for name, extra in project["optional-dependencies"].items() if name != "dev" for item in extra]
-    declared = {normal(item) for item in (*project["dependencies"], *extras)} - {"assayer"}
+    declared = {normal(item) for item in (*project["dependencies"], *extras)} - {"assayer-research"}
     owners = packages_distributions()
     used = {module: {normal(owner) for owner in owners.get(module, [])} for module in imported()}
     assert {module for module, names in used.items() if not names & declared} == set()
@@ -71,7 +71,7 @@ def test_each_optional_library_is_mapped_to_its_extra() -> None:
         normal(item): "local" if name == "models" else name
         for name, extra in project["optional-dependencies"].items()
         for item in extra
-        if name != "dev" and normal(item) not in always | {"assayer"}
+        if name != "dev" and normal(item) not in always | {"assayer-research"}
     }
     owners = packages_distributions()
     used = {

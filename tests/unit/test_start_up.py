@@ -84,7 +84,8 @@ main()
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == (
-        "Error: This command needs fastapi, which is not installed. Install it with: pip install 'assayer[service]'.\n"
+        "Error: This command needs fastapi, which is not installed. "
+        "Install it with: pip install 'assayer-research[service]'.\n"
     )
 
 

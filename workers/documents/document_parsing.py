@@ -46,7 +46,7 @@ def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
         "encoding": ("is not UTF-8, and its encoding cannot be recognised", "Save it as UTF-8 in your editor."),
         "no_text": ("has no text", _AGAIN),
         "not_installed": ("is an Excel table, and the library that reads Excel tables is not installed",
-                          "Install it with: pip install 'assayer[tables]', or save the table as CSV."),
+                          "Install it with: pip install 'assayer-research[tables]', or save the table as CSV."),
     }  # fmt: skip
     return words.get(cause, ("could not be parsed", _AGAIN))
 

@@ -41,5 +41,5 @@ class PaperExport:
         return tei
 
     async def text(self, tei: bytes, form: TeiFormat, source: str) -> str:
-        """Convert TEI to the requested format. Raises Unreadable, and ModuleNotFoundError without `assayer[grobid]`."""
+        """Convert TEI to the requested format. Raises Unreadable; ModuleNotFoundError without the extra `grobid`."""
         return await self.teis.convert(tei, form, f"The TEI of {source}")

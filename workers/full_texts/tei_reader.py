@@ -39,7 +39,7 @@ class TeiReader:
         return await self._answer("workers.full_texts.grobid_tei:parse_tei", tei, source, TypeAdapter(ParsedPaper))
 
     async def convert(self, tei: bytes, form: TeiFormat, source: str) -> str:
-        """Convert TEI to another format. Raises Unreadable, and ModuleNotFoundError without `assayer[grobid]`."""
+        """Convert TEI to another format. Raises Unreadable, and ModuleNotFoundError without the extra `grobid`."""
         if form != "tei" and find_spec("grobid_client") is None:
             raise ModuleNotFoundError("No module named 'grobid_client'", name="grobid_client")
         return await self._answer("workers.sandbox.tei_converter:convert", tei, source, TypeAdapter(str), form=form)

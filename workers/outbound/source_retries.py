@@ -11,10 +11,10 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 from tenacity.wait import wait_exponential_jitter
 from yarl import URL
 
-from assayer import __version__
 from assayer.errors import SourceBusy, SourceRefused, SourceUnavailable
 from assayer.ports import Clock
 from assayer.text.sanitise import clean_text
+from assayer.version import __version__
 from workers.outbound.http import (
     HttpClient,
     HttpFailure,

@@ -45,7 +45,7 @@ def run_training(
         if find_spec(library) is None:
             raise ConfigurationError(
                 f"Training a policy needs {library}, which is not installed.",
-                "Install it with: pip install 'assayer[rl]'",
+                "Install it with: pip install 'assayer-research[rl]'",
             )
     _claim(plan)
     from workers.policy_training.grpo_run import GrpoRun

@@ -41,7 +41,7 @@ class PageReader:
         if find_spec("trafilatura") is None:
             raise ConfigurationError(
                 "Web pages cannot be read: trafilatura is not installed.",
-                "Install it with: pip install 'assayer[web]'",
+                "Install it with: pip install 'assayer-research[web]'",
             )
         self._downloader = downloader
         self._settings = settings

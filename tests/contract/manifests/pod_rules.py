@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from assayer import __version__
+from assayer.version import __version__
 from tests.contract.manifests.resources import ROOT, Pod, Resources, named, of_kind, pods_of
 
 RUNBOOK = ROOT / "docs" / "run" / "kubernetes.md"

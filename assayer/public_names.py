@@ -1,0 +1,16 @@
+"""Names that `assayer` loads when they are first used."""
+
+from assayer.errors import AssayerError
+from assayer.reports.python_report import EvaluationReport, ReportFinding, ReportScore
+from cluster.python_api import check, check_async, evaluate, evaluate_async
+
+__all__ = [
+    "AssayerError",
+    "EvaluationReport",
+    "ReportFinding",
+    "ReportScore",
+    "check",
+    "check_async",
+    "evaluate",
+    "evaluate_async",
+]

@@ -1,0 +1,151 @@
+"""Report as Python code sees it: scores by name, findings, tables, and HTML in a notebook.
+
+The names in this file are a stable surface under semantic versioning, unlike those of other modules."""
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from assayer.errors import ConfigurationError
+from assayer.models import Absent, Report
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+FindingKind = Literal["strength", "weakness", "question", "suggestion", "closest", "limitation"]
+"""Kind of a finding. `closest` and `limitation` quote a paper without judging it, in reports made without a language
+model: the passage closest to the proposal, and a limitation that the paper states."""
+
+
+class ReportScore(NamedTuple):
+    """Score of one part of a report."""
+
+    value: float | None
+    """None if the part has no score."""
+    low: float
+    high: float
+    """Ends of the scale."""
+    reason: str = ""
+    """Reason why there is no score; empty if there is one."""
+
+    def __str__(self) -> str:
+        return f"no score: {self.reason}" if self.value is None else f"{self.value:g} of {self.high:g}"
+
+
+class ReportFinding(NamedTuple):
+    """Finding of a report, with the titles of the papers that are evidence for it."""
+
+    kind: FindingKind
+    text: str
+    severity: Literal["fatal", "major", "minor"] | None = None
+    """None for a strength, and where the method states none."""
+    papers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class EvaluationReport:
+    """Report of one evaluation."""
+
+    _full: Report
+    files: tuple[Path, ...] = field(default=())
+    """Files that were written; empty unless a folder was given."""
+
+    @property
+    def title(self) -> str:
+        return self._full.idea.title
+
+    @property
+    def method(self) -> str:
+        return self._full.method
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Notices that a reader must see before the rest."""
+        return tuple(notice.text for notice in self._full.notices)
+
+    @cached_property
+    def scores(self) -> dict[str, ReportScore]:
+        """Score of each part by its name, such as `soundness`; empty in a report made without a language model."""
+        return {
+            part.name: ReportScore(None, 0.0, 10.0, part.score.reason)
+            if isinstance(part.score, Absent)
+            else ReportScore(part.score.value, part.score.scale_min, part.score.scale_max)
+            for part in self._full.parts
+        }
+
+    @cached_property
+    def findings(self) -> tuple[ReportFinding, ...]:
+        """Findings, the most important of each kind first."""
+        if self._full.panel_review is not None:
+            return tuple(self._of_panel())
+        return (*self._of_summary(), *self._of_evidence())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that the report holds, in the form of the JSON file."""
+        return self._full.model_dump(mode="json")
+
+    def to_html(self) -> str:
+        """Return the report as a page of its own."""
+        return as_html(self._full)
+
+    def to_markdown(self) -> str:
+        return as_markdown(self._full)
+
+    def to_pandas(self) -> "DataFrame":
+        """Return the findings as a table with one row each. Raises ConfigurationError if pandas is not installed."""
+        try:
+            from pandas import DataFrame
+        except ModuleNotFoundError:
+            raise ConfigurationError(
+                "Tables need pandas, which is missing.",
+                "Install it with: pip install 'assayer-research[pandas]'.",
+            ) from None
+        rows = [{"title": self.title, "method": self.method, **finding._asdict()} for finding in self.findings]
+        return DataFrame(rows, columns=["title", "method", *ReportFinding._fields])
+
+    def __repr__(self) -> str:
+        scores = "".join(f", {name} {score.value}" for name, score in self.scores.items())
+        return f"<EvaluationReport of {self.title!r} by {self.method}{scores}, {len(self.findings)} findings>"
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, which a notebook shows with the page's own styles."""
+        page = html.escape(self.to_html())
+        return f'<iframe srcdoc="{page}" sandbox="allow-popups" style="width:100%;height:40em;border:0"></iframe>'
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        return {str(reference.label): reference.title for reference in self._full.references}
+
+    def _of_panel(self) -> Iterator[ReportFinding]:
+        review = self._full.panel_review
+        assert review is not None  # noqa: S101 - checked by the caller
+        for _, item in review.numbered:
+            labels = dict.fromkeys(str(review.evidence[place].label) for place in item.evidence)
+            text = " ".join(filter(None, (item.lead, item.text)))
+            yield ReportFinding(item.kind, text, item.severity, tuple(self._titles[label] for label in labels))
+
+    def _of_summary(self) -> Iterator[ReportFinding]:
+        summary = self._full.summary
+        kinds: dict[FindingKind, Any] = {
+            "strength": summary.strengths,
+            "weakness": summary.weaknesses,
+            "suggestion": summary.suggestions,
+        }
+        for kind, points in kinds.items():
+            for point in points:
+                labels = dict.fromkeys(str(citation.label) for citation in point.citations)
+                yield ReportFinding(kind, point.text, None, tuple(self._titles[label] for label in labels))
+
+    def _of_evidence(self) -> Iterator[ReportFinding]:
+        evidence = self._full.evidence
+        if evidence is None:
+            return
+        for near in sorted(evidence.closest, key=lambda item: -item.similarity):
+            yield ReportFinding("closest", near.paper.quote or "", None, (self._titles[near.paper.label],))
+        for citation in evidence.limitations:
+            yield ReportFinding("limitation", citation.quote or "", None, (self._titles[citation.label],))

@@ -1,0 +1,3 @@
+"""Version of assayer."""
+
+__version__ = "0.1.0"

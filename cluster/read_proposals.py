@@ -1,0 +1,39 @@
+"""Proposals read for an evaluation on this machine, whether by the command line or from Python."""
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from assayer.models import Criterion, Idea, judged_blind
+from cluster.cli.idea_inputs import read_idea_inputs
+from cluster.engine import check_request
+from cluster.run_request import RunRequest
+from cluster.settings import Settings
+from workers.documents.idea_reader import given_together
+
+if TYPE_CHECKING:
+    from workers.documents.idea_reader import RejectedInput
+
+
+class ReadProposals(NamedTuple):
+    ideas: list[Idea]
+    rejected: "list[RejectedInput]"
+    run_request: RunRequest
+
+
+async def read_proposals(
+    paths: Sequence[Path],
+    settings: Settings,
+    method: str,
+    cutoff: dt.date | None,
+    blind: bool | None,
+    criteria: tuple[Criterion, ...] = (),
+) -> ReadProposals:
+    """Read the proposals of the inputs and return them with the request under which they are evaluated. Raises
+    InputError if the method does not exist or the cutoff is in the future."""
+    today = dt.datetime.now(dt.UTC).date()
+    check_request(method, cutoff, today)
+    read = await read_idea_inputs(paths, settings, today)
+    blind = judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read))
+    return ReadProposals(*read, RunRequest(blind=blind, criteria=criteria))

@@ -1,0 +1,114 @@
+"""Evaluations in a Python program, as docs/use/python.md shows them."""
+
+import doctest
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assayer import AssayerError, EvaluationReport, check, check_async, evaluate
+from simulator.process import Simulator
+from tests.e2e.program import IDEAS, ROOT, Homes, reports
+
+IDEA = IDEAS / "quote-then-abstain.md"
+
+
+@pytest.fixture(scope="module")
+def home(homes: Homes) -> Iterator[Path]:
+    """Working directory of a program that has settings, a corpus, a key and an endpoint."""
+    program = homes.fresh("python")
+    shutil.copy(IDEA, program.home / "proposal.md")
+    with Simulator(latency_mean=0, models=["gpt-6-luna"]) as simulated, pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(("ASSAYER_", "OPENAI_"))]:
+            patch.delenv(name)
+        patch.chdir(program.home)
+        values = {
+            **program.settings,
+            "ASSAYER_HOME": str(program.home),
+            "ASSAYER_RELEASE__CLAIMS_SUPPORTED": "0",
+            "ASSAYER_RELEASE__JUDGED": "0",
+            "OPENAI_API_KEY": "sk-test",
+            "OPENAI_BASE_URL": simulated.base_url,
+        }
+        for name, value in values.items():
+            patch.setenv(name, value)
+        yield program.home
+
+
+class _AnyNumber(doctest.OutputChecker):
+    """Checker for which the numbers of the page are examples."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return super().check_output(_without_numbers(want), _without_numbers(got), optionflags)
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"\d+(\.\d+)?", "0", text)
+
+
+def test_page_shows_what_happens(home: Path) -> None:
+    page = (ROOT / "docs" / "use" / "python.md").read_text("utf-8")
+    session = "".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    example = doctest.DocTestParser().get_doctest(session, {}, "python.md", None, 0)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+    results = doctest.DocTestRunner(_AnyNumber(), optionflags=flags).run(example)
+    assert (results.failed, results.attempted) == (0, 11)
+
+
+async def test_evaluates_a_text_while_an_event_loop_runs_and_reports_progress(home: Path) -> None:
+    stages: dict[str, tuple[int, int]] = {}
+
+    def progress(stage: str, done: int, total: int) -> None:
+        stages[stage] = (done, total)
+
+    report = evaluate(IDEA.read_text("utf-8"), model="openai/gpt-6-luna", progress=progress, out=home / "written")
+    assert stages
+    assert all(done == total for done, total in stages.values())
+    assert {file.name for file in report.files} == {"text.html", "text.md", "text.json"}
+    (written,) = reports(home / "written").values()
+    assert report.to_dict() == written
+    assert report.scores.keys() == {part["name"] for part in written["parts"]}
+    assert {finding.kind for finding in report.findings} >= {"strength", "weakness"}
+    assert any(finding.papers for finding in report.findings)
+    assert str(home) not in report.to_html()
+
+
+@pytest.fixture(scope="module")
+def checked(home: Path) -> EvaluationReport:
+    return check(IDEA)
+
+
+async def test_async_form_gives_the_same_report(checked: EvaluationReport) -> None:
+    report = await check_async(str(IDEA))
+    assert {**report.to_dict(), "usage": None} == {**checked.to_dict(), "usage": None}
+
+
+def test_report_shows_itself_in_a_notebook(checked: EvaluationReport) -> None:
+    shown = checked._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!doctype html')
+    assert shown.count('"') == 6
+
+
+def test_folder_with_several_proposals_is_refused(home: Path) -> None:
+    with pytest.raises(AssayerError, match="holds 3 proposals"):
+        check(IDEAS)
+
+
+def test_short_text_is_refused_without_the_name_of_a_temporary_file(home: Path) -> None:
+    with pytest.raises(AssayerError, match=r"^The text has 3 words"):
+        check("bees on flowers")
+
+
+def test_unset_corpus_is_named(home: Path) -> None:
+    with pytest.raises(AssayerError, match="There is no corpus in nowhere"):
+        check(IDEA, corpus="nowhere")
+
+
+def test_missing_pandas_is_named(checked: EvaluationReport, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(AssayerError, match=r"assayer-research\[pandas\]"):
+        checked.to_pandas()

@@ -1,0 +1,141 @@
+"""The wheel, installed beside other packages named as the repository's folders, does what the checkout does."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.request import urlopen
+
+import pytest
+
+from tests.e2e.program import CORPUS, IDEAS, ROOT, Homes, Program, reports
+from tests.e2e.wheel import MOVED, install_wheel
+from tests.fork_server import Ended
+from tests.polling import LONGEST_SECONDS
+
+pytestmark = pytest.mark.slow
+IDEA = IDEAS / "quote-then-abstain.md"
+FOREIGN = 'raise ImportError("This is the package of another project.")\n'
+
+
+class Installed(NamedTuple):
+    bin: Path
+    home: Path
+    """Data directory with the example corpus, and working directory."""
+
+    def environment(self) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "PYTHON", "RAY_"))}
+        return {**own, "ASSAYER_HOME": str(self.home), "ASSAYER_EMBEDDER__MAX_TOKENS": "32"}
+
+    def run(self, program: str, *arguments: object, **settings: str) -> Ended:
+        ended = subprocess.run(
+            [str(self.bin / program), *map(str, arguments)],
+            cwd=self.home,
+            env={**self.environment(), **settings},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONGEST_SECONDS,
+        )
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+    @contextmanager
+    def serving(self, *options: str) -> Iterator[str]:
+        """Yield the address of a service, which is asked to stop in the end."""
+        with (self.home / "serve.log").open("w") as log:
+            process = subprocess.Popen(
+                [str(self.bin / "assayer"), "serve", "--port", "0", *options],
+                cwd=self.home,
+                env=self.environment(),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        with process:
+            try:
+                assert process.stdout is not None
+                lines = iter(process.stdout.readline, "")
+                address = next((found[1] for line in lines if (found := re.search(r"listens at (\S+)", line))), None)
+                assert address is not None, (self.home / "serve.log").read_text()
+                yield address
+                process.send_signal(signal.SIGTERM)
+                process.wait(LONGEST_SECONDS)
+            finally:
+                process.kill()
+
+
+@pytest.fixture(scope="module")
+def installed(wheel_file: Path, homes: Homes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    folder = tmp_path_factory.mktemp("installed")
+    packages = install_wheel(wheel_file, folder)
+    for name in MOVED:
+        (packages / name).mkdir()
+        (packages / name / "__init__.py").write_text(FOREIGN)
+    program = homes.bare("wheel")
+    installed = Installed(folder / "bin", program.home)
+    built = installed.run("assayer", "corpus", "build", CORPUS)
+    assert built.code == 0, built.err
+    yield installed
+    program.stop_server()
+
+
+def test_command_and_module_show_the_version(installed: Installed) -> None:
+    assert installed.run("assayer", "--version") == (0, "assayer 0.1.0\n", "")
+    assert installed.run("python", "-m", "assayer", "--version").out == "assayer 0.1.0\n"
+
+
+def test_every_module_of_the_wheel_can_be_imported(installed: Installed) -> None:
+    program = """
+import importlib, pkgutil, assayer
+names = [module.name for module in pkgutil.walk_packages(assayer.__path__, "assayer.")]
+names = [name for name in names if not name.endswith("__main__")]
+for name in names:
+    importlib.import_module(name)
+print(len(names))
+"""
+    ended = installed.run("python", "-W", "ignore", "-c", program)
+    assert ended.code == 0, ended.err
+    assert int(ended.out) > 1000
+
+
+def test_check_writes_the_report_that_the_checkout_writes(installed: Installed) -> None:
+    ended = installed.run("assayer", "check", IDEA)
+    assert ended.code == 0, ended.err
+    checkout = Program(installed.home).having(CORPUS__PATH=installed.home / "corpus", EMBEDDER__MAX_TOKENS=32)
+    assert checkout.run("check", IDEA, "--out", "expected").code == 0
+    (report,), (expected,) = (reports(installed.home / name).values() for name in ("out", "expected"))
+    assert {**report, "usage": None} == {**expected, "usage": None}
+
+
+def test_documents_are_read_by_child_processes(installed: Installed) -> None:
+    text = "We count bees on strips of flowers. " * 5
+    (installed.home / "idea.html").write_text(f"<h1>Bees</h1><p>{text}</p>")
+    ended = installed.run("assayer", "read", "idea.html")
+    assert ended.code == 0, ended.err
+    assert "Overview (35 words)" in ended.out
+
+
+def test_evaluation_in_several_processes(installed: Installed) -> None:
+    ended = installed.run("assayer", "check", IDEAS, "--out", "several", ASSAYER_EVALUATION__PROCESSES="2")
+    assert ended.code == 0, ended.err
+    assert len(reports(installed.home / "several")) == len(list(IDEAS.iterdir()))
+
+
+def test_service_starts_and_stops_with_the_embedded_database(installed: Installed) -> None:
+    with installed.serving() as address:
+        assert urlopen(f"{address}/readyz", timeout=LONGEST_SECONDS).status == 200  # noqa: S310
+        assert "<html" in urlopen(f"{address}/docs", timeout=LONGEST_SECONDS).read().decode()  # noqa: S310
+        described = json.load(urlopen(f"{address}/openapi.json", timeout=LONGEST_SECONDS))  # noqa: S310
+    published = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
+    assert described["paths"].keys() == published["paths"].keys()
+    assert described["components"]["schemas"].keys() == published["components"]["schemas"].keys()
+
+
+def test_service_starts_and_stops_on_ray(installed: Installed) -> None:
+    with installed.serving("--ray") as address:
+        assert urlopen(f"{address}/readyz", timeout=LONGEST_SECONDS).status == 200  # noqa: S310
