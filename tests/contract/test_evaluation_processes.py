@@ -15,7 +15,7 @@ from cluster import evaluation_processes
 from cluster.engine import Engine
 
 # The public way needs processes, whose engines take seconds to open.
-from cluster.evaluation_processes import _Parent, _share
+from cluster.evaluation_processes import _Parent, _run_share_async
 
 UNUSED: Any = None
 EVENT = ProgressEvent(EvaluationId("ev_1"), "soundness", 1, 2)
@@ -76,7 +76,7 @@ def told(parent: Told) -> list[Any]:
 
 async def test_results_failures_and_progress_are_reported_individually(parent: Told) -> None:
     works: dict[int, Any] = {3: number, 5: unusable}
-    assert await _share(UNUSED, (), works, parent) is None
+    assert await _run_share_async(UNUSED, (), works, parent) is None
     events = told(parent)
     assert EVENT in events
     results = {
@@ -88,7 +88,7 @@ async def test_results_failures_and_progress_are_reported_individually(parent: T
 
 async def test_unserializable_result_is_reported_as_defect_without_blocking_others(parent: Told) -> None:
     works: dict[int, Any] = {0: unsendable, 1: number}
-    assert await _share(UNUSED, (), works, parent) is None
+    assert await _run_share_async(UNUSED, (), works, parent) is None
     results = {item.number: item.result for item in told(parent) if not isinstance(item, ProgressEvent)}
     assert isinstance(results[0], Defect)
     assert results[1] == 7
@@ -96,13 +96,13 @@ async def test_unserializable_result_is_reported_as_defect_without_blocking_othe
 
 async def test_refused_key_stops_the_share(parent: Told) -> None:
     works: dict[int, Any] = {0: refused, 1: endless}
-    assert isinstance(await _share(UNUSED, (), works, parent), LlmRejected)
+    assert isinstance(await _run_share_async(UNUSED, (), works, parent), LlmRejected)
     assert told(parent) == []
 
 
 async def test_share_ends_when_its_parent_asks(parent: Told) -> None:
     works: dict[int, Any] = {0: endless}
-    share = asyncio.create_task(_share(UNUSED, (), works, parent))
+    share = asyncio.create_task(_run_share_async(UNUSED, (), works, parent))
     await asyncio.sleep(0.05)
     await asyncio.to_thread(parent.cancel)
     with pytest.raises(asyncio.CancelledError):

@@ -37,7 +37,7 @@ def plan(tmp_path: Path) -> Path:
 
 
 def test_everything_read_and_left_out_is_shown(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    read([plan], text=False, as_lines=False)
+    read([plan], text=False)
     shown = " ".join(capsys.readouterr().out.split())
     for words in (
         "Title: Bees of a garden",
@@ -55,9 +55,9 @@ def test_everything_read_and_left_out_is_shown(plan: Path, capsys: pytest.Captur
     assert PLAN[:40] not in shown
 
 
-def test_json_line_holds_text_entries_and_flags(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    read([plan], text=False, as_lines=True)
-    line = json.loads(capsys.readouterr().out)
+def test_json_holds_text_entries_and_flags(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    read([plan], text=False, as_json=True)
+    (line,) = json.loads(capsys.readouterr().out)
     assert line["title"] == "Bees of a garden"
     assert [entry["year"] for entry in line["entries"]] == [2019]
     assert "hidden_text" in {flag["kind"] for flag in line["flags"]}
