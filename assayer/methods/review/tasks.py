@@ -204,7 +204,7 @@ EDITOR_BRIEF = replace(
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
-    "editor_by_criteria.v3.md",
+    "editor_by_criteria.v4.md",
     EditedReviewByCriteria,
     tier="strong",
     max_tokens=10_000,
