@@ -82,7 +82,10 @@ ALL_QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
 def all_tasks() -> dict[str, Task[Any, Any]]:
     """Return the tasks of the program by name, wherever they are defined."""
     found = {task.name: task for task, _ in ALL_QUESTIONS}
+    entry_points = ("assayer.__main__", "assayer.serving")  # the engine and Ray, not the domain
     for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
+        if module.name in entry_points:
+            continue
         for value in vars(importlib.import_module(module.name)).values():
             values = value if isinstance(value, tuple) else (value,)
             found |= {task.name: task for task in values if isinstance(task, Task)}
