@@ -123,7 +123,7 @@ class MemoryCorpus:
         return {paper.id: paper.retraction for paper in papers if paper.retraction is not None}
 
     async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        return {paper: Absent(reason="the corpus holds only the abstract") for paper in papers}
+        return {paper: Absent(reason="the corpus contains only the abstract") for paper in papers}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
         return self._fit

@@ -83,7 +83,7 @@ class BatchStatus(NewBatch):
     erased: int
     """Number of deleted rows."""
     cost_usd: float | None
-    """Cost of the jobs that have ended; None if the cost of any of them is unknown."""
+    """Cost of the jobs that have ended; None if the cost of any of them is unknown, or was deleted with its job."""
     known_cost_usd: float
     """Total cost in US dollars of the jobs whose cost is known."""
     finished_at: dt.datetime | None

@@ -170,7 +170,7 @@ async def test_full_text_or_reason_for_absence_is_returned(corpus: Corpus) -> No
     handbook = answer[HANDBOOK]
     assert not isinstance(handbook, Absent)
     assert [section.title for section in handbook.sections] == ["Counting protocol", "Statistics"]
-    assert answer[BEE] == Absent(reason="the corpus holds only the abstract")
+    assert answer[BEE] == Absent(reason="the corpus contains only the abstract")
     assert answer[UNKNOWN] == Absent(reason="the paper is not in the corpus")
 
 

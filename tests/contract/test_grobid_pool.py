@@ -229,7 +229,7 @@ async def test_both_clients_send_the_same_form() -> None:
         url = str(server.make_url("/behind"))
         for client in CLIENTS:
             async with GrobidPool(GrobidSettings(urls=(url,), client=client)) as pool:
-                with pytest.raises(Unreadable, match="found nothing"):
+                with pytest.raises(Unreadable, match="found no text"):
                     await pool.parse(PDFS[0], "paper", 30.0)
     assert received[0] == received[1]
     assert received[0]["includeRawCitations"] == "1"

@@ -23,7 +23,7 @@ async def check(queue: Queue, batch: BatchId) -> dict[JobState, int]:
     counted = {state: sum(row["state"] == state for row in rows) for state in {row["state"] for row in rows}}
     assert found.counts == counted
     assert found.known_cost_usd == pytest.approx(sum(row["cost_usd"] or 0 for row in rows))
-    unknown = any(row["cost_usd"] is None for row in rows if row["state"] in TERMINAL)
+    unknown = found.erased > 0 or any(row["cost_usd"] is None for row in rows if row["state"] in TERMINAL)
     assert found.cost_usd == (None if unknown else found.known_cost_usd)
     ended = [row["finished_at"] for row in rows if row["state"] in TERMINAL]
     assert found.finished_at == (max(ended) if len(ended) == len(rows) and rows else None)
@@ -75,7 +75,8 @@ async def test_deleted_job_is_excluded_from_counts(queue: Queue) -> None:
         await queue.delete(lease.job)
 
     assert await check(queue, FIRST) == {"queued": 1}
-    assert (await queue.batch(FIRST)).cost_usd == 0
+    found = await queue.batch(FIRST)
+    assert (found.erased, found.cost_usd, found.known_cost_usd) == (2, None, 0)
 
 
 async def test_finishing_a_job_does_not_wait_for_an_upload(queue: Queue, database_url: str) -> None:

@@ -153,7 +153,7 @@ async def test_a_server_that_stays_busy_is_given_up_after_the_last_attempt(serve
 
     url = await serve(handler)
     async with _transfers() as transfers:
-        with pytest.raises(SourceUnavailable, match="answered 503, 3 times"):
+        with pytest.raises(SourceUnavailable, match="returned status 503, 3 times"):
             await transfers.save(f"{url}/file", tmp_path / "file")
     assert len(asked) == 3
 

@@ -363,7 +363,7 @@ REFUSED = (
     Refused(
         "AWS: message with a capital letter",
         Reply(403, {"Message": "User is not authorized to access this resource"}),
-        "may not use model 'm'",
+        "does not have permission to use model 'm'",
     ),
     Refused(
         "Baidu: names of its own",
