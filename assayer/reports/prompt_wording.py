@@ -3,6 +3,7 @@
 QUESTIONS: dict[str, str] = {
     "review.referee": "What would a referee with one speciality say of the proposal?",
     "review.referee_brief": "What would a referee say of the proposal in a few points?",
+    "review.scores": "How sound is the proposal, and what would it add, read by itself?",
     "review.look": "Which of the papers found are worth reading for the referees' points?",
     "review.reading": "What do these papers say about the referees' points?",
     "review.reading_brief": "What do these few papers say about the referee's points?",

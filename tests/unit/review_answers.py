@@ -17,6 +17,9 @@ from assayer.methods.review.schemas import (
     NoveltyClaim,
     PaperNotes,
     PassageQuestion,
+    PlanContribution,
+    PlanScore,
+    PlanScores,
     ReadingAnswer,
     ReadingNote,
     RefereeAnswer,
@@ -136,6 +139,19 @@ def edited(**changes: Any) -> Answerer:
     return answer
 
 
+def plan_scores(soundness: int | None, contribution: int | None) -> Answerer:
+    """Return the answer of the reader who scores the plan by itself."""
+    limits = ("The baselines are weak.", "Parts are known.")
+
+    def answer(_: Any) -> PlanScores:
+        return PlanScores(
+            soundness=PlanScore(thoughts="Clear.", limited_by=limits[0], score=soundness),
+            contribution=PlanContribution(thoughts="Useful.", limited_by=limits[1], score=contribution),
+        )
+
+    return answer
+
+
 async def panel_review(**scripted: Answerer) -> PanelReview:
     review = (await panel_report(**scripted)).panel_review
     assert review is not None
@@ -148,6 +164,7 @@ def panel_answers(**scripted: Answerer) -> dict[str, Answerer]:
         "review.referee": referee,
         "review.look": look,
         "review.reading": reading("already_has"),
+        "review.scores": plan_scores(42, 60),
         "review.editor": edited(),
         "support.claims": supported("supports"),
     }

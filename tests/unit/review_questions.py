@@ -17,6 +17,7 @@ from assayer.methods.review.schemas import (
     PassageQuestion,
     RefereeQuestion,
     RememberedWork,
+    ScoringQuestion,
     SearchedPoint,
 )
 from assayer.methods.scholareval.schemas import TitleShown
@@ -82,6 +83,7 @@ EDITING = EditorQuestion(
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (tasks.REFEREE, REFEREES[0]),
     (tasks.REFEREE_BRIEF, REFEREES[0]),
+    (tasks.SCORES, ScoringQuestion(idea=IDEA)),
     (
         tasks.LOOK,
         LookQuestion(

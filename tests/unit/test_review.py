@@ -30,6 +30,7 @@ from tests.unit.review_answers import (
     panel_answers,
     panel_report,
     panel_review,
+    plan_scores,
     reading,
     referee,
     score,
@@ -44,8 +45,8 @@ async def test_review_makes_few_requests_in_expected_order_within_word_limit() -
     backends, llm = twin_backends()
     report = await reviewed(backends)
     names = [name for name, _ in llm.asked]
-    assert names[0] == "review.referee"
-    assert sorted(names[1:5]) == ["review.look"] + ["review.referee"] * 3
+    assert sorted(names[:2]) == ["review.referee", "review.scores"]
+    assert sorted(names[2:6]) == ["review.look"] + ["review.referee"] * 3
     assert set(names[-2:]) == {"review.editor", "support.claims"}
     assert len(names) <= 14
     assert report.panel_review is not None
@@ -142,15 +143,34 @@ async def test_low_contribution_score_is_kept_when_passage_already_has_idea() ->
 
 
 @pytest.mark.parametrize("relation", ["background", "missing_comparison"])
-async def test_low_contribution_score_without_prior_work_is_withheld(relation: EvidenceRelation) -> None:
+async def test_low_contribution_score_without_prior_work_is_not_taken(relation: EvidenceRelation) -> None:
     contribution = (await panel_report(reading=reading(relation))).parts[1].score
+    assert isinstance(contribution, Score)
+    assert (contribution.value, contribution.basis) == (6.0, "Parts are known. Certainty: One plan.")
+
+
+async def test_scores_are_those_of_the_reader_of_the_plan_alone() -> None:
+    report = await panel_report(scores=plan_scores(57, 52), editor=edited(soundness=score(31)))
+    soundness = report.parts[0].score
+    assert isinstance(soundness, Score)
+    assert (soundness.value, soundness.basis) == (5.7, "The baselines are weak. Certainty: One plan.")
+
+
+async def test_editors_scores_stand_if_nobody_scored_the_plan_alone() -> None:
+    backends, llm = twin_backends(scripted=panel_answers(reading=reading("background")))
+    llm._failing = {"review.scores": MalformedAnswer("no JSON")}
+    report = await reviewed(backends)
+    soundness, contribution = report.parts[0].score, report.parts[1].score
+    assert isinstance(soundness, Score)
+    assert soundness.value == 4.2
     assert isinstance(contribution, Absent)
     assert "withheld: the editor gave 3" in contribution.reason
+    assert "score of the plan by itself" in {item.what for item in report.coverage.dropped}
 
 
 async def test_underspecified_plan_has_no_score_but_a_reason() -> None:
-    soundness = (await panel_report(editor=edited(soundness=score(None)))).parts[0].score
-    assert soundness == Absent(reason="underspecified: Unnamed baselines.")
+    soundness = (await panel_report(scores=plan_scores(None, 60))).parts[0].score
+    assert soundness == Absent(reason="underspecified: The baselines are weak.")
 
 
 async def test_overlong_review_drops_its_last_further_points() -> None:
@@ -221,13 +241,16 @@ async def test_fatal_finding_caps_soundness_score() -> None:
     fatal = finding(["Q2"], "Baselines are not named, so nothing can be concluded.").model_copy(
         update={"severity": "fatal"}
     )
-    soundness = (await panel_report(editor=edited(major=[fatal], soundness=score(62)))).parts[0].score
+    review = edited(major=[fatal])
+    soundness = (await panel_report(editor=review, scores=plan_scores(62, 60))).parts[0].score
     assert isinstance(soundness, Score)
     assert soundness.value == 2.4
-    assert soundness.basis == "Headline of Baselines. A fatal finding limits soundness to 2.4; the editor gave 6.2."
-    lower = (await panel_report(editor=edited(major=[fatal], soundness=score(12)))).parts[0].score
+    assert soundness.basis == (
+        "Headline of Baselines. A fatal finding limits soundness to 2.4; without it, the score is 6.2."
+    )
+    lower = (await panel_report(editor=review, scores=plan_scores(12, 60))).parts[0].score
     assert isinstance(lower, Score)
-    assert (lower.value, lower.basis) == (1.2, "Unnamed baselines. Certainty: One plan.")
+    assert (lower.value, lower.basis) == (1.2, "The baselines are weak. Certainty: One plan.")
 
 
 async def test_report_without_the_editors_answer_has_the_referees_points_and_no_scores() -> None:

@@ -40,6 +40,7 @@ HEADS = {
     "requests",
     "rerankings",
     "reviews",
+    "scores",
     "searches",
     "sections",
     "sentences",

@@ -1,5 +1,5 @@
-"""Review method: a referee for the whole plan, others who add points, literature on all points, one editor, and checks
-of all citations.
+"""Review method: a referee for the whole plan and a reader who scores it, others who add points, literature on all
+points, one editor, and checks of all citations.
 
 If the editor's request fails, the report is partial: it has the referees' points with their evidence, but no scores.
 """
@@ -17,7 +17,8 @@ from assayer.methods.review.literature import (
 from assayer.methods.review.options import METHOD, ReviewOptions
 from assayer.methods.review.panel import ask_first_referee, ask_other_referees
 from assayer.methods.review.passages import checked_passages
-from assayer.methods.review.scores import review_parts, review_summary
+from assayer.methods.review.prior_work import without_titles
+from assayer.methods.review.scores import ask_plan_scores, review_parts, review_summary, with_plan_scores
 from assayer.methods.review.sizes import size_notices
 from assayer.methods.review.unedited import no_scores, unedited_review
 from assayer.models import FitLevel, Notice
@@ -33,7 +34,9 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
     """Evaluate an idea with a language model. Raises LiteratureError, or an LlmError if all referees fail."""
     run, backends = context.run, context.backends
     run.report_progress(METHOD, 0, _STAGES)
-    fit, first = await gather_pair(context.library.fit(context.idea.text), ask_first_referee(context))
+    fit, (first, plan_scores) = await gather_pair(
+        context.library.fit(context.idea.text), gather_pair(ask_first_referee(context), ask_plan_scores(context))
+    )
     run.report_progress(METHOD, 1, _STAGES)
     panel, chosen = await gather_pair(ask_other_referees(context, first), choose_papers(context, first, fit.level))
     run.report_progress(METHOD, 2, _STAGES)
@@ -51,6 +54,8 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         run.journal.record_failure("editor's review", answer.error)
         no_scores_reason = no_scores(answer.error)
         answer = unedited_review(panel, passages, no_scores_reason)
+    else:
+        answer = with_plan_scores(answer, plan_scores and without_titles(plan_scores, panel.prior_work, run), passages)
     review = panel_review(answer, context, panel, passages, named)
     run.report_progress(METHOD, 4, _STAGES)
     findings = Findings(

@@ -94,6 +94,25 @@ class RefereeAnswer(Frozen):
     )
 
 
+class ScoringQuestion(Frozen):
+    idea: str
+
+
+class PlanScore(Frozen):
+    thoughts: str = Field(description="At most 60 words of thinking, before the score.")
+    limited_by: str = Field(description="At most 28 words: what keeps the score from being higher.")
+    score: Annotated[int, Field(ge=10, le=100)] | None = Field(description="By the scale; null if one cannot tell.")
+
+
+class PlanContribution(PlanScore):
+    score: Annotated[int, Field(ge=50, le=100)] | None = Field(description="By the scale; null if one cannot tell.")
+
+
+class PlanScores(Frozen):
+    soundness: PlanScore
+    contribution: PlanContribution
+
+
 class SearchedPoint(Frozen):
     """A point or a claim of novelty, as searchers and readers see it."""
 

@@ -5,8 +5,19 @@ from collections.abc import Sequence
 from assayer.citing.claim_quotes import PointKind
 from assayer.citing.labels import marker
 from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria
+from assayer.evaluation_context import EvaluationContext
+from assayer.methods.review import tasks
 from assayer.methods.review.editing import Passages
-from assayer.methods.review.schemas import EditedCriterion, EditedReview, EditedReviewByCriteria, EditedScore
+from assayer.methods.review.options import ReviewOptions
+from assayer.methods.review.schemas import (
+    EditedCriterion,
+    EditedReview,
+    EditedReviewByCriteria,
+    EditedScore,
+    PlanScore,
+    PlanScores,
+    ScoringQuestion,
+)
 from assayer.models import (
     UNDERSPECIFIED,
     Absent,
@@ -24,6 +35,7 @@ from assayer.models import (
     Score,
     Summary,
 )
+from assayer.run.concurrency import as_result
 
 _LOW: tuple[tuple[int, frozenset[EvidenceRelation]], ...] = (
     (3, frozenset(("already_has",))),
@@ -48,6 +60,36 @@ _FATAL = 2.4
 """Highest soundness of a plan with a fatal finding, according to the rubric's anchor: the planned work does not test
 the claim."""
 _MOST_IN_SUMMARY = 3
+
+
+async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScores | None:
+    """Ask a reader who sees the plan alone, and none of the panel's points, for the scores. Returns None for a brief
+    review, or if there is no answer, which is journalled."""
+    if context.options.brief:
+        return None
+    outcome = await as_result(context.ask(tasks.SCORES, ScoringQuestion(idea=context.text)))
+    kept = context.run.keep_successes([outcome], "score of the plan by itself")
+    return kept[0] if kept else None
+
+
+def with_plan_scores(answer: EditedReview, plan: PlanScores | None, passages: Passages) -> EditedReview:
+    """Replace the editor's scores by those of the reader of the plan alone, if there are any. Editors give all plans
+    nearly the same scores, because each has been shown some sixty objections (docs/adr/0077). The editor's contribution
+    stays if it is lower and cites a passage that has what is claimed as new."""
+    if plan is None:
+        return answer
+    edited = answer.contribution
+    lower = edited.score is not None and (plan.contribution.score is None or edited.score < plan.contribution.score)
+    relations = {passages.by_label[label].relation for label in passages.borne_out(edited.cites)}
+    keep = lower and bool(relations & {"already_has", "has_part"})
+    contribution = edited if keep else _from_plan(edited, plan.contribution)
+    return answer.model_copy(
+        update={"soundness": _from_plan(answer.soundness, plan.soundness), "contribution": contribution}
+    )
+
+
+def _from_plan(edited: EditedScore, plan: PlanScore) -> EditedScore:
+    return edited.model_copy(update={"limited_by": plan.limited_by, "cites": [], "score": plan.score})
 
 
 def review_parts(
@@ -115,7 +157,7 @@ def _soundness(edited: EditedScore, review: PanelReview, passages: Passages) -> 
     if isinstance(score, Absent) or fatal is None or score.value <= _FATAL:
         return score
     limit = f"{(fatal.lead or fatal.text).rstrip('.')}. A fatal finding limits soundness to {_FATAL}"
-    return score.model_copy(update={"value": _FATAL, "basis": f"{limit}; the editor gave {score.value:g}."})
+    return score.model_copy(update={"value": _FATAL, "basis": f"{limit}; without it, the score is {score.value:g}."})
 
 
 def _contribution(edited: EditedScore, passages: Passages, fit: FitLevel) -> Score | Absent:

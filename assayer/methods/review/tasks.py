@@ -16,9 +16,11 @@ from assayer.methods.review.schemas import (
     LookAnswer,
     LookQuestion,
     PassageQuestion,
+    PlanScores,
     ReadingAnswer,
     RefereeAnswer,
     RefereeQuestion,
+    ScoringQuestion,
 )
 from assayer.prompts import Prompts
 from assayer.text.sentences import sentences
@@ -156,6 +158,9 @@ REFEREE = Task[RefereeQuestion, RefereeAnswer](
     check=_check_referee,
     bounds=_bound_referee,
 )
+SCORES = Task[ScoringQuestion, PlanScores](
+    "review.scores", _PROMPTS, "scores.v1.md", PlanScores, tier="strong", max_tokens=1_500
+)
 LOOK = Task[LookQuestion, LookAnswer](
     "review.look",
     _PROMPTS,
@@ -215,4 +220,4 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
 )
 """Task for an editor who also answers the criteria of the call for proposals."""
 
-ALL = (REFEREE, REFEREE_BRIEF, LOOK, READING, READING_BRIEF, EDITOR, EDITOR_BRIEF, EDITOR_BY_CRITERIA)
+ALL = (REFEREE, REFEREE_BRIEF, SCORES, LOOK, READING, READING_BRIEF, EDITOR, EDITOR_BRIEF, EDITOR_BY_CRITERIA)
