@@ -3,13 +3,26 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import asyncpg
 import httpx2
 import pytest
 
 from orchestrator.store import Database, NotificationListener
+from orchestrator.store.migrator import AnyConnection
 from tests.contract.api.commands import Program
 from tests.contract.api.people import Person, person
 from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
+from tests.postgres import owner_url
+
+
+@pytest.fixture
+async def table_owner(database_url: str) -> AsyncIterator[AnyConnection]:
+    """A connection of the role that owns the tables, which the service itself does not have."""
+    connection = await asyncpg.connect(owner_url(database_url))
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId
 from orchestrator.store import Database
 from orchestrator.store.database import Connection
+from orchestrator.store.migrator import AnyConnection
 from orchestrator.store.retention import erase_jobs
 from tests.contract.api.console_forms import csrf_token, signed_in
 from tests.contract.api.erasures import wait_for_blocked_statements
@@ -111,25 +112,27 @@ async def test_acts_on_a_call_during_an_erasure_succeed_or_return_410(
     assert await words_about(service.database, first) == []
 
 
-async def test_opinion_erased_right_after_submission_is_still_accepted(service: Service) -> None:
+async def test_opinion_erased_right_after_submission_is_still_accepted(
+    service: Service, table_owner: AnyConnection
+) -> None:
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     first = await reviewed(service, owner)
     # At the very end of the transaction that gives the opinion.
-    await service.database.execute("""
+    await table_owner.execute("""
         CREATE FUNCTION erase_at_once() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
             DELETE FROM jobs WHERE id = NEW.evaluation;
             RETURN NULL;
         END $$
     """)
-    await service.database.execute("""
+    await table_owner.execute("""
         CREATE CONSTRAINT TRIGGER erased_at_once AFTER INSERT OR UPDATE ON opinions DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION erase_at_once()
     """)
     try:
         given = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
     finally:
-        await service.database.execute("DROP FUNCTION erase_at_once CASCADE")
+        await table_owner.execute("DROP FUNCTION erase_at_once CASCADE")
     assert (given.status_code, given.json().get("blind_score")) == (200, 2), given.text
 
 

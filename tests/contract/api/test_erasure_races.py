@@ -11,10 +11,10 @@ import pytest
 
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.services.erasures import erase_found, erasure_of
-from orchestrator.store import Database
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
 from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun
+from orchestrator.store.migrator import AnyConnection
 from orchestrator.store.retention import erase_jobs
 from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
 from tests.contract.api.evaluated_calls import ENTRANTS, evaluated_call_of_six
@@ -195,9 +195,8 @@ async def test_ranking_from_reports_erased_while_submitting_is_rejected(service:
 
 
 @asynccontextmanager
-async def waiting_to_be_added(database: Database) -> AsyncIterator[None]:
+async def waiting_to_be_added(holder: AnyConnection) -> AsyncIterator[None]:
     """Jobs are not added before the end."""
-    holder = await database.connect_unpooled()
     await holder.execute("""
         CREATE FUNCTION wait_to_be_added() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
@@ -214,13 +213,14 @@ async def waiting_to_be_added(database: Database) -> AsyncIterator[None]:
             yield
     finally:
         await holder.execute("DROP FUNCTION wait_to_be_added CASCADE")
-        await holder.close()
 
 
-async def test_erasure_waits_for_a_ranking_being_added_and_erases_it(service: Service) -> None:
+async def test_erasure_waits_for_a_ranking_being_added_and_erases_it(
+    service: Service, table_owner: AnyConnection
+) -> None:
     call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
-    async with waiting_to_be_added(service.database):
+    async with waiting_to_be_added(table_owner):
         # By then the evaluations are held, and not yet the log, at which the erasure would wait.
         adding = asyncio.create_task(service.machine.post("/v1/rankings", json={"batch": call, "blind": False}))
         await wait_for_blocked_statements(service.database, 1)

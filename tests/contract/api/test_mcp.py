@@ -115,7 +115,7 @@ async def test_report_is_paged_and_invalid_cursors_are_rejected(agent: Client, s
                 break
         assert len("".join(pieces)) == page["characters"]
     assert json.loads("".join(pieces))["evaluation_id"]
-    assert "not a valid cursor" in await refusal(agent, "fetch_report", id=job, cursor="json-3")
+    assert "not a cursor of a markdown report" in await refusal(agent, "fetch_report", id=job, cursor="json-3")
     assert "past the end" in await refusal(agent, "fetch_report", id=job, cursor="markdown-999999999")
 
 

@@ -1,14 +1,16 @@
 """One proposal: from a claim to its quote and its source and back, remarks of people, with keys and a small screen."""
 
+import asyncpg
 import pytest
 
 from assayer.errors import StorageError
+from orchestrator.store.migrator import AnyConnection
 from tests.contract.api.people import person
 from tests.contract.api.reported_evaluations import evaluation_with_full_report
 from tests.contract.api.service import Service
 
 
-async def test_remarks_are_immutable_and_logged(service: Service) -> None:
+async def test_remarks_are_immutable_and_logged(service: Service, table_owner: AnyConnection) -> None:
     job = await evaluation_with_full_report(service)
     officer = await person(service, "officer")
     first = await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "Look at the budget."})
@@ -21,8 +23,11 @@ async def test_remarks_are_immutable_and_logged(service: Service) -> None:
         ("Look at the budget.", "Ada Byron", "officer"),
         ("It was corrected.", "Ada Byron", "officer"),
     ]
-    with pytest.raises(StorageError, match="never changed"):
-        await service.database.execute("UPDATE remarks SET text = 'Nothing.'")
+    change = "UPDATE remarks SET text = 'Nothing.'"
+    with pytest.raises(StorageError, match="permission denied for table remarks"):
+        await service.database.execute(change)
+    with pytest.raises(asyncpg.RaiseError, match="rows of remarks are added and never changed"):
+        await table_owner.execute(change)
     owner = await person(service, "owner", "Olga Owner")
     entries = (await owner.get("/v1/audit-log")).json()["items"]
     await owner.delete(f"/v1/evaluations/{job}?erase=true")

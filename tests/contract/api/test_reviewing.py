@@ -71,21 +71,23 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service, 
 
 async def test_reviewer_sees_only_the_proposal_before_the_first_opinion(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    batch, (first, *_) = await call_of(service, *PAPERS)
+    batch, (first, waiting) = await call_of(service, PAPERS[0], PAPERS[0])
     await service.finish()
     check_problem(await ada.get(f"/v1/evaluations/{first}/report"), 404, "not-found")
     check_problem(await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 404, "not-found")
     check_problem(await ada.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
     await assign_reviewers(officer, batch, per_proposal=1)
-    text = (await ada.get(f"/v1/evaluations/{first}/proposal")).json()
-    assert "rehearse" in text["text"]
-    assert text["masked"] is True
-    assert "Hopper" not in text["text"]
+    judged, masked = [(await ada.get(f"/v1/evaluations/{one}/proposal")).json() for one in (first, waiting)]
+    assert judged["text"] == report().idea.text
+    assert "rehearse" in masked["text"]
+    for text in (judged, masked):
+        assert text["masked"] is True
+        assert "Hopper" not in text["text"]
     for accept in ("application/json", "text/html", "text/markdown"):
         refused = await ada.get(f"/v1/evaluations/{first}/report", headers={"Accept": accept})
         assert "own opinion" in check_problem(refused, 403, "forbidden").detail
-    judged = {"point": "/parts/0", "agrees": True, "reason": "so it is"}
-    check_problem(await ada.post(f"/v1/evaluations/{first}/judgements", json=judged), 403, "forbidden")
+    judgement = {"point": "/parts/0", "agrees": True, "reason": "so it is"}
+    check_problem(await ada.post(f"/v1/evaluations/{first}/judgements", json=judgement), 403, "forbidden")
     check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 409, "conflict")
 
 
