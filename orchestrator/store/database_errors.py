@@ -41,7 +41,7 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     (
         (asyncpg.InsufficientPrivilegeError,),
         "denied the user permission",
-        "Give it CREATE and USAGE on the schema public, or its rights with `assayer admin migrate --serving-role`.",
+        "The owner of the tables grants a role its rights: `assayer admin migrate --serving-role ROLE`.",
     ),
     (
         (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError),
