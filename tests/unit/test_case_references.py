@@ -10,10 +10,10 @@ from index.ingest.openalex_snapshot import work_row
 from index.ingest.record_rows import RecordRow, jsonl_row
 from index.records.export_records import validated_record
 from index.records.paper_record import PaperRecord
+from tests.unit.case_files import CASES, NEEDS_CASES, read
 from tests.unit.own_references_fixture import checked, outcomes
-from tests.unit.test_cases import CASES, pytestmark, read
 
-__all__ = ["pytestmark"]
+pytestmark = NEEDS_CASES
 
 
 def paper(record: PaperRecord) -> Paper:
@@ -101,4 +101,4 @@ def test_withdrawn_record_of_an_export_is_retracted() -> None:
 
 def test_record_without_an_abstract_names_its_export() -> None:
     row = jsonl_row(json.loads((CASES / "ingest/s2-api-no-abstract.jsonl").read_text("utf-8")))
-    assert row == "abstract is missing (this looks like an answer of Semantic Scholar's API)"
+    assert row == "abstract is missing (this looks like a paper from Semantic Scholar's API)"

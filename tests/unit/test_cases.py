@@ -1,21 +1,13 @@
 """Documents rebuilt from public reports of what programs read wrongly, beside the clone: what is read of each."""
 
-import datetime as dt
-from pathlib import Path
-
 import pytest
 
 from assayer.models import Idea, ReadingRecord
+from tests.unit.case_files import CASES, NEEDS_CASES, read
 from workers.documents.idea_reader import read_ideas
 
-CASES = Path(__file__).parents[3] / "shared" / "cases"
-pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES} is not beside the clone")
+pytestmark = NEEDS_CASES
 PROPOSAL = ["Problem", "Method", "Evaluation"]
-
-
-async def read(name: str) -> Idea:
-    (idea, *_) = (await read_ideas([CASES / name], latest_cutoff=dt.date(2026, 11, 28))).ideas
-    return idea
 
 
 def reading(idea: Idea) -> ReadingRecord:

@@ -37,7 +37,7 @@ def _settings(max_usd: float | None = 5.0) -> Settings:
 
 
 async def test_unpriced_board_model_is_rejected_when_engine_opens() -> None:
-    with pytest.raises(ConfigurationError, match="price of model 'second-model' is not known"):
+    with pytest.raises(ConfigurationError, match="price of model 'second-model' is unknown"):
         async with open_engine(_settings(), (INNOEVAL,)):
             raise AssertionError("The engine must not open.")
 
@@ -59,7 +59,7 @@ async def test_unpriced_board_model_is_rejected_before_a_budgeted_job_starts(job
         bibliography=UNUSED,
     )
     idea = Idea(id=IdeaId("i1"), title="Masks", text="We learn masks.", sections=(), source="ideas.jsonl:1")
-    with pytest.raises(ConfigurationError, match="price of model 'second-model' is not known"):
+    with pytest.raises(ConfigurationError, match="price of model 'second-model' is unknown"):
         await engine.evaluate(idea, INNOEVAL, None, Watcher(), job)
 
 

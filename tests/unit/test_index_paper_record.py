@@ -86,7 +86,7 @@ def test_invisible_characters_are_removed_from_record_text() -> None:
         ({"id": "a]b"}, "square brackets"),
         ({"id": "a\u200bb"}, "invisible"),
         ({"id": "a\ud800"}, "invisible"),
-        ({"references": ["ok", ""]}, "references is missing, or holds"),
+        ({"references": ["ok", ""]}, "references is missing, or contains"),
         ({"publication_date": "2021-02-31"}, "publication_date is not a date"),
         ({"publication_date": 20210231}, "publication_date is not a date"),
         ({"url": "javascript:alert(1)"}, "url is not an http"),

@@ -75,7 +75,9 @@ async def test_labelled_idea_that_is_also_ranked_is_excluded_from_training() -> 
     assert {(baseline.labelled, baseline.set_aside) for baseline in said.baselines} == {(23, 1)}
 
 
-@pytest.mark.parametrize(("labelled", "said"), [(_labelled(2), "cannot be split"), (_labelled(9)[:9], "the same one")])
+@pytest.mark.parametrize(
+    ("labelled", "said"), [(_labelled(2), "cannot be split"), (_labelled(9)[:9], "have the same label, 'reject'")]
+)
 async def test_too_few_labelled_ideas_are_refused(labelled: list[LabelledIdea], said: str) -> None:
     with pytest.raises(InputError, match=said):
         await measure_triage_baselines([_idea(0, "any words")], labelled, ("reject", "accept"), WordsEmbedder())

@@ -100,7 +100,7 @@ def test_checkpoint_of_another_embedding_is_refused(checkpoint: Checkpoint) -> N
 
 def test_graph_of_other_classes_is_refused(checkpoint: Checkpoint) -> None:
     other = separable(classes=("no", "perhaps", "yes"))
-    with pytest.raises(ConfigurationError, match="tells apart bad, good; this graph's labels are no, perhaps, yes"):
+    with pytest.raises(ConfigurationError, match="predicts bad, good, but this graph's labels are no, perhaps, yes"):
         NetworkScorer(checkpoint, EMBEDDING, "cpu").score(other, ASKED)
 
 

@@ -17,7 +17,7 @@ from assayer.curation import records as curation_records
 from assayer.curation.options import LeakageLimits
 from assayer.errors import AssayerError
 from assayer.ideas import parsing, records
-from assayer.literature import own_paper, withdrawals
+from assayer.literature import openalex_fields, own_paper, withdrawals
 from assayer.methods.check import text_matching
 from assayer.methods.debate import guard_sentences, idea_shape
 from assayer.methods.grapheval.viewpoints import splitter
@@ -147,9 +147,13 @@ _GIVEN: dict[str, Callable[[str], object]] = {
         text[:2_000], "A title", text[:_ABSTRACT], LeakageLimits()
     ),
     "assayer.curation.records.question_of_text": lambda text: curation_records.question_of_text(text, "a test"),
+    "assayer.ideas.parsing.check_length": lambda text: parsing.check_length(text, "a test"),
     "assayer.ideas.parsing.idea_id": lambda text: parsing.idea_id("A title", text),
     "assayer.ideas.parsing.parse_idea": lambda text: parsing.parse_idea(f"{_PROSE}\n\n{text}", "a test"),
     "assayer.ideas.records.decode_json": lambda text: records.decode_json(text, "a test"),
+    "assayer.literature.openalex_fields.work_identifiers": lambda text: openalex_fields.work_identifiers(
+        text, text, text, text, (text,)
+    ),
     "assayer.literature.own_paper.is_own_paper": lambda text: own_paper.is_own_paper(
         text, own_paper.shingles(text), _PAPER
     ),
