@@ -1,6 +1,7 @@
 """The Serve configs that operators deploy: each is valid, and builds the pools that it names."""
 
 import datetime as dt
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,11 @@ def configured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_RERANKER__MODEL", "a-reranker")
 
 
-def _args(name: str) -> dict[str, Any]:
-    config = ServeDeploySchema.model_validate(yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8")))
+def _args(file: str) -> dict[str, Any]:
+    config = ServeDeploySchema.model_validate(yaml.safe_load((FOLDER / f"{file}.yaml").read_text("utf-8")))
     (application,) = config.applications
-    assert application.import_path == f"{build.__module__}:{build.__name__}"
+    module, name = application.import_path.split(":")
+    assert getattr(import_module(module), name) is build
     assert application.name == NAME
     return dict(application.args)
 
