@@ -85,7 +85,8 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
 
 
 def _is_lone_name(line: str, small: frozenset[str]) -> bool:
-    """Return whether a line under the title has the form of one name, and the text uses none of its words otherwise."""
+    """Return whether a line under the title looks like a single name, and no part of that name, particles excluded,
+    also occurs in the text as a lower-case word."""
     person = person_of(_VERSION.sub("", line))
     return person is not None and bool(person.given) and not has_small_word(person, small)
 

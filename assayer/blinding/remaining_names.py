@@ -41,7 +41,7 @@ def known_names_remain(text: str, people: Sequence[Person]) -> bool:
 
 
 def verbatim(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
-    """Yield the places outside citations where one of the names stands as it is."""
+    """Yield the positions, outside citations, where one of the names appears verbatim."""
     for name in names:
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             if not _CITED.match(text, match.end()):

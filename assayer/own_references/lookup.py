@@ -110,7 +110,7 @@ class ReferenceLookup:
             self._run.journal.record_trouble(source.name, "own_references", error)
 
     def retraction_unanswered(self, search: ReferenceSearch) -> tuple[str, ...]:
-        """Return the sources that provide retractions for the record found but gave no answer."""
+        """Return the sources that could report a retraction of the matched record but gave no answer."""
         fitting = (source.name for source in self._sources if source.knows_retractions(search.found_identifiers))
         return tuple(name for name in fitting if name not in search.notices)
 

@@ -195,7 +195,7 @@ class ReportPage:
 
     @cached_property
     def drawing(self) -> ViewpointDrawing | None:
-        """Drawing of the evidence for the verdict; None without a verdict."""
+        """Diagram of the evidence behind the verdict; None without a verdict or evidence."""
         return drawing_of(self.report.verdict) if isinstance(self.report.verdict, Verdict) else None
 
     @cached_property

@@ -126,8 +126,8 @@ class LocalCopy:
     def mend(
         self, inventory: VersionInventory, storage: ObjectStorage, parts: Sequence[int] | None = None
     ) -> list[str]:
-        """Read all files of a version and download missing or changed files again. Returns the paths of the downloaded
-        files. Raises CorpusError."""
+        """Check every file needed to read `parts` (None for all parts), and download again any that are missing or
+        altered. Returns the paths of the downloaded files. Raises CorpusError."""
         damaged: list[FileOfVersion] = []
         with explained_disk_errors(self.directory):
             for file in inventory.files(parts):

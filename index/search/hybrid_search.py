@@ -110,7 +110,7 @@ class HybridSearch:
         without: frozenset[int],
         with_passages: bool,
     ) -> list[QueryCandidates]:
-        """Return up to `depth` candidates of each ranking for each query, before fusion, without the units in
+        """Return up to `depth` candidates from each ranking for each query, before fusion, excluding the units in
         `without`."""
         nearest = self.nearest_papers(vectors, depth, filters, without)
         papers = [

@@ -127,8 +127,9 @@ class RankedApplicant(NamedTuple):
 async def ranked_applicant(
     connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Set[str]
 ) -> RankedApplicant | None:
-    """Lock a ranking until the transaction ends, and find the applicant's ideas in it: those with the name `source`, in
-    the ranking or in an evaluation, and `ideas`. Return None if the ranking no longer exists."""
+    """Lock a ranking until the transaction ends, and return the applicant's ideas in it. These are the ideas named
+    `source` in the ranking and, unless another proposal has the same text, those named `source` in an evaluation and
+    those in `ideas`. Return None if the ranking no longer exists."""
     if await connection.fetchrow(_LOCK, tenant, ranking) is None:
         return None
     rows = await connection.fetch(_TAKEN, tenant, source, None, list(ideas), ranking)

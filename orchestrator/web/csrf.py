@@ -49,8 +49,8 @@ def check_origin(request: Request, settings: AccessSettings) -> None:
 
 
 async def check_csrf(request: Request, settings: AccessSettings) -> None:
-    """Check the CSRF token of a form; forms that also upload files send the token in the header. Raises HttpProblem
-    (403)."""
+    """Check the origin and the CSRF token of a form; file-upload forms send the token in a request header. Raises
+    HttpProblem (403)."""
     check_origin(request, settings)
     token = request.headers.get(HEADER, "")
     if not token and request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:

@@ -117,7 +117,7 @@ async def test_manifest_of_another_version_is_rejected(directory: Path) -> None:
         Corpus.open(directory, EMBEDDER)
 
 
-async def test_update_of_a_damaged_corpus_changes_nothing(directory: Path) -> None:
+async def test_updating_a_damaged_corpus_changes_nothing(directory: Path) -> None:
     version, path = VersionStore(directory).current_version(), files_of(directory)[-1]
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(CorpusError, match="has changed since it was written"):

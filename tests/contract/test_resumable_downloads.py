@@ -77,7 +77,7 @@ async def test_repeatedly_interrupted_download_is_completed_in_pieces(serve: Ser
     assert store.begins == sorted(set(store.begins)), "nothing is fetched twice"
 
 
-async def test_download_of_a_killed_run_is_resumed(serve: Serve, tmp_path: Path) -> None:
+async def test_download_interrupted_by_a_killed_run_is_resumed(serve: Serve, tmp_path: Path) -> None:
     store = Store(piece=len(BODY))
     (tmp_path / "file").write_bytes(BODY[:1234])
     (tmp_path / "file.etag").write_text(store.tag)

@@ -124,7 +124,7 @@ async def test_plain_text_page_is_read_and_injected_instructions_are_flagged(
         ("hostile/redirect?to=http://10.0.0.1/", AddressRefused, "not a public address"),
     ],
 )
-async def test_unreadable_page_raises_specific_error(
+async def test_empty_page_pdf_file_and_private_address_are_each_rejected_with_their_own_error(
     world: OutsideWorld, reader: PageReader, path: str, error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):

@@ -58,7 +58,7 @@ def judged_by(out: Path) -> list[str]:
     return [report["provenance"]["corpus_version"] for report in reports(out).values()]
 
 
-def test_make_evaluate_uses_example_corpus_and_keeps_existing_user_corpus(clone: Path) -> None:
+def test_evaluate_make_target_uses_example_corpus_and_keeps_an_existing_user_corpus(clone: Path) -> None:
     mine = clone / "home" / "corpus"
     make_evaluate(clone)
     examples = manifest(mine).version

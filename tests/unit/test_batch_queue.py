@@ -89,7 +89,7 @@ def test_oldest_normal_request_never_waits_more_than_seven_batches(
         assert since <= URGENT_IN_A_ROW
 
 
-def test_every_text_is_computed_exactly_once(loop: asyncio.AbstractEventLoop) -> None:
+def test_each_queued_text_is_taken_exactly_once(loop: asyncio.AbstractEventLoop) -> None:
     queue = Texts(held=3)
     texts = [f"{'abc'[number % 3]} {number}" for number in range(50)]
     for number, text in enumerate(texts):

@@ -70,7 +70,7 @@ def test_filters_keep_matching_rows_in_ranking_order(directory: Path, filters: F
 
 
 @pytest.mark.parametrize("query", ["", "the of and", "quasar", "!?", 'text:bees AND "x', "place:1"])
-def test_query_without_known_words_finds_nothing_and_syntax_is_ignored(directory: Path, query: str) -> None:
+def test_query_of_unknown_words_finds_nothing_and_query_syntax_is_ignored(directory: Path, query: str) -> None:
     found = best(Bm25Index(directory), query)
     assert found == ([] if "bees" not in query else best(Bm25Index(directory), "bees"))
 

@@ -151,7 +151,7 @@ def test_single_rejection_does_not_pause_requests() -> None:
     assert limit.paused_until == 0.0
 
 
-def test_back_off_starts_from_actual_requests_in_flight() -> None:
+def test_back_off_starts_from_the_number_of_requests_in_flight_not_from_the_limit() -> None:
     limit = AdaptiveLimit(512, 512)
     for _ in range(60):
         limit.turned_away(0, 1.0, None, 40)

@@ -33,7 +33,7 @@ def test_proposals_sharing_words_form_a_field_named_after_them() -> None:
         assert set(found.names[place].split(", ")) <= set(topic)
 
 
-def test_too_few_proposals_or_unshared_words_form_no_field() -> None:
+def test_no_field_is_formed_from_too_few_proposals_or_without_shared_words() -> None:
     assert fields_of([]) == ((), ())
     assert fields_of(proposals(1)) == ((), (None,) * 3)
     assert fields_of([(f"word{n}", f"term{n}") for n in range(40)]).names == ()

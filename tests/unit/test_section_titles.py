@@ -94,7 +94,7 @@ def test_printed_section_number_is_split_from_title(line: str, parts: tuple[str,
         ("Attention is all you need", False, False, False),
     ],
 )
-def test_known_main_and_back_titles_are_recognised_as_headings(title: str, known: bool, main: bool, back: bool) -> None:
+def test_known_body_and_back_matter_titles_are_recognised(title: str, known: bool, main: bool, back: bool) -> None:
     assert (is_known_title(title), is_main_title(title), is_back_title(title)) == (known, main, back)
 
 

@@ -34,7 +34,7 @@ async def test_single_failure_does_not_affect_other_results(failure: AssayerErro
     assert (dict(ended), stopped) == ({0: "a", 1: failure, 2: "b"}, None)
 
 
-async def test_unreachable_endpoint_stops_all_and_keeps_finished_results() -> None:
+async def test_unreachable_endpoint_stops_remaining_work_and_keeps_finished_results() -> None:
     ended, stopped = await side_by_side(works("a", LlmUnavailable("One answer was lost.")), out_of_reach)
     assert ended[0] == "a"
     assert isinstance(stopped, LlmUnavailable)

@@ -145,7 +145,7 @@ def _decoded(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[tuple[
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Return the position after the bracket that closes the bracket at `start`, or None when the text ends first."""
+    """Return the position just after the bracket matching the one at `start`, or None if it is never closed."""
     depth = 0
     for match in _MARK.finditer(text, start):
         mark = match[0]

@@ -123,7 +123,7 @@ def _changed(state: _State, word: str, number: str | None, whites: set[str]) -> 
 
 
 def _level_mark(word: str, number: str | None, levels: dict[str, int]) -> str:
-    """Return a mark for the heading level of a paragraph; empty if there is none."""
+    """Return the mark for the heading level that an RTF control word sets, or an empty string if it sets none."""
     if word == "pard":
         return _character(_LEVEL)
     if word == "s" and number in levels:

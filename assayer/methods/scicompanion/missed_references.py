@@ -51,7 +51,8 @@ async def missed_references(
     options: SciCompanionOptions,
     known: Collection[PaperId] = (),
 ) -> MissedReferences:
-    """Find missed references. Papers in `known` lead to others but are not recommended. Raises LiteratureError."""
+    """Find missed references. The search may reach other papers through those in `known`, but never recommends those in
+    `known` themselves. Raises LiteratureError."""
     run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=NoProgress())
     library = Library(literature, _NoFullTexts(), run, idea)
     fit = await library.fit(idea.text)

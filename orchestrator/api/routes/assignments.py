@@ -104,7 +104,7 @@ async def list_conflicts(id: PathId, context: PeopleReader) -> Page[ConflictOfIn
 @router.post("/v1/evaluations/{id}/conflicts")
 async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDeclarer) -> ConflictOfInterest:
     """Declare that a reviewer must not review a proposal. Reviewers can declare only their own conflicts; officers, any
-    reviewer's. An assignment that has no opinion yet ends."""
+    reviewer's. Ends the reviewer's assignment if no opinion has been submitted yet."""
     member = MemberId(body.reviewer or context.caller.member or "")
     if context.caller.role == "reviewer":
         if member != context.caller.member:

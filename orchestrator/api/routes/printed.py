@@ -89,7 +89,7 @@ async def pdf_of(services: Services, template: str, page: BaseModel, name: str) 
 
 
 def _pdf_response(pdf: bytes, name: str) -> Response:
-    """Return a PDF response that browsers display and save under this name."""
+    """Return a PDF response that browsers display inline, with `name` as the default file name when saving."""
     headers = {
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'inline; filename="{name}"',

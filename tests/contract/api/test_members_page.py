@@ -61,7 +61,7 @@ async def test_invalid_member_form_is_explained_and_input_is_kept(
     assert len(await service.services.members.list(officer.member.tenant)) == 1
 
 
-async def test_officer_changes_a_member_but_not_the_address(service: Service) -> None:
+async def test_officer_can_edit_a_member_but_not_the_members_email_address(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     page = f"{HERE}/{ada.member.id}"
     async with signed_in(service, officer.key) as browser:
