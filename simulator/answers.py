@@ -24,6 +24,7 @@ IN_VALUE: frozenset[AnswerFault] = frozenset(
         "missing_field",
         "extra_field",
         "unknown_label",
+        "respelled_choice",
     }
 )
 """Kinds that change the JSON value; the others change its serialised text."""
@@ -141,24 +142,26 @@ def _with_text_fault(sound: str, kind: AnswerFault, variation: float) -> Made | 
             return Made("", fault=kind)
         case "refusal":
             return Made(None, refusal=_REFUSAL, fault=kind)
-        case "invalid_json":
-            return _broken(sound, variation)
+        case "invalid_json" | "trailing_comma":
+            return _broken(sound, kind, variation)
     raise ValueError(f"{kind} changes the value, not its text")
 
 
-def _broken(sound: str, variation: float) -> Made | None:
-    """Return text that is almost JSON but verifiably invalid; None if every variant is valid."""
+def _broken(sound: str, kind: Literal["invalid_json", "trailing_comma"], variation: float) -> Made | None:
+    """Return text that is almost JSON but verifiably invalid; None if every variant is valid. Only a trailing comma
+    leaves no doubt about the content."""
     variants = [
         sound[:-1],
-        f"{sound[:-1]},{sound[-1:]}",
         sound.replace('": ', "': ", 1).replace('"', "'", 1),
         sound.replace('", "', '" "', 1),
         sound.replace(": true", ": True").replace(": null", ": None"),
     ]
+    if kind == "trailing_comma":
+        variants = [f"{sound[:-1]},{sound[-1:]}"]
     Random(variation).shuffle(variants)
     for broken in variants:
         try:
             json.loads(broken)
         except ValueError:
-            return Made(broken, fault="invalid_json")
+            return Made(broken, fault=kind)
     return None

@@ -31,13 +31,16 @@ class Choice(Node):
             chosen = "neutral"
         if isinstance(chosen, bool) or not isinstance(chosen, str | int | float):
             return chosen
-        return self._outside(chosen) if draft.strikes("wrong_enum") else chosen
+        if draft.strikes("wrong_enum"):
+            return self._outside(chosen)
+        if isinstance(chosen, str) and chosen.upper() not in self.values and draft.strikes("respelled_choice"):
+            return chosen.upper()
+        return chosen
 
     def _outside(self, chosen: str | float) -> str | float:
         if not isinstance(chosen, str):
             return max(value for value in self.values if isinstance(value, int | float)) + 1
-        shouted = chosen.upper()
-        return shouted if shouted not in self.values else f"mostly {chosen}"
+        return f"mostly {chosen}"
 
 
 @dataclass

@@ -20,6 +20,8 @@ AnswerFault = Literal[
     "empty",
     "refusal",
     "unknown_label",
+    "trailing_comma",
+    "respelled_choice",
 ]
 
 ANSWER_FAULTS: tuple[AnswerFault, ...] = get_args(AnswerFault)

@@ -90,7 +90,7 @@ def test_invalid_cutoff_date_is_rejected_with_an_example(program: Program) -> No
 def test_cutoff_in_the_future_is_refused(program: Program) -> None:
     date = dt.date.today() + dt.timedelta(days=400)
     said = _refused(program, GOOD, "--cutoff", date)
-    assert said == f"The cutoff {date} is in the future. Give a past date, or omit the cutoff."
+    assert said == f"The cutoff {date} is in the future. Give a past date or omit it."
 
 
 def test_unknown_format_is_rejected_with_available_formats(program: Program) -> None:

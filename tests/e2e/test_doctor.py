@@ -125,7 +125,7 @@ def test_external_services_are_checked_through_their_clients(program: Program) -
         asked = {name: world.stats(name).requests for name in ("semantic_scholar", "arxiv", "openalex", "unpaywall")}
     assert ended.code == 1
     assert {found[service] for service in SERVICES if service != "Crossref"} == {
-        ("ok", f"{world.url(path)} answers.")
+        ("ok", f"{world.url(path)} responds.")
         for path in ("s2", "arxiv", "openalex", "unpaywall/v2", "serper", "github", "kaggle/api/v1", "datacite")
     }
     assert found["Crossref"][0] == "broken"

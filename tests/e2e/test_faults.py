@@ -32,6 +32,8 @@ CLASSES = {
     "fenced": "wrapped",
     "preamble": "wrapped",
     "string_number": "coerced",
+    "trailing_comma": "coerced",
+    "respelled_choice": "coerced",
     "wrong_enum": "contradicts the schema or the question",
     "missing_field": "contradicts the schema or the question",
     "extra_field": "contradicts the schema or the question",

@@ -43,6 +43,8 @@ def _ideas(program: Program, count: int) -> Path:
         "survival is counted weekly for two years, and the analysis is written down before the first count."
     )
     records = [{"id": f"A-{n}", "title": f"Shade plan {n}", "text": text.format(n=n + 2)} for n in range(count)]
+    if count > _FIRST:
+        records[-1]["text"] += " Qwfp Zxcvbn keeps the count."
     path.write_text("\n".join(map(json.dumps, records)), "utf-8")
     return path
 
@@ -109,7 +111,8 @@ def test_ranking_outputs_in_all_formats_are_consistent(ranked: Ranked) -> None:
         assert all(idea.title in text for idea in ranking.ideas)
     assert "Clearly in" in ranked.resumed.out
     assert ranking.blind
-    assert "Judged blind: nothing found to mask; names may remain." in ranked.resumed.out
+    assert "Judged blind: nothing found to mask.\n" in ranked.resumed.out
+    assert "Judged blind: nothing found to mask; names may remain.\n" in ranked.more.out
 
 
 def test_blind_comparisons_are_rejected_in_non_blind_ranking(ranked: Ranked) -> None:

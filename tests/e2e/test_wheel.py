@@ -10,6 +10,7 @@ import pytest
 from tests.e2e.wheel import MOVED, sources
 
 RENAMED = {
+    "cluster.cli",
     "orchestrator.api.pages",
     "orchestrator.console",
     "orchestrator.store.migrations",

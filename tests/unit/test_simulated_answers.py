@@ -258,6 +258,7 @@ def test_every_fault_kind_has_its_expected_effect(kind: AnswerFault, spare: floa
     assert _effect(answer) == {
         "truncated": "not JSON",
         "invalid_json": "not JSON",
+        "trailing_comma": "not JSON",
         "fenced": "not JSON",
         "preamble": "not JSON",
         "empty": "empty",
@@ -295,6 +296,7 @@ def test_inapplicable_fault_falls_back_to_next_kind() -> None:
         "missing_field",
         "extra_field",
         "unknown_label",
+        "respelled_choice",
         "brackets_in_strings",
     )
     assert faulty(Plain, *no_hold, "fenced").fault == "fenced"
@@ -308,12 +310,13 @@ class Lenient(Strict):
 
 
 def test_fault_still_valid_under_another_alternative_is_not_counted() -> None:
-    assert faulty(Lenient, "wrong_enum", "string_number").fault is None
+    assert faulty(Lenient, "wrong_enum", "respelled_choice", "string_number").fault is None
 
 
 @settings(deadline=None)
 @given(
-    fault=st.sampled_from(["missing_field", "extra_field", "wrong_enum", "string_number"]), spare=st.floats(0, 0.999)
+    fault=st.sampled_from(["missing_field", "extra_field", "wrong_enum", "respelled_choice", "string_number"]),
+    spare=st.floats(0, 0.999),
 )
 def test_value_fault_always_violates_schema(fault: AnswerFault, spare: float) -> None:
     answer = faulty(Zoo, fault, spare=spare)
