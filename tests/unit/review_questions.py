@@ -15,9 +15,9 @@ from assayer.methods.review.schemas import (
     NotedPassage,
     PanelPoint,
     PassageQuestion,
+    PlanScoringQuestion,
     RefereeQuestion,
     RememberedWork,
-    ScoringQuestion,
     SearchedPoint,
 )
 from assayer.methods.scholareval.schemas import TitleShown
@@ -83,7 +83,7 @@ EDITING = EditorQuestion(
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (tasks.REFEREE, REFEREES[0]),
     (tasks.REFEREE_BRIEF, REFEREES[0]),
-    (tasks.SCORES, ScoringQuestion(idea=IDEA)),
+    (tasks.SCORES, PlanScoringQuestion(idea=IDEA)),
     (
         tasks.LOOK,
         LookQuestion(

@@ -94,7 +94,7 @@ class RefereeAnswer(Frozen):
     )
 
 
-class ScoringQuestion(Frozen):
+class PlanScoringQuestion(Frozen):
     idea: str
 
 

@@ -16,7 +16,7 @@ from assayer.methods.review.schemas import (
     EditedScore,
     PlanScore,
     PlanScores,
-    ScoringQuestion,
+    PlanScoringQuestion,
 )
 from assayer.models import (
     UNDERSPECIFIED,
@@ -67,7 +67,7 @@ async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScor
     review, or if there is no answer, which is journalled."""
     if context.options.brief:
         return None
-    outcome = await as_result(context.ask(tasks.SCORES, ScoringQuestion(idea=context.text)))
+    outcome = await as_result(context.ask(tasks.SCORES, PlanScoringQuestion(idea=context.text)))
     kept = context.run.keep_successes([outcome], "score of the plan by itself")
     return kept[0] if kept else None
 

@@ -17,10 +17,10 @@ from assayer.methods.review.schemas import (
     LookQuestion,
     PassageQuestion,
     PlanScores,
+    PlanScoringQuestion,
     ReadingAnswer,
     RefereeAnswer,
     RefereeQuestion,
-    ScoringQuestion,
 )
 from assayer.prompts import Prompts
 from assayer.text.sentences import sentences
@@ -158,7 +158,7 @@ REFEREE = Task[RefereeQuestion, RefereeAnswer](
     check=_check_referee,
     bounds=_bound_referee,
 )
-SCORES = Task[ScoringQuestion, PlanScores](
+SCORES = Task[PlanScoringQuestion, PlanScores](
     "review.scores", _PROMPTS, "scores.v1.md", PlanScores, tier="strong", max_tokens=1_500
 )
 LOOK = Task[LookQuestion, LookAnswer](
