@@ -263,7 +263,7 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
 
 async def _decide(walk: Walk, page: Page, call: str, evaluation: str) -> None:
     await page.goto(f"{walk.address}/console/proposals/{evaluation}#people")
-    await page.get_by_text("Set the final score").click()
+    await page.get_by_text("Set the final score …").click()
     await page.get_by_label("2", exact=True).check()
     await page.get_by_label("Why", exact=True).fill("The budget was not in the file that reviewers read.")
     await page.get_by_role("button", name="Set the final score").click()
