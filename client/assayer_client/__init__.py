@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assayer_client.accounts import KeyBody, TenantBody, TenantPatch
     from assayer_client.async_client import AsyncClient
     from assayer_client.batches import BatchPatch, BatchQuery, MoreRowsQuery
+    from assayer_client.calls import CallBody, CallTerms, ReviewAnswers, ReviewField, ReviewForm
     from assayer_client.client import Client
     from assayer_client.comparisons import ComparisonBody
     from assayer_client.corpus import CorpusBody
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         ScoreBody,
         ScoredIdeaBody,
     )
+    from assayer_client.decisions import DecisionBody, ProposalToDecide
     from assayer_client.errors import (
         ApiProblem,
         ClientError,
@@ -61,6 +63,8 @@ __all__ = [
     "AsyncClient",
     "BatchPatch",
     "BatchQuery",
+    "CallBody",
+    "CallTerms",
     "Client",
     "ClientError",
     "CompareBody",
@@ -71,6 +75,7 @@ __all__ = [
     "CorpusBody",
     "CuratedPaperBody",
     "CurationBody",
+    "DecisionBody",
     "Deleted",
     "EvaluationBody",
     "IdeaBody",
@@ -84,11 +89,15 @@ __all__ = [
     "OverrideBody",
     "ProblemAt",
     "ProposalBody",
+    "ProposalToDecide",
     "QuestionBody",
     "RankedIdeaBody",
     "RankingBody",
     "ReferencesBody",
     "RetryPolicy",
+    "ReviewAnswers",
+    "ReviewField",
+    "ReviewForm",
     "RewardItemBody",
     "RewardsBody",
     "RolloutListBody",
@@ -108,8 +117,19 @@ __all__ = [
 ]
 
 _MODULES = (
-    *("errors", "settings", "requests", "evaluations", "batches", "comparisons", "rankings", "rewards", "curation"),
-    *("references", "corpus", "people", "reviewing", "accounts", "webhooks", "client", "async_client"),
+    *(
+        "errors",
+        "settings",
+        "requests",
+        "evaluations",
+        "calls",
+        "batches",
+        "comparisons",
+        "rankings",
+        "rewards",
+        "curation",
+    ),
+    *("references", "corpus", "people", "reviewing", "decisions", "accounts", "webhooks", "client", "async_client"),
 )
 
 

@@ -7,10 +7,12 @@ from assayer_client import (
     accounts,
     audit_log,
     batches,
+    calls,
     comparisons,
     contestation,
     corpus,
     curation,
+    decisions,
     erasures,
     evaluations,
     model_calls,
@@ -92,6 +94,8 @@ class Batches(Namespace[M]):
             numbered=False,
         )
     )
+    create_call = sending("POST", "calls", calls.CallBody, batches.BatchResource)
+    get_terms = by_id("GET", "batches/{}/terms", calls.CallDetails)
     update = sending_to("PATCH", "batches/{}", batches.BatchPatch, batches.BatchResource)
     cancel = by_id("DELETE", "batches/{}", batches.BatchResource)
     retry = by_id("POST", "batches/{}/retry", batches.RetriedBatch)
@@ -202,6 +206,7 @@ class Reviewing(Namespace[M]):
         "POST", "evaluations/{}/conflicts", reviewing.ConflictBody, reviewing.ConflictOfInterest
     )
     clear_conflict = operation(reviewing.clear_conflict)
+    get_review_terms = by_id("GET", "evaluations/{}/terms", calls.CallTerms)
     get_proposal_text = by_id("GET", "evaluations/{}/proposal", reviewing.ProposalToRead)
     give_opinion = sending_to("POST", "evaluations/{}/opinions", reviewing.OpinionBody, reviewing.Opinion)
     revise_opinion = sending_to("PATCH", "evaluations/{}/opinions", reviewing.OpinionBody, reviewing.Opinion)
@@ -214,6 +219,8 @@ class Reviewing(Namespace[M]):
     list_remarks = by_id("GET", "evaluations/{}/remarks", Page[reviewing.Remark])
     get_panel = operation(reviewing.panel)
     override_score = sending_to("POST", "evaluations/{}/override", reviewing.OverrideBody, reviewing.ScoreOverride)
+    get_decisions = by_id("GET", "batches/{}/decisions", decisions.CallDecisions)
+    decide = sending_to("POST", "batches/{}/decisions", decisions.DecisionBody, decisions.CallDecisions)
     sign_off = sending_to("POST", "batches/{}/sign-off", reviewing.SignOffBody, reviewing.SignOff)
 
 

@@ -51,6 +51,8 @@ class MoreRows(Frozen):
     rows: int
     rejected: tuple[RowError, ...] = ()
     open: bool = False
+    reopen: bool = False
+    """True to add the rows even if the batch is closed."""
 
 
 class BatchClosed(AssayerError):

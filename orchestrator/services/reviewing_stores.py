@@ -10,6 +10,7 @@ from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.panels import PgPanels
+from orchestrator.store.proposal_decisions import PgProposalDecisions
 from orchestrator.store.remarks import PgRemarks
 
 
@@ -20,5 +21,6 @@ class ReviewingStores:
         self.call_reviewers = PgCallReviewers(database, audit_log, members)
         self.opinions = PgOpinions(database, audit_log)
         self.decisions = PgDecisions(database, audit_log)
+        self.proposal_decisions = PgProposalDecisions(database, audit_log)
         self.panels = PgPanels(database)
         self.remarks = PgRemarks(database, audit_log)

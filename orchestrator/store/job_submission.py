@@ -38,8 +38,9 @@ _INSERT_BATCH = """
 _LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
 
 _EXTEND_BATCH = """
-    UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6
-    WHERE tenant = $1 AND id = $2 AND open AND NOT EXISTS (SELECT FROM sign_offs WHERE batch = $2)
+    UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6, told = false,
+                       opened_at = CASE WHEN open THEN opened_at ELSE statement_timestamp() END
+    WHERE tenant = $1 AND id = $2 AND (open OR $7) AND NOT EXISTS (SELECT FROM sign_offs WHERE batch = $2)
       AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
       AND NOT EXISTS (SELECT FROM jsonb_array_elements(rejected) AS old WHERE (old ->> 'row')::integer >= $3)
     RETURNING id
@@ -125,7 +126,8 @@ async def _insert_batch(
         values = (name, batch.rows, rejected, batch.open, tags, batch.opinions_due, batch.submitted_by)
         return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *values))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
-    added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)
+    part = (batch.first, batch.rows, rejected, batch.open, batch.reopen)
+    added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, *part)
     if added:
         return True
     # It may have been added by an attempt whose response was lost.

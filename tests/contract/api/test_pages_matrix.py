@@ -34,7 +34,9 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/cancel": {},
     "/console/calls/{id}/retry": {},
     "/console/calls/{id}/views": {"name": "mine"},
-    "/console/calls/{id}/details": {"name": "Other"},
+    "/console/calls/set-up": {"name": ""},
+    "/console/calls/{id}/terms": {"name": "Other", "version": "0"},
+    "/console/calls/{id}/decisions": {"proposal": "EVALUATION:0", "outcome": "fund"},
     "/console/calls/{id}/override": {"evaluation": "EVALUATION", "score": "2", "reason": "because"},
     "/console/calls/{id}/sign-off": {"note": "done"},
     "/console/calls/{id}/rankings": {"calls_per_idea": "4"},
@@ -178,6 +180,8 @@ async def _everything(service: Service) -> list[tuple[object, ...]]:
             "sign_offs",
             "point_judgements",
             "call_reviewers",
+            "call_terms",
+            "decisions",
         )
     ]
     return [tuple(row) for row in (*members, *jobs, *given, *(item for rows in decided for item in rows))]

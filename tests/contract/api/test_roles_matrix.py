@@ -23,6 +23,8 @@ _BODY = {
     "reason": "because it is",
     "text": "Look at the budget.",
     "reviewers": None,
+    "proposals": [{"evaluation": "ev_none"}],
+    "outcome": "fund",
 }
 _FIELDS = {
     "/v1/members": ("name", "email", "role"),
@@ -34,6 +36,8 @@ _FIELDS = {
     "/v1/evaluations/{id}/override": ("score", "reason"),
     "/v1/evaluations/{id}/conflicts": ("reason",),
     "/v1/evaluations/{id}/remarks": ("text",),
+    "/v1/calls": ("name",),
+    "POST /v1/batches/{id}/decisions": ("proposals", "outcome"),
 }
 
 _PARAMETERS: dict[tuple[str, str], dict[str, str]] = {
