@@ -36,6 +36,7 @@ from orchestrator.api.routes import (
     events,
     health,
     keys,
+    letters,
     members,
     methods,
     model_calls,
@@ -64,6 +65,7 @@ from orchestrator.console import (
     decision_pages,
     erasure_pages,
     evaluation_pages,
+    letter_pages,
     making_pages,
     member_pages,
     panel_pages,
@@ -126,6 +128,7 @@ _ROUTERS = (
     opinions,
     panel,
     decisions,
+    letters,
     remarks,
     audit_log,
     health,
@@ -147,6 +150,7 @@ _ROUTERS = (
     audit_log_page,
     panel_pages,
     decision_pages,
+    letter_pages,
     review_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")

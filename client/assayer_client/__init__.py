@@ -41,6 +41,14 @@ if TYPE_CHECKING:
         ServiceUnreachable,
     )
     from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
+    from assayer_client.letters import (
+        AnswerBody,
+        LetterTemplates,
+        LetterTemplatesBody,
+        ObjectionBody,
+        ReleaseBody,
+        SentBody,
+    )
     from assayer_client.people import MemberBody, MemberPatch
     from assayer_client.rankings import RankedIdeaBody, RankingBody
     from assayer_client.references import ReferencesBody
@@ -58,6 +66,7 @@ if TYPE_CHECKING:
     from assayer_client.webhooks import WebhookBody, verified
 
 __all__ = [
+    "AnswerBody",
     "ApiProblem",
     "AssignBody",
     "AsyncClient",
@@ -82,9 +91,12 @@ __all__ = [
     "InvalidRequest",
     "JudgementBody",
     "KeyBody",
+    "LetterTemplates",
+    "LetterTemplatesBody",
     "MemberBody",
     "MemberPatch",
     "MoreRowsQuery",
+    "ObjectionBody",
     "OpinionBody",
     "OverrideBody",
     "ProblemAt",
@@ -94,6 +106,7 @@ __all__ = [
     "RankedIdeaBody",
     "RankingBody",
     "ReferencesBody",
+    "ReleaseBody",
     "RetryPolicy",
     "ReviewAnswers",
     "ReviewField",
@@ -104,6 +117,7 @@ __all__ = [
     "ScoreBody",
     "ScoredIdeaBody",
     "SectionBody",
+    "SentBody",
     "ServiceUnreachable",
     "SignOffBody",
     "TenantBody",
@@ -117,19 +131,9 @@ __all__ = [
 ]
 
 _MODULES = (
-    *(
-        "errors",
-        "settings",
-        "requests",
-        "evaluations",
-        "calls",
-        "batches",
-        "comparisons",
-        "rankings",
-        "rewards",
-        "curation",
-    ),
-    *("references", "corpus", "people", "reviewing", "decisions", "accounts", "webhooks", "client", "async_client"),
+    *("errors", "settings", "requests", "evaluations", "calls", "batches", "comparisons", "rankings", "rewards"),
+    *("curation", "references", "corpus", "people", "reviewing", "decisions", "letters", "accounts", "webhooks"),
+    *("client", "async_client"),
 )
 
 

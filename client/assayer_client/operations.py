@@ -15,6 +15,7 @@ from assayer_client import (
     decisions,
     erasures,
     evaluations,
+    letters,
     model_calls,
     people,
     rankings,
@@ -224,6 +225,23 @@ class Reviewing(Namespace[M]):
     sign_off = sending_to("POST", "batches/{}/sign-off", reviewing.SignOffBody, reviewing.SignOff)
 
 
+class Letters(Namespace[M]):
+    get_templates = by_id("GET", "batches/{}/letter-templates", letters.StoredTemplates)
+    change_templates = sending_to(
+        "PUT", "batches/{}/letter-templates", letters.LetterTemplatesBody, letters.StoredTemplates
+    )
+    list = by_id("GET", "batches/{}/letters", Page[letters.Letter])
+    save = download(letters.save_letters)
+    mark_sent = sending_to("POST", "batches/{}/letters/sent", letters.SentBody, Page[letters.Letter])
+    release_comments = sending_to(
+        "PUT", "evaluations/{}/released-comments", letters.ReleaseBody, Page[letters.ReleasedComment]
+    )
+    list_released_comments = by_id("GET", "evaluations/{}/released-comments", Page[letters.ReleasedComment])
+    record_objection = sending_to("POST", "evaluations/{}/objections", letters.ObjectionBody, letters.Objection)
+    list_objections = by_id("GET", "evaluations/{}/objections", Page[letters.Objection])
+    answer_objection = operation(letters.answer_objection)
+
+
 class Erasures(Namespace[M]):
     create = sending("POST", "erasures", erasures.ErasureBody, erasures.Erasure)
     get_proof = operation(lambda number: ApiCall("GET", path("erasures", str(number)), reads(erasures.ErasureProof)))
@@ -282,6 +300,7 @@ class Operations(Generic[M]):
         self.methods: Methods[M] = Methods(exchange, finish)
         self.members: Members[M] = Members(exchange, finish)
         self.reviewing: Reviewing[M] = Reviewing(exchange, finish)
+        self.letters: Letters[M] = Letters(exchange, finish)
         self.erasures: Erasures[M] = Erasures(exchange, finish)
         self.audit_log: AuditLog[M] = AuditLog(exchange, finish)
         self.webhooks: Webhooks[M] = Webhooks(exchange, finish)

@@ -6,6 +6,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_reviewers import PgCallReviewers
 from orchestrator.store.database import Database
 from orchestrator.store.decisions import PgDecisions
+from orchestrator.store.letters import PgLetters
 from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
@@ -22,5 +23,6 @@ class ReviewingStores:
         self.opinions = PgOpinions(database, audit_log)
         self.decisions = PgDecisions(database, audit_log)
         self.proposal_decisions = PgProposalDecisions(database, audit_log)
+        self.letters = PgLetters(database, audit_log)
         self.panels = PgPanels(database)
         self.remarks = PgRemarks(database, audit_log)

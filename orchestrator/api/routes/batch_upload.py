@@ -216,4 +216,5 @@ def _job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: st
         document=row.document,
         row=row.number,
         traceparent=traceparent,
+        applicant=row.applicant,
     )

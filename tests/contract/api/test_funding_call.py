@@ -69,7 +69,7 @@ async def _proposals(officer: Person, batch: str) -> list[str]:
     return [item["id"] for item in sorted(listed, key=lambda item: item["row"])]
 
 
-async def _reviewed_call(service: Service, officer: Person, reviewer: Person, count: int = 2) -> tuple[str, list[str]]:
+async def reviewed_call(service: Service, officer: Person, reviewer: Person, count: int = 2) -> tuple[str, list[str]]:
     """Return a call whose proposals have reports and are assigned to the reviewer."""
     batch = await _call(officer)
     added = await _add(officer, batch, *(f"# Proposal {number}\n\n{WORDS}" for number in range(count)))
@@ -108,7 +108,7 @@ async def test_change_based_on_an_older_version_of_a_call_is_refused(service: Se
 
 
 async def test_criteria_cannot_change_once_a_review_is_given(service: Service, officer: Person, ada: Person) -> None:
-    batch, (first, _) = await _reviewed_call(service, officer, ada)
+    batch, (first, _) = await reviewed_call(service, officer, ada)
     body = {"score": 4, "note": "Sound.", "answers": ANSWERS}
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json=body)).status_code == 200
     fewer = TERMS.model_copy(update={"criteria": (IMPACT,)}).model_dump(mode="json")
@@ -133,14 +133,14 @@ async def test_criteria_cannot_change_once_a_review_is_given(service: Service, o
 async def test_review_that_does_not_answer_the_form_is_refused(
     service: Service, officer: Person, ada: Person, answers: dict[str, object], pointer: str
 ) -> None:
-    _, (first, _) = await _reviewed_call(service, officer, ada)
+    _, (first, _) = await reviewed_call(service, officer, ada)
     refused = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "answers": answers})
     assert refused.status_code == 422, refused.text
     assert refused.json()["errors"][0]["pointer"] == pointer
 
 
 async def test_panel_states_the_mean_of_each_criterion(service: Service, officer: Person, ada: Person) -> None:
-    batch, (first, _) = await _reviewed_call(service, officer, ada)
+    batch, (first, _) = await reviewed_call(service, officer, ada)
     ben = await person(service, "reviewer", "Ben Blum")
     asked = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
     assert asked.status_code == 200, asked.text
@@ -158,7 +158,7 @@ async def test_panel_states_the_mean_of_each_criterion(service: Service, officer
 
 
 async def test_decisions_use_the_budget_and_refuse_a_stale_one(service: Service, officer: Person, ada: Person) -> None:
-    batch, (first, second) = await _reviewed_call(service, officer, ada)
+    batch, (first, second) = await reviewed_call(service, officer, ada)
     here = f"/v1/batches/{batch}/decisions"
     fund = {"proposals": [{"evaluation": first}], "outcome": "fund", "amount": 70_000, "reason": "Best."}
     decided = await officer.post(here, json=fund)
@@ -177,7 +177,7 @@ async def test_decisions_use_the_budget_and_refuse_a_stale_one(service: Service,
 async def test_sign_off_needs_a_decision_on_each_proposal_and_empties_queues(
     service: Service, owner: Person, officer: Person, ada: Person
 ) -> None:
-    batch, (first, second) = await _reviewed_call(service, officer, ada)
+    batch, (first, second) = await reviewed_call(service, officer, ada)
     here = f"/v1/batches/{batch}"
     await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": first}], "outcome": "fund"})
     refused = await owner.post(f"{here}/sign-off", json={"despite_missing": True})
@@ -236,7 +236,7 @@ async def test_officer_sets_up_a_call_and_a_second_tab_cannot_overwrite_it(
 async def test_reviewer_answers_the_form_of_the_call(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    _, (first, _) = await _reviewed_call(service, officer, ada)
+    _, (first, _) = await reviewed_call(service, officer, ada)
     async with at_the_console(service, ada.key, look, refused=True) as (page, url):
         await look_over(page, "queue-by-call", look)
         await page.goto(f"{url}/console/review/{first}")
@@ -288,7 +288,7 @@ async def test_first_review_in_a_second_tab_is_refused_and_its_text_kept(
 async def test_officer_decides_under_the_budget_and_is_warned(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    batch, (first, second) = await _reviewed_call(service, officer, ada)
+    batch, (first, second) = await reviewed_call(service, officer, ada)
     for evaluation, score in ((first, 5), (second, 3)):
         body = {"score": score, "answers": ANSWERS}
         assert (await ada.post(f"/v1/evaluations/{evaluation}/opinions", json=body)).status_code == 200
@@ -317,7 +317,7 @@ async def test_officer_decides_under_the_budget_and_is_warned(
 
 
 async def test_two_tabs_do_not_decide_over_each_other(service: Service, officer: Person, ada: Person) -> None:
-    batch, (first, _) = await _reviewed_call(service, officer, ada)
+    batch, (first, _) = await reviewed_call(service, officer, ada)
     here = f"/console/calls/{batch}/decisions"
     async with signed_in(service, officer.key) as browser:
         fields = {"proposal": f"{first}:0", "outcome": "fund", "amount": "10", "reason": "One"}

@@ -25,6 +25,10 @@ _BODY = {
     "reviewers": None,
     "proposals": [{"evaluation": "ev_none"}],
     "outcome": "fund",
+    "templates": {},
+    "evaluations": ["ev_none"],
+    "received": "2026-01-31",
+    "answer": "It was read.",
 }
 _FIELDS = {
     "/v1/members": ("name", "email", "role"),
@@ -37,6 +41,11 @@ _FIELDS = {
     "/v1/evaluations/{id}/conflicts": ("reason",),
     "/v1/evaluations/{id}/remarks": ("text",),
     "/v1/calls": ("name",),
+    "PUT /v1/batches/{id}/letter-templates": ("templates",),
+    "/v1/batches/{id}/letters/sent": ("evaluations",),
+    "PUT /v1/evaluations/{id}/released-comments": ("reviewers",),
+    "POST /v1/evaluations/{id}/objections": ("text", "received"),
+    "/v1/evaluations/{id}/objections/{number}/answer": ("answer",),
     "POST /v1/batches/{id}/decisions": ("proposals", "outcome"),
 }
 
@@ -81,7 +90,7 @@ async def test_each_role_is_allowed_or_refused_as_in_the_permissions_table(servi
         async with service.client(key) as client:
             answer = await client.request(
                 method,
-                path.replace("{id}", thing),
+                path.replace("{id}", thing).replace("{number}", "1"),
                 json=body if method in ("POST", "PUT", "PATCH") else None,
                 params=named,
             )
