@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         ScoreBody,
         ScoredIdeaBody,
     )
-    from assayer_client.decisions import DecisionBody, ProposalToDecide
+    from assayer_client.decisions import ApplicantBody, DecisionBody, ProposalToDecide
     from assayer_client.errors import (
         ApiProblem,
         ClientError,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerBody",
     "ApiProblem",
+    "ApplicantBody",
     "AssignBody",
     "AsyncClient",
     "BatchPatch",

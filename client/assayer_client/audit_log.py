@@ -19,6 +19,7 @@ AuditedAct = Literal[
     "call submitted",
     "proposals added",
     "call changed",
+    "applicant changed",
     "call cancelled",
     "call run again",
     "evaluation cancelled",

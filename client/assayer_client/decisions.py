@@ -1,4 +1,4 @@
-"""Decisions on the proposals of a funding call: fund, reserve or decline, with amount and reason."""
+"""Applicants, and decisions on their proposals: fund, reserve or decline, with amount and reason."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -68,3 +68,34 @@ class CallDecisions(Resource):
 
     budget: BudgetUse
     decisions: tuple[Decision, ...]
+
+
+class ApplicantBody(Body):
+    """Applicant of a proposal; replaces what its row or an earlier request said."""
+
+    name: Annotated[str, StringConstraints(max_length=1_000)] = ""
+    institution: Annotated[str, StringConstraints(max_length=1_000)] = ""
+    amount: Amount | None = None
+    """Amount asked for, in the call's currency."""
+
+
+class SameText(Resource):
+    """Another proposal with the same text."""
+
+    evaluation: JobId
+    batch: str | None
+    call: str
+    """Name of its call; empty if it is in none."""
+    row: int | None
+
+
+class Applicant(Resource):
+    """Applicant of a proposal."""
+
+    name: str
+    institution: str
+    amount: float | None
+    columns: dict[str, str]
+    """Columns of the proposal's row that are not part of its text."""
+    same_text: tuple[SameText, ...] = ()
+    """Other proposals with the same text, in this call or others."""

@@ -220,6 +220,8 @@ class Reviewing(Namespace[M]):
     list_remarks = by_id("GET", "evaluations/{}/remarks", Page[reviewing.Remark])
     get_panel = operation(reviewing.panel)
     override_score = sending_to("POST", "evaluations/{}/override", reviewing.OverrideBody, reviewing.ScoreOverride)
+    get_applicant = by_id("GET", "evaluations/{}/applicant", decisions.Applicant)
+    change_applicant = sending_to("PUT", "evaluations/{}/applicant", decisions.ApplicantBody, decisions.Applicant)
     get_decisions = by_id("GET", "batches/{}/decisions", decisions.CallDecisions)
     decide = sending_to("POST", "batches/{}/decisions", decisions.DecisionBody, decisions.CallDecisions)
     sign_off = sending_to("POST", "batches/{}/sign-off", reviewing.SignOffBody, reviewing.SignOff)

@@ -104,6 +104,7 @@ async def table(id: PathId, context: CallReader, view: Annotated[TableView, Quer
         ),
         views=await services.tables.views(tenant),
         rankings=await services.rankings.listed(tenant, batch=call.id, state="succeeded"),
+        twins=await services.applicants.same_texts(tenant, [row.id for row in page.rows]),
         parameters=view.model_dump(exclude_defaults=True),
     )
 

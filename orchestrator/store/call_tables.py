@@ -41,7 +41,8 @@ PROPOSALS = """
                fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,
                rank, low, high, band, chance_in, coalesce(set_score::float8, given.mean) AS people,
                coalesce(given.reviews, 0) AS reviews, set_score IS NOT NULL AS overridden,
-               decisions.outcome AS decision, decisions.amount,
+               decisions.outcome AS decision, decisions.amount, applicants.name AS applicant, institution,
+               applicants.amount AS requested,
                CASE WHEN state <> 'succeeded' THEN state WHEN complete THEN 'full' WHEN score IS NOT NULL THEN 'part'
                     ELSE 'unscored' END AS outcome
         FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'succeeded'
@@ -58,6 +59,7 @@ PROPOSALS = """
         LEFT JOIN (SELECT evaluation, score AS set_score FROM score_overrides) AS overriding
             ON overriding.evaluation = jobs.id
         LEFT JOIN decisions ON decisions.evaluation = jobs.id
+        LEFT JOIN applicants ON applicants.evaluation = jobs.id
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
     )
 """
@@ -65,12 +67,14 @@ PROPOSALS = """
 # Rows are sorted without their wide columns: figures and problems are read only for the rows of the page.
 _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, run,
-           rank, low, high, band, chance_in, people, reviews, overridden, decision, amount,
+           rank, low, high, band, chance_in, people, reviews, overridden, decision, amount, applicant, institution,
+           requested,
            count(*) OVER () AS matching,
            row_number() OVER (ORDER BY {{order}} NULLS LAST, "row", id) AS place
     FROM proposals
     WHERE ($4::text = '' OR words @@ websearch_to_tsquery('simple', $4) OR strpos(lower(subject), lower($4)) > 0
-           OR strpos(lower(source_name), lower($4)) > 0)
+           OR strpos(lower(source_name), lower($4)) > 0 OR strpos(lower(applicant), lower($4)) > 0
+           OR strpos(lower(institution), lower($4)) > 0)
       AND (cardinality($5::text[]) = 0 OR outcome = ANY($5))
       AND (cardinality($7::text[]) = 0 OR fit = ANY($7)) AND (NOT $8::boolean OR cardinality(flags) > 0)
       AND cardinality($6::text[]) > 0 AND $9::text IS NOT NULL
@@ -84,7 +88,10 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT page.*, page.subject AS title, page.source_name AS source, problem, figures FROM page
     JOIN jobs USING (id) LEFT JOIN report_figures ON report_figures.run = page.run ORDER BY place
 """
-_ALL = f'{PROPOSALS} SELECT *, subject AS title, source_name AS source FROM proposals ORDER BY "row", id'
+_ALL = f"""{PROPOSALS}
+    SELECT proposals.*, subject AS title, source_name AS source, coalesce(columns, '{{}}') AS columns
+    FROM proposals LEFT JOIN applicants ON applicants.evaluation = proposals.id ORDER BY "row", id
+"""
 _COUNTS = f"""{PROPOSALS}
     SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered,
            count(certainty) AS certain
@@ -156,6 +163,12 @@ class TableRow(Frozen):
     decision: DecisionOutcome | None
     amount: float | None
     """Amount awarded, in the call's currency."""
+    applicant: str | None
+    institution: str | None
+    requested: float | None
+    """Amount that the applicant asked for."""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """Columns of the proposal's row that are not part of its text; only if all rows are read."""
 
 
 class CallOutcomes(Frozen):

@@ -60,10 +60,8 @@ _USE = """
 _PAGE_OF = f"""{PROPOSALS}
     SELECT proposals.id, "row", subject AS title, people, reviews, overridden, score, rank, low, high, band,
            decision AS outcome, decisions.amount, decisions.reason, decisions.name AS decided_by,
-           coalesce(decisions.version, 0) AS version, applicants.name AS applicant, applicants.institution,
-           applicants.amount AS requested, count(*) OVER () AS matching
+           coalesce(decisions.version, 0) AS version, applicant, institution, requested, count(*) OVER () AS matching
     FROM proposals LEFT JOIN decisions ON decisions.evaluation = proposals.id
-    LEFT JOIN applicants ON applicants.evaluation = proposals.id
     WHERE state <> 'cancelled' AND (cardinality($4::text[]) = 0 OR coalesce(decision, 'undecided') = ANY($4))
     ORDER BY {{order}}, "row", id LIMIT {PAGE} OFFSET $5
 """

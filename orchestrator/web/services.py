@@ -32,6 +32,7 @@ from orchestrator.store import (
     PgUsage,
 )
 from orchestrator.store.answer_cache import PgCallContents
+from orchestrator.store.applicants import PgApplicants
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.call_progress import PgCallProgress
@@ -109,6 +110,7 @@ class Services:
         self.members = PgMembers(database, self.audit_log, mails)
         self.reviewing = ReviewingStores(database, self.audit_log, mails, self.members)
         self.call_details = PgCallDetails(database, self.audit_log)
+        self.applicants = PgApplicants(database, self.audit_log)
         self.call_progress = PgCallProgress(database)
         self.pair_verdicts = PgPairVerdicts(database)
         self.rankings = PgRankings(database)

@@ -41,6 +41,7 @@ _FIELDS = {
     "/v1/evaluations/{id}/conflicts": ("reason",),
     "/v1/evaluations/{id}/remarks": ("text",),
     "/v1/calls": ("name",),
+    "PUT /v1/evaluations/{id}/applicant": ("name",),
     "PUT /v1/batches/{id}/letter-templates": ("templates",),
     "/v1/batches/{id}/letters/sent": ("evaluations",),
     "PUT /v1/evaluations/{id}/released-comments": ("reviewers",),
