@@ -88,8 +88,8 @@ class SentBody(Body):
 
 
 class ReleaseBody(Body):
-    reviewers: tuple[Annotated[str, Field(max_length=64)], ...] = Field(max_length=100)
-    """Reviewers whose comments to the applicant are released; comments of all others are withheld."""
+    reviewers: tuple[Annotated[str, Field(max_length=64)], ...] | None = Field(max_length=100)
+    """Reviewers whose comments to the applicant are released; comments of all others are withheld. Null: all."""
 
 
 class ReleasedComment(Resource):

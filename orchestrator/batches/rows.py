@@ -22,7 +22,7 @@ class AcceptedRow(NamedTuple):
     """Idea in the row; None for a document, which is parsed when its job starts."""
     document: bytes | None
     applicant: ApplicantRecord = ApplicantRecord()
-    """What the row says of the applicant, and its columns that are not part of the proposal."""
+    """Applicant as the row states it, and columns of the row that are not part of the proposal."""
 
 
 class FileNotice(Frozen):

@@ -62,9 +62,7 @@ async def _show(context: PageContext, source: str, batch: str, changed: bool = F
         kinds=Counter(job.kind for job in erasure.jobs) if erasure else {},
         digest=_digest(erasure) if erasure else "",
         calls=await context.services.jobs.batches(context.tenant, after=None, limit=100),
-        named=[
-            item for item in await context.services.applicants.named(context.tenant, source) if item.id not in listed
-        ],
+        named=[item for item in named if item.id not in listed],
     )
 
 

@@ -22,7 +22,7 @@ CallTab = Literal["proposals", "terms", "reviewers", "reviews", "decisions", "le
 
 
 class CallHeader(NamedTuple):
-    """What every page of a call shows at its top."""
+    """Header of all pages of a call."""
 
     call: str
     name: str

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 StageName = Literal["Submitted", "Evaluated", "Assigned", "Reviewed", "Decided"]
 NextStep = Literal["add", "wait", "assign", "review", "decide", "sign off", "letters"]
-"""What a person does next in a call."""
+"""Next step of a person in a call."""
 
 
 class CallCounts(NamedTuple):
@@ -29,7 +29,7 @@ class Stage(NamedTuple):
     state: Literal["done", "current", "next"]
     detail: str
     overdue: str
-    """What is overdue in this stage; empty if nothing is."""
+    """Overdue work of this stage, in words; empty if there is none."""
 
 
 class CallProgress(NamedTuple):

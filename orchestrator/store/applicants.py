@@ -59,7 +59,7 @@ _NAMED = """
 """
 
 
-class NamedProposal(NamedTuple):
+class ProposalWithName(NamedTuple):
     """Proposal in which a name occurs: as its applicant, in its row, its file name, or at the beginning of its text."""
 
     id: JobId
@@ -99,7 +99,7 @@ class PgApplicants(LoggedStore):
             twins[JobId(row["of"])].append(SameText.model_validate(dict(row)))
         return twins
 
-    async def named(self, tenant: TenantId, name: str, most: int = 50) -> list[NamedProposal]:
+    async def named(self, tenant: TenantId, name: str, most: int = 50) -> list[ProposalWithName]:
         """Return proposals in which a name occurs. It reads the texts, so it is slow for many proposals."""
         wanted = storable_text(" ".join(name.lower().split()))
-        return await self._database.select(NamedProposal, _NAMED, tenant, wanted, most) if len(wanted) > 2 else []
+        return await self._database.select(ProposalWithName, _NAMED, tenant, wanted, most) if len(wanted) > 2 else []

@@ -81,7 +81,7 @@ _NO_TEMPLATES = StoredTemplates(templates=LetterTemplates(), version=0, changed_
 
 
 class LetterMaterial(NamedTuple):
-    """What a letter about a decision can say."""
+    """Facts that a letter about a decision can state."""
 
     id: JobId
     row: int | None

@@ -4,98 +4,39 @@ Each test plays what an officer or a reviewer does, in Chromium where the browse
 
 import asyncio
 
-import httpx2
 import pytest
 
-from assayer_client.calls import CallTerms, ReviewField, ReviewForm
-from assayer_client.evaluations import CriterionBody
+from assayer_client.calls import CallTerms
 from orchestrator.jobs.models import BatchId, JobId
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
 from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.funding_calls import (
+    ANSWERS,
+    IMPACT,
+    TERMS,
+    add_proposals,
+    funding_call,
+    proposals_of,
+    reviewed_call,
+)
 from tests.contract.api.people import Person, person
-from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import ACME, Service
 from tests.unit.batch_bodies import WORDS
-from tests.unit.reports_fixture import full_report
-
-IMPACT = CriterionBody(
-    name="Impact",
-    question="Would the results change what others do?",
-    anchors={"1": "no user is named", "10": "the field would work differently"},
-    weight=2,
-)
-COST = CriterionBody(name="Cost", question="Is what is asked for in proportion?")
-TERMS = CallTerms(
-    text="We fund work on forgetting.",
-    budget=100_000,
-    currency="EUR",
-    criteria=(IMPACT, COST),
-    form=ReviewForm(
-        fields=(
-            ReviewField(name="Team", question="Can this team do it?", kind="scale", highest=5),
-            ReviewField(name="Ethics", question="What must an ethics board see?", required=False),
-        ),
-        confidence=True,
-        to_applicant=True,
-    ),
-    conflict_policy="Declare co-authors of the last five years.",
-)
-ANSWERS = {
-    "criteria": {"Impact": 8, "Cost": 4},
-    "fields": {"Team": 3},
-    "confidence": 4,
-    "to_applicant": "Name the users.",
-}
-
-
-async def _call(officer: Person, terms: CallTerms = TERMS) -> str:
-    """Return a funding call without proposals."""
-    made = await officer.post("/v1/calls", json={"name": "Spring", "terms": terms.model_dump(mode="json")})
-    assert made.status_code == 201, made.text
-    assert (made.json()["rows"], made.json()["next_row"]) == (0, 1)
-    return str(made.json()["id"])
-
-
-async def _add(officer: Person, batch: str, *texts: str, **query: str) -> httpx2.Response:
-    """Add proposals to a call that is closed."""
-    first = (await officer.get(f"/v1/batches/{batch}")).json()["next_row"]
-    form = [("file", (f"{number}.txt", text.encode())) for number, text in enumerate(texts)]
-    asked = {"first": str(first), "reopen": "true", **query}
-    return await officer.post(f"/v1/batches/{batch}/rows", params=asked, files=form)
-
-
-async def _proposals(officer: Person, batch: str) -> list[str]:
-    listed = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    return [item["id"] for item in sorted(listed, key=lambda item: item["row"])]
-
-
-async def reviewed_call(service: Service, officer: Person, reviewer: Person, count: int = 2) -> tuple[str, list[str]]:
-    """Return a call whose proposals have reports and are assigned to the reviewer."""
-    batch = await _call(officer)
-    added = await _add(officer, batch, *(f"# Proposal {number}\n\n{WORDS}" for number in range(count)))
-    assert added.status_code == 202, added.text
-    for _ in range(count):
-        await finish_with_report(service, await service.lease(), full_report())
-    assigned = await officer.post(
-        f"/v1/batches/{batch}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]}
-    )
-    assert assigned.status_code == 200, assigned.text
-    return batch, await _proposals(officer, batch)
 
 
 async def test_call_is_created_without_proposals_and_takes_them_later(service: Service, officer: Person) -> None:
-    batch = await _call(officer)
-    assert (await _add(officer, batch, f"# One\n\n{WORDS}")).status_code == 202
-    late = await _add(officer, batch, f"# Two\n\n{WORDS}")
+    batch = await funding_call(officer)
+    assert (await add_proposals(officer, batch, f"# One\n\n{WORDS}")).status_code == 202
+    late = await add_proposals(officer, batch, f"# Two\n\n{WORDS}")
     assert (late.status_code, late.json()["next_row"]) == (202, 3)
-    assert len(await _proposals(officer, batch)) == 2
+    assert len(await proposals_of(officer, batch)) == 2
     same = [("file", ("x.txt", f"# Three\n\n{WORDS}".encode()))]
     without = await officer.post(f"/v1/batches/{batch}/rows", params={"first": "3"}, files=same)
     assert without.status_code == 409, "a closed batch takes rows only if it is asked to"
 
 
 async def test_change_based_on_an_older_version_of_a_call_is_refused(service: Service, officer: Person) -> None:
-    batch = await _call(officer)
+    batch = await funding_call(officer)
     first = (await officer.get(f"/v1/batches/{batch}/terms")).json()
     assert (first["version"], first["changed_by"]) == (1, "Otto Officer")
     assert CallTerms.model_validate(first["terms"]) == TERMS
@@ -262,11 +203,11 @@ async def test_reviewer_answers_the_form_of_the_call(
 async def test_first_review_in_a_second_tab_is_refused_and_its_text_kept(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    batch = await _call(officer, CallTerms())
-    await _add(officer, batch, f"# One\n\n{WORDS}")
+    batch = await funding_call(officer, CallTerms())
+    await add_proposals(officer, batch, f"# One\n\n{WORDS}")
     await service.finish()
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    (first,) = await _proposals(officer, batch)
+    (first,) = await proposals_of(officer, batch)
     async with at_the_console(service, ada.key, look, refused=True) as (page, url):
         other = await page.context.new_page()
         for tab in (page, other):
@@ -329,7 +270,7 @@ async def test_two_tabs_do_not_decide_over_each_other(service: Service, officer:
 
 
 async def test_late_changes_from_many_tabs_leave_one_version_each(service: Service, officer: Person) -> None:
-    batch = await _call(officer)
+    batch = await funding_call(officer)
     asked = [officer.patch(f"/v1/batches/{batch}", json={"name": f"Name {n}", "version": 1}) for n in range(5)]
     answers = [answer.status_code for answer in await asyncio.gather(*asked)]
     assert sorted(answers) == [200, 409, 409, 409, 409]

@@ -7,9 +7,9 @@ import pytest
 
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
 from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.funding_calls import ANSWERS, reviewed_call
 from tests.contract.api.people import Person
 from tests.contract.api.service import Service
-from tests.contract.api.test_funding_call import ANSWERS, reviewed_call
 from tests.contract.pdf_files import pdf_text
 
 
