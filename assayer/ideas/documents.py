@@ -3,6 +3,7 @@ read."""
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import yaml
 
@@ -70,14 +71,12 @@ def _printed(note: Note) -> str:
 
 def read_sections(sections: Iterable[Section]) -> tuple[ReadSection, ...]:
     """Return titles, kinds and lengths of sections."""
-    return tuple(
-        ReadSection(
-            title=section.title,
-            kind=proposal_part_of(section.title) or part_of(section.title) or "",
-            words=len(words_of(section.text)),
-        )
-        for section in sections
-    )
+    return tuple(_read_section(section.title, len(words_of(section.text))) for section in sections)
+
+
+@lru_cache(maxsize=4_096)
+def _read_section(title: str, words: int) -> ReadSection:
+    return ReadSection(title=title, kind=proposal_part_of(title) or part_of(title) or "", words=words)
 
 
 def reading_record(document: Document, title: str, text: str, references: int) -> ReadingRecord:

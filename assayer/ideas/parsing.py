@@ -65,7 +65,7 @@ def _check(text: str, source: str) -> None:
         )
 
 
-def _check_length(text: str, source: str) -> None:
+def _check_word_count(text: str, source: str) -> None:
     """Raise InputError if too few words are left without front matter and reference lists."""
     found = (token for token in _TOKEN.finditer(text) if _WORD_CHARACTER.search(token[0]))
     words = sum(1 for _ in islice(found, FEWEST_WORDS))
@@ -154,7 +154,7 @@ def parse_idea(
     front_matter, rest = split_front_matter(text)
     clean, flags = _stripped(rest)
     parted = part_lists(clean)
-    _check_length(parted.text, source)
+    _check_word_count(parted.text, source)
     own, sections = _title_and_sections(parted.text)
     named = title or next((field.value for field in front_matter if field.name == "title"), "")
     known = known or Document()
@@ -186,7 +186,7 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
         flags += [flag.model_copy(update={"offset": len(text) + parted.moved(flag.offset)}) for flag in found]
         text += parted.text
         sections.append(Section(title=name, text=parted.text))
-    _check_length(text, source)
+    _check_word_count(text, source)
     draft = document.model_copy(update={"title": title or document.title, "sections": tuple(sections)})
     return _idea(draft, "", text, lists, tuple(flags), source, cutoff)
 

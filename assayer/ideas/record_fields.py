@@ -60,6 +60,7 @@ def shown_name(field: str) -> str:
     return SHOWN.get(name) or " ".join(words).capitalize()
 
 
+@lru_cache(maxsize=4_096)
 def known_part(field: str) -> str | None:
     """Return the part of an idea that a field holds, judged by the field's name; None if the name does not indicate a
     part."""

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from assayer.errors import InputError
@@ -135,9 +136,15 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
         if reason == PEOPLE_NAMED:
             people.append(FrontMatterField(name=normal_name(name), value="; ".join(plain_words(value).split("\n"))))
         elif reason or not words:
-            left_out.append(LeftOut(part=f'the field "{name}"', why=reason or "not text"))
+            left_out.append(_unread_field(name, reason or "not text"))
         else:
             order = part_order(name)
             place = place if order is None else order
             placed.append((place, Section(title=shown_name(name), text=words)))
     return _ReadFields(text, [section for _, section in sorted(placed, key=lambda item: item[0])], left_out, people)
+
+
+@lru_cache(maxsize=256)
+def _unread_field(name: str, why: str) -> LeftOut:
+    """Return the remark about a field that is not read; rows of the same table share it."""
+    return LeftOut(part=f'the field "{name}"', why=why)

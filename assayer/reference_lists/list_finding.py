@@ -152,6 +152,8 @@ def _begins_table(line: _Line) -> bool:
 
 def _untitled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
     """Yield the last run of entries that are numbered from 1, or that each begin with authors and a year."""
+    if len(lines) < _FEWEST:
+        return
     run = _numbered_run(lines) or _dated_run(lines)
     if run:
         first, last = run

@@ -1,6 +1,7 @@
 """Titles of reference lists in the languages in which proposals are written."""
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from assayer.text.section_titles import joined_small_capitals, without_number
@@ -64,8 +65,11 @@ _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九
 
 def list_title(line: str) -> ListTitle | None:
     """Return how certain it is that a line or heading is the title of a reference list; None if it is not one."""
-    if len(line) > _LONGEST:
-        return None
+    return _list_title(line) if len(line) <= _LONGEST else None
+
+
+@lru_cache(maxsize=4_096)
+def _list_title(line: str) -> ListTitle | None:
     bare = _ATTRIBUTES.sub("", line.lstrip("# "))
     plain = _MARKS.sub("", _EMPHASIS.sub("", _MARKS.sub("", bare)))
     plain = joined_small_capitals(_BRACKETED.sub("", plain)).strip(" .:：")

@@ -66,8 +66,7 @@ def _marked(line: _Line) -> Heading | None:
     if match := _MARKDOWN.match(line.text):
         title = match[2].rstrip("# \t\r\f\v") or match[2][0]
         return Heading(line.start, end, len(match[1]), _plain(title))
-    title = _plain(line.text)
-    if line.after_blank and title and len(title) <= LONGEST and (match := _UNDERLINE.match(line.below)):
+    if line.after_blank and (match := _UNDERLINE.match(line.below)) and 0 < len(title := _plain(line.text)) <= LONGEST:
         return Heading(line.start, end + 1 + len(line.below), 1 if match[1][0] == "=" else 2, title)
     return None
 
@@ -76,7 +75,7 @@ def _unmarked(line: _Line) -> Heading | None:
     """Return the heading recognised by a number, bold type or wording; None if the line is not a heading."""
     end = line.start + len(line.text)
     alone = line.after_blank and line.before_blank
-    bare = _plain(line.text)
+    bare = _plain(line.text) if len(line.text) <= 2 * LONGEST else ""
     if match := _NUMBERED.match(bare):
         depth = len(re.findall(r"\w+", match["number"]))
         title = match["title"]
@@ -84,7 +83,7 @@ def _unmarked(line: _Line) -> Heading | None:
             return Heading(line.start, end, 6 + depth, title)
     if is_known_title(bare):
         return Heading(line.start, end, 7, bare)
-    if _BOLD.match(line.text.strip()) and alone and _reads_like_title(bare):
+    if bare and alone and _BOLD.match(line.text.strip()) and _reads_like_title(bare):
         return Heading(line.start, end, 11, bare)
     if (match := _INLINE.match(line.text)) and is_known_title(match["title"]):
         return Heading(line.start, line.start + match.end(), 12, match["title"])
