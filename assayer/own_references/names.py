@@ -56,7 +56,9 @@ def _same_group(author: str, other: str) -> bool:
     """Return whether both names denote the same organisation: one has all words of the other, or is its acronym."""
     names = [" ".join(_GROUP_WORDS.sub(" ", name).replace(".", " ").split()) for name in (author, other)]
     ours, theirs = (frozenset(map(_key, name.split())) for name in names)
-    if _key(names[0]) == _key(names[1]) or (is_group(author) and is_group(other) and (ours <= theirs or theirs <= ours)):
+    if _key(names[0]) == _key(names[1]) or (
+        is_group(author) and is_group(other) and (ours <= theirs or theirs <= ours)
+    ):
         return bool(ours and theirs)
     initials = ["".join(word[0] for word in _SMALL.sub(" ", name).split()).upper() for name in names]
     return any(

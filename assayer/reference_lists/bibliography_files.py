@@ -1,4 +1,4 @@
-"""Bibliographies as exported by reference managers: BibTeX, RIS, CSL-JSON and Zotero's CSV. The format of a file is
+"""Bibliographies as exported by reference managers: BibTeX, RIS, EndNote, CSL-JSON and Zotero's CSV. The format of a file is
 recognised from its content."""
 
 import csv
@@ -15,6 +15,8 @@ from assayer.reference_lists.bibtex import printed, read_bibtex
 from assayer.text.markup import strip_markup
 
 _RIS = re.compile(r"^TY  -", re.MULTILINE)
+_ENDNOTE = re.compile(r"^%0 ", re.MULTILINE)
+_ENDNOTE_FIELD = re.compile(r"^%(?P<tag>\S) (?P<value>.*)$", re.MULTILINE)
 _BIBTEX = re.compile(r"^[ \t]*@\s*\w+\s*[{(]", re.MULTILINE)
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _DAY = re.compile(r"(\d{4})(?:[-/](\d{1,2}))?(?:[-/](\d{1,2}))?")
@@ -47,6 +49,8 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
         entries = list(_csl_entries(start, source))
     elif _RIS.search(text):
         entries = list(_ris_entries(text, source))
+    elif _ENDNOTE.search(text):
+        entries = list(_endnote_entries(text))
     elif _BIBTEX.search(text):
         read = read_bibtex(text)
         entries = [_bibtex_entry(key, work, read.fields[key]) for key, work in read.works.items()]
@@ -56,10 +60,15 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
     elif start.startswith("<"):
         raise InputError(f"{source} is XML, which cannot be read as a bibliography.", _REMEDY)
     else:
-        raise InputError(f"{source} is not a bibliography in BibTeX, RIS, CSL JSON or Zotero's CSV.", _REMEDY)
+        raise InputError(f"{source} is not a bibliography in BibTeX, RIS, EndNote, CSL JSON or Zotero's CSV.", _REMEDY)
     if not entries:
         raise InputError(f"{source} has no entry with a title.", _REMEDY)
     return BibliographyFile(entries, unread)
+
+
+def holds_tagged(text: str) -> bool:
+    """Return whether a text contains entries in RIS or in EndNote's format."""
+    return _RIS.search(text) is not None or _ENDNOTE.search(text) is not None
 
 
 def _entry(key: str, fields: Mapping[str, Any], authors: Sequence[str], date: str, venue: str) -> BibliographyEntry:
@@ -118,6 +127,18 @@ def _ris_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
         venue = record.get("secondary_title") or record.get("journal_name") or record.get("publisher") or ""
         authors = [_given_first(name) for name in names]
         yield _entry(str(record.get("id") or ""), fields, authors, date, venue if venue != title else "")
+
+
+def _endnote_entries(text: str) -> Iterator[BibliographyEntry]:
+    for record in _ENDNOTE.split(text)[1:]:
+        fields: dict[str, list[str]] = {}
+        for match in _ENDNOTE_FIELD.finditer(record):
+            fields.setdefault(match["tag"], []).append(match["value"].strip())
+        first = {tag: values[0] for tag, values in fields.items()}
+        if "T" in first:
+            known = {"title": first["T"], "abstract": first.get("X"), "doi": first.get("R"), "url": first.get("U")}
+            authors = [_given_first(name) for name in fields.get("A", fields.get("E", []))]
+            yield _entry(first.get("F", ""), known, authors, first.get("D", ""), first.get("J", first.get("B", "")))
 
 
 def _csl_entries(text: str, source: str) -> Iterator[BibliographyEntry]:

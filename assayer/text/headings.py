@@ -10,7 +10,8 @@ from assayer.text.section_titles import is_known_title
 LONGEST = 120
 MOST_WORDS = 12
 
-_MARKDOWN = re.compile(r"^ {0,3}(#{1,6})\s++(\S.*)$")
+_MARKDOWN = re.compile(r"^ {0,3}(#{1,6}|={2,6}(?= [^\W\d_a-z]))\s++(\S.*)$")
+"""Heading of Markdown (`## Title`), or of AsciiDoc and MediaWiki (`== Title`)."""
 _UNDERLINE = re.compile(r"^\s{0,3}(={3,}|-{3,})\s*$")
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)])\s+(?P<title>[^\W\d_].*)$")
 _BOLD = re.compile(r"^(\*\*|__)(?P<title>[^*_].*?)\1:?\s*$")
@@ -64,7 +65,7 @@ def _marked(line: _Line) -> Heading | None:
     """Return the heading marked by Markdown; None if the line is not such a heading."""
     end = line.start + len(line.text)
     if match := _MARKDOWN.match(line.text):
-        title = match[2].rstrip("# \t\r\f\v") or match[2][0]
+        title = match[2].rstrip(f"{match[1][0]} \t\r\f\v") or match[2][0]
         return Heading(line.start, end, len(match[1]), _plain(title))
     if line.after_blank and (match := _UNDERLINE.match(line.below)) and 0 < len(title := _plain(line.text)) <= LONGEST:
         return Heading(line.start, end + 1 + len(line.below), 1 if match[1][0] == "=" else 2, title)
