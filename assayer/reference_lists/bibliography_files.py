@@ -1,5 +1,5 @@
-"""Bibliographies as exported by reference managers: BibTeX, RIS, EndNote, CSL-JSON and Zotero's CSV. The format of a file is
-recognised from its content."""
+"""Bibliographies as exported by reference managers: BibTeX, RIS, EndNote, CSL-JSON and Zotero's CSV. The format of
+a file is recognised from its content."""
 
 import csv
 import io
@@ -147,27 +147,40 @@ def _csl_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{source} is not valid JSON: {error}.", "Export it again.") from None
     items = content.get("items", [content]) if isinstance(content, dict) else content
-    for item in items if isinstance(items, list) else []:
+    return object_entries(items if isinstance(items, list) else [])
+
+
+def object_entries(items: Sequence[Any]) -> Iterator[BibliographyEntry]:
+    """Yield the entries in decoded JSON: CSL JSON, Zotero's, or objects with `title`, `authors` and `year`."""
+    for item in items:
         if not isinstance(item, dict) or not isinstance(item.get("title"), str) or not item["title"].strip():
             continue
-        names = item.get("author") or item.get("creators") or item.get("editor") or []
-        authors = [name for person in names if isinstance(person, dict) and (name := _csl_name(person))]
+        names = item.get("author") or item.get("authors") or item.get("creators") or item.get("editor") or []
+        people = re.split(r"\s*;\s*|\s+and\s+", names) if isinstance(names, str) else names
+        authors = [name for person in people if (name := _csl_name(person))]
         fields = {"title": item["title"], "abstract": item.get("abstract") or item.get("abstractNote"),
-                  "doi": item.get("DOI"), "url": item.get("URL") or item.get("url")}  # fmt: skip
-        venue = item.get("container-title") or item.get("publicationTitle") or item.get("publisher") or ""
+                  "doi": item.get("DOI") or item.get("doi"), "url": item.get("URL") or item.get("url"),
+                  "arxiv": item.get("arxiv") or item.get("arxiv_id")}  # fmt: skip
+        venue = item.get("container-title") or item.get("publicationTitle") or item.get("publisher") or item.get(
+            "venue") or item.get("journal") or ""  # fmt: skip
         key = item.get("citation-key") or item.get("citationKey") or item.get("id") or item.get("key") or ""
         yield _entry(str(key), fields, authors, _csl_date(item), venue if isinstance(venue, str) else "")
 
 
-def _csl_name(person: Mapping[str, Any]) -> str:
-    parts = [person.get("given") or person.get("firstName"), person.get("non-dropping-particle"),
-             person.get("family") or person.get("lastName"), person.get("suffix")]  # fmt: skip
+def _csl_name(person: Any) -> str:
+    if isinstance(person, str):
+        return _given_first(person.strip()) if person.count(",") == 1 else person.strip()
+    if not isinstance(person, dict):
+        return ""
+    parts = [person.get("given") or person.get("firstName") or person.get("first"),
+             person.get("non-dropping-particle"), person.get("family") or person.get("lastName") or person.get("last"),
+             person.get("suffix")]  # fmt: skip
     named = " ".join(part for part in parts if isinstance(part, str) and part)
     return named or str(person.get("literal") or person.get("name") or "")
 
 
 def _csl_date(item: Mapping[str, Any]) -> str:
-    issued = item.get("issued") or item.get("date") or ""
+    issued = item.get("issued") or item.get("date") or item.get("year") or ""
     if isinstance(issued, dict):
         parts = issued.get("date-parts")
         if isinstance(parts, list) and parts and isinstance(parts[0], list):

@@ -11,7 +11,8 @@ DATE = (
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `(n.d.)`, `[n.d.]`."""
 _NUMBER_MARK = re.compile(
-    r"^\s{0,8}(?:[-*+•–·▪◦] +|\.\. )?(?:[\[［【〔]\^?(?P<bracket>\d{1,3})[\]］】〕]:?\s*|[(（](?P<round>\d{1,3})[)）]\s*"
+    r"^\s{0,8}(?:[-*+•–·▪◦] +|\.\. )?"
+    r"(?:[\[［【〔]\^?(?P<bracket>\d{1,3})[\]］】〕]:?\s*|[(（](?P<round>\d{1,3})[)）]\s*"
     r"|(?P<dot>\d{1,3})[.．)、]\s+|(?P<cjk>\d{1,3})[.．、](?=[^\W\da-zA-Z])"
     r"|(?P<glued>\d{1,3})(?=[^\W\d_a-z][^\W\d_A-Z]{1,30},? [^\W\d_a-z])|(?P<bare>\d{1,3})\s{1,4}(?=[^\W\d_a-z]"
     r"|(?:van|von|de|del|della|den|der|da|di|du|la|le|ter|ten|el|al) [^\W\d_a-z]))(?=\S)"

@@ -22,7 +22,8 @@ _CERTAIN = """
     referencias; referencias bibliográficas; bibliografía; referencias citadas; bibliografía citada;
     referências; referências bibliográficas; bibliografia; referências citadas;
     riferimenti bibliografici; riferimenti; bibliografia essenziale; referències; referències bibliogràfiques;
-    literatuurlijst; referenties; geraadpleegde literatuur; geraadpleegde bronnen; bronvermelding; literatuurverwijzingen; bronnenlijst;
+    literatuurlijst; referenties; geraadpleegde literatuur; geraadpleegde bronnen; bronvermelding;
+    literatuurverwijzingen; bronnenlijst;
     referenslista; källförteckning; litteraturförteckning; referenser; referanser; referanseliste; litteraturliste;
     referencer; litteraturhenvisninger; lähdeluettelo; kirjallisuusluettelo; viitteet; lähteet; heimildaskrá;
     kaynakça; kaynaklar; bibliyografya; referanslar; piśmiennictwo; literatura cytowana; spis literatury;

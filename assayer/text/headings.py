@@ -17,6 +17,8 @@ _NUMBERED = re.compile(r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.
 _BOLD = re.compile(r"^(\*\*|__)(?P<title>[^*_].*?)\1:?\s*$")
 _INLINE = re.compile(r"^(?:[-*]\s+)?(?:\*\*|__)?(?P<title>[A-Za-z][A-Za-z -]{2,40}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?=\S)")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
+_ATTRIBUTES = re.compile(r"\s\{[#.-][^{}]{0,200}\}$")
+"""Attributes of a heading in pandoc's Markdown: `{#sec-problem .unnumbered}`."""
 _EMPHASIS = re.compile(r"\*\*|__|^\*|\*$")
 
 
@@ -54,7 +56,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _plain(title: str) -> str:
-    return _EMPHASIS.sub("", title.strip()).strip().rstrip(":").strip()
+    return _EMPHASIS.sub("", _ATTRIBUTES.sub("", title.strip())).strip().rstrip(":").strip()
 
 
 def _reads_like_title(title: str) -> bool:

@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 
 from assayer.errors import AssayerError, FullTextError, InputError
 from assayer.ideas.csv_table import csv_ideas
-from assayer.ideas.documents import split_front_matter
+from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.parsing import parse_idea
 from assayer.ideas.record_forms import records_in
 from assayer.ideas.records import decode_json, idea_of_record
