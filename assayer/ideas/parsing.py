@@ -33,7 +33,12 @@ _LOOKED_AT = 1_000
 """Characters in which the letters of scripts without spaces are counted."""
 _WORD_CHARACTER = re.compile(r"\w")
 _KIND = re.compile(r"^(?:research\s+)?(?:plan|proposal|idea|project(?:\s+proposal)?|title)\b\s*[:–—-]?\s*", re.I)
-_TITLE_LINE = re.compile(r"\A\s*(?:\*\*|__)?title(?:\*\*|__)?:(?:\*\*|__)?\s*(?P<title>\S.*)$", re.I | re.M)
+_TITLE_LINE = re.compile(
+    r"\A\s*(?:\*\*|__)?(?:\d{1,2}[.)] ?)?(?:(?:full |short )?(?:project |proposal |research )?title(?: of (?:the |this |your )?"
+    r"(?:project|proposal|research))?|titel|titre(?: du projet)?|título(?: del proyecto| do projeto)?|titolo)"
+    r"(?:\*\*|__)?(?::| \|)(?:\*\*|__)?\s*(?P<title>\S.*)$",
+    re.I | re.M,
+)
 _ANNOUNCES = re.compile(
     r"\b(?:we|this (?:study|project|proposal|research|work|plan)|our (?:aim|goal|hypothesis|idea))\b[^.]{0,40}"
     r"\b(?:aims?|hypothesi[sz]es?|propos\w+|investigat\w+|develop\w*|introduc\w+|examin\w+|test\w*|is|will)\b",

@@ -9,6 +9,7 @@ import lxml.html
 from lxml import etree
 
 from workers.sandbox.hidden_html_text import remove_hidden_text
+from workers.sandbox.mathml_text import mathml_text
 from workers.sandbox.office_text import BODY, MOST_HIDDEN, OfficeParagraphs
 from workers.sandbox.page_tree import parse_page
 from workers.sandbox.refusal import Refused
@@ -84,7 +85,7 @@ class _HtmlReader:
         if name == "nav":
             self.text.left_out.append(("the page's navigation", "it is not part of the text"))
         elif name == "math":
-            self.text.add(f" {element.get('alttext') or ' '.join(map(str, element.itertext()))} ")
+            self.text.add(f" {mathml_text(element) or element.get('alttext') or ''} ")
         elif name in _UNREAD:
             pass
         elif name == "br":
