@@ -48,6 +48,7 @@ _EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
 _NAMES_PEOPLE = re.compile(
     r"author|creator|byline|^by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|people|team|"
+    r"committee|director|promotor|examiner|studentname|"
     r"thanks|headers and footers",
     re.IGNORECASE,
 )

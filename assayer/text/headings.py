@@ -15,7 +15,9 @@ _MARKDOWN = re.compile(r"^ {0,3}(#{1,6}|={2,6}(?= [^\W\d_a-z]))\s++(\S.*)$")
 _UNDERLINE = re.compile(r"^\s{0,3}(={3,}|-{3,})\s*$")
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)])\s+(?P<title>[^\W\d_].*)$")
 _BOLD = re.compile(r"^(\*\*|__)(?P<title>[^*_].*?)\1:?\s*$")
-_INLINE = re.compile(r"^(?:[-*]\s+)?(?:\*\*|__)?(?P<title>[A-Za-z][A-Za-z -]{2,40}?)(?:\*\*|__)?(?::| \|)(?:\*\*|__)?\s+(?=\S)")
+_INLINE = re.compile(
+    r"^(?:[-*]\s+)?(?:\*\*|__)?(?P<title>[A-Za-z][A-Za-z -]{2,40}?)(?:\*\*|__)?(?::| \|)(?:\*\*|__)?\s+(?=\S)"
+)
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _ATTRIBUTES = re.compile(r"\s\{[#.-][^{}]{0,200}\}$")
 """Attributes of a heading in pandoc's Markdown: `{#sec-problem .unnumbered}`."""
