@@ -51,7 +51,8 @@ _ET_AL = re.compile(r"([^\W\d_a-z][\w'’-]{2,30}) et al\b")
 _PARTS = re.compile(r"\s*[:|–—]\s*")
 _DOCTOR = re.compile(r",? (?:Ph\.? ?D|M\.? ?D|MPH|DPhil|Dr\.-Ing)\b(?! (?:student|candidate|thesis|program))")
 _LABEL = re.compile(
-    r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|submitted by|cite this \w+|cite as|how to cite|"
+    r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|submitted by|cite this \w+|cite as|"
+    r"how to cite|"
     r"researcher|(?:phd |doctoral |graduate )?(?:student|candidate)|applicant|promot[eo]r|ACM Reference Format)"
     r"(?: ?[:–-]|\*{0,2}:\*{0,2}|:? \*\*)[ \n]?(?=[^\W\d_])|^by (?=[^\W\d_])",
     re.I | re.M,

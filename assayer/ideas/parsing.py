@@ -34,7 +34,8 @@ _LOOKED_AT = 1_000
 _WORD_CHARACTER = re.compile(r"\w")
 _KIND = re.compile(r"^(?:research\s+)?(?:plan|proposal|idea|project(?:\s+proposal)?|title)\b\s*[:–—-]?\s*", re.I)
 _TITLE_LINE = re.compile(
-    r"\A\s*(?:\*\*|__)?(?:\d{1,2}[.)] ?)?(?:(?:full |short )?(?:project |proposal |research )?title(?: of (?:the |this |your )?"
+    r"\A\s*(?:\*\*|__)?(?:\d{1,2}[.)] ?)?(?:(?:full |short )?(?:project |proposal |research )?title(?: of "
+    r"(?:the |this |your )?"
     r"(?:project|proposal|research))?|titel|titre(?: du projet)?|título(?: del proyecto| do projeto)?|titolo)"
     r"(?:\*\*|__)?(?::| \|)(?:\*\*|__)?\s*(?P<title>\S.*)$",
     re.I | re.M,

@@ -74,6 +74,15 @@ def _taken_notes(root: etree._Element) -> dict[str, etree._Element]:
     return notes
 
 
+def _formula(element: etree._Element, name: str) -> str | None:
+    """Return the text of a formula, empty if it repeats one; None for other elements."""
+    if name == "math":
+        return f" {mathml_text(element) or element.get('alttext') or ''} "
+    if name == "script" and (element.get("type") or "").startswith("math/tex"):
+        return f" {element.text or ''} "
+    return "" if _REPEATED_FORMULA in (element.get("class") or "") else None
+
+
 class _HtmlReader:
     def __init__(self, most_characters: int) -> None:
         self.text = OfficeParagraphs(most_characters)
@@ -115,11 +124,9 @@ class _HtmlReader:
             self._note(note, depth)
         elif name == "nav":
             self.text.left_out.append(("the page's navigation", "it is not part of the text"))
-        elif name == "math":
-            self.text.add(f" {mathml_text(element) or element.get('alttext') or ''} ")
-        elif name == "script" and (element.get("type") or "").startswith("math/tex"):
-            self.text.add(f" {element.text or ''} ")
-        elif name in _UNREAD or _REPEATED_FORMULA in (element.get("class") or ""):
+        elif (formula := _formula(element, name)) is not None:
+            self.text.add(formula)
+        elif name in _UNREAD:
             pass
         elif name == "br":
             self.text.end_line()
@@ -128,10 +135,6 @@ class _HtmlReader:
         elif self.text.in_row:
             self._inside(element, bold=bold or name in _BOLD, depth=depth)
             self.text.add(" " if name in _BLOCKS else "")
-        elif name == "p" and "title" in (element.get("class") or "").split():
-            self._end()
-            self._inside(element, bold=bold, depth=depth)
-            self._end(is_title=True)
         elif heading := _HEADING.fullmatch(name):
             self._end()
             self._inside(element, bold=bold, depth=depth)
@@ -147,7 +150,7 @@ class _HtmlReader:
             self._end()
             self._mark = "- " if name == "li" else self._mark if name in ("p", "div") else ""
             self._inside(element, bold=bold, depth=depth)
-            self._end()
+            self._end(is_title=name == "p" and "title" in (element.get("class") or "").split())
         else:
             self._inside(element, bold=bold or name in _BOLD, depth=depth)
 

@@ -47,22 +47,24 @@ _FEWEST = {
 def _joined(name: str, parts: Sequence[str], item: etree._Element) -> str:
     first, *others = parts or ("",)
     match name:
+        case "mfrac" if item.get("linethickness", "")[:1] == "0":
+            shown = f"binom({first}, {others[0]})"
         case "mfrac":
-            bar = item.get("linethickness", "")
-            return f"binom({first}, {others[0]})" if bar[:1] == "0" else f"{grouped(first)}/{grouped(others[0])}"
+            shown = f"{grouped(first)}/{grouped(others[0])}"
         case "msqrt":
-            return f"sqrt({''.join(parts)})"
+            shown = f"sqrt({''.join(parts)})"
         case "mroot":
-            return f"root({others[0]}, {first})"
+            shown = f"root({others[0]}, {first})"
         case "mover" if others[0] in ACCENTS:
-            return f"{ACCENTS[others[0]]}({first})"
+            shown = f"{ACCENTS[others[0]]}({first})"
         case "mtable":
-            return f"[{'; '.join(parts)}]"
+            shown = f"[{'; '.join(parts)}]"
         case "mtr":
-            return ", ".join(parts)
+            shown = ", ".join(parts)
         case "mfenced":
-            return f"{item.get('open', '(')}{', '.join(parts)}{item.get('close', ')')}"
+            shown = f"{item.get('open', '(')}{', '.join(parts)}{item.get('close', ')')}"
         case _:
             signs = "^" if name in ("msup", "mover") else "_^"
             scripts = "".join(f"{sign}{grouped(part)}" for sign, part in zip(signs, others, strict=False) if part)
-            return f"{grouped(first)}{scripts}{' ' if first in _SUMS else ''}"
+            shown = f"{grouped(first)}{scripts}{' ' if first in _SUMS else ''}"
+    return shown

@@ -15,8 +15,8 @@ _CONTENT = "content.xml"
 _KIND = b"application/vnd.oasis.opendocument.text"
 _NOT_TEXT = (
     "table-of-content", "illustration-index", "table-index", "object-index", "user-index", "alphabetical-index",
-    "bibliography-source", "title", "desc", "forms", "sequence-decls", "variable-decls", "user-field-decls", "note-citation",
-    "event-listeners", "soft-page-break",
+    "bibliography-source", "title", "desc", "forms", "sequence-decls", "variable-decls", "user-field-decls",
+    "note-citation", "event-listeners", "soft-page-break",
 )  # fmt: skip
 _HEADS = ("header", "header-left", "header-first", "footer", "footer-left", "footer-first")
 _MOST_SPACES = 100
@@ -160,12 +160,10 @@ class _OpenDocumentReader:
 
     def _within(self, child: etree._Element, look: Look, why: OfficeHiding | None, hiding: OfficeHiding | None) -> None:
         match named(child):
-            case "s":
-                self._text.add(" " * _count(attribute(child, "c")), hiding)
             case "line-break" if not hiding:
                 self._text.end_line()
-            case "tab" | "line-break":
-                self._text.add(" ", hiding)
+            case "s" | "tab" | "line-break":
+                self._text.add(" " * _count(attribute(child, "c")), hiding)
             case "span":
                 own = self._styles.look("text", attribute(child, "style-name"))
                 self._inline(child, own.over(look), why)
