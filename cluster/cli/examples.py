@@ -44,7 +44,7 @@ EXAMPLES: Mapping[str, str] = {
     "doctor": "doctor --profile online",
     "config show": "config show --origin",
     "serve": "serve --port 8765",
-    "mcp": "mcp --http 127.0.0.1:8766",
+    "mcp": "mcp --local",
     "batch submit": "batch submit proposals/ --name 'Autumn call' --wait",
     "batch watch": "batch watch bt_01m804kb4jc1vzpg3n8y1bmf6g",
     "batch fetch": "batch fetch bt_01m804kb4jc1vzpg3n8y1bmf6g --format xlsx --format html",
