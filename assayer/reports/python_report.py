@@ -13,6 +13,7 @@ from assayer.errors import ConfigurationError
 from assayer.models import Absent, Report
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
+from assayer.reports.scores import score_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -77,6 +78,15 @@ class EvaluationReport:
             else ReportScore(part.score.value, part.score.scale_min, part.score.scale_max)
             for part in self._full.parts
         }
+
+    @cached_property
+    def total(self) -> ReportScore:
+        """Score by which reports are ordered, 0 to 100. It is not the mean of the parts: without an overall part it is
+        the lowest of them."""
+        score = score_of(self._full)
+        if isinstance(score, Absent):
+            return ReportScore(None, 0.0, 100.0, score.reason)
+        return ReportScore(round(100 * score, 1), 0.0, 100.0)
 
     @cached_property
     def findings(self) -> tuple[ReportFinding, ...]:
