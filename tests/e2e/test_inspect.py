@@ -55,7 +55,7 @@ def test_scorer_reviews_a_plan_written_in_the_task_and_leaves_it_unscored_withou
 
     from assayer.inspect_tasks import report_total
 
-    @solver
+    @solver  # type: ignore[untyped-decorator]
     def written() -> object:  # instead of the mock model's answer, whose tokens Inspect counts with downloaded files
         async def solve(state: object, generate: object) -> object:
             state.output = ModelOutput.from_content("mockllm/model", PLANS[0])  # type: ignore[attr-defined]
