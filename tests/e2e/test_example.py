@@ -1,10 +1,13 @@
 """`assayer example`: a first report without a key and without a corpus of one's own."""
 
+import pytest
+
 from tests.e2e.program import Homes, reports
 
 
+@pytest.mark.slow  # embeds all papers
 def test_example_writes_a_report_with_literature_and_leaves_the_own_corpus_alone(homes: Homes) -> None:
-    program = homes.bare("example")
+    program = homes.bare("example").having(EMBEDDER__MAX_TOKENS=32)
     ended = program.run("example")
     assert ended.code == 0, ended.err
     assert "Built: 84 papers" in ended.out

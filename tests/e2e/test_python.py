@@ -61,6 +61,12 @@ def test_page_shows_what_happens(home: Path) -> None:
     assert (results.failed, results.attempted) == (0, 15)
 
 
+def test_block_of_the_readme_runs(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    exec(block, {})  # noqa: S102 - it is ours
+    assert re.match(r"[\d.]+ of 10\nReportFinding\(", capsys.readouterr().out)
+
+
 async def test_evaluates_a_text_while_an_event_loop_runs_and_reports_progress(home: Path) -> None:
     stages: dict[str, tuple[int, int]] = {}
 
