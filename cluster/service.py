@@ -145,6 +145,8 @@ async def _check_language_model(engine: Engine) -> Check:
 
 
 _FIRST_TENANT = TenantId("default")
+LOCAL_TENANT = TenantId("mcp-local")
+"""Tenant of the agents that `assayer mcp --local` serves."""
 
 
 @dataclass(frozen=True)
@@ -188,9 +190,10 @@ async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) 
 
 async def create_first_key(database: Database) -> str | None:
     """Create a default tenant and a key with all permissions, and return the key, which cannot be shown again. Returns
-    None if a tenant already exists."""
+    None if a tenant already exists, other than that of local agents."""
     tenants = PgTenants(database)
-    if await tenants.list(limit=1) or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
+    others = [tenant for tenant in await tenants.list(limit=2) if tenant.id != LOCAL_TENANT]
+    if others or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
         return None
     key = generate_key()
     plan = KeyPlan(name="created at first start", scopes=frozenset({"submit", "read", "manage", "admin"}))
