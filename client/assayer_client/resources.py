@@ -76,13 +76,13 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_print
 class Resource(BaseModel):
     """Response of the service."""
 
-    model_config = ConfigDict(frozen=True, from_attributes=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True, defer_build=True)
 
 
 class Body(BaseModel):
     """Request body of the service."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Absent(Resource):
@@ -103,7 +103,7 @@ def as_record(value: Any) -> Any:
 class Record(Resource):
     """Object in a report that is described only by the JSON schema; its fields are attributes."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", defer_build=True)
 
     if TYPE_CHECKING:
 
