@@ -74,7 +74,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_print
 
 
 class Resource(BaseModel):
-    """Response of the service."""
+    """Response of the service. It is built at first use, because most of the many responses are not used."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True, defer_build=True)
 
@@ -82,7 +82,7 @@ class Resource(BaseModel):
 class Body(BaseModel):
     """Request body of the service."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Absent(Resource):
@@ -103,7 +103,7 @@ def as_record(value: Any) -> Any:
 class Record(Resource):
     """Object in a report that is described only by the JSON schema; its fields are attributes."""
 
-    model_config = ConfigDict(extra="allow", defer_build=True)
+    model_config = ConfigDict(extra="allow")
 
     if TYPE_CHECKING:
 

@@ -169,7 +169,7 @@ class RewardItems(ItemsPage[RewardOutcome]):
 class VerifyBody(Body):
     """Rollout in the form sent by NeMo Gym, with the data needed to judge it."""
 
-    model_config = ConfigDict(extra="allow", defer_build=True)
+    model_config = ConfigDict(extra="allow")
 
     responses_create_params: dict[str, Any] = Field(default_factory=dict)
     """Prompt of the policy: its last user message is the question, unless `question` is set."""

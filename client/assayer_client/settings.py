@@ -10,7 +10,7 @@ DEFAULT_URL = "http://127.0.0.1:8765"
 class Timeouts(BaseModel):
     """Timeouts in seconds."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     connect: float = Field(default=5.0, gt=0)
     answer: float = Field(default=60.0, gt=0)
@@ -22,7 +22,7 @@ class Timeouts(BaseModel):
 class RetryPolicy(BaseModel):
     """Retry policy for requests, and for the reconnections of an event stream."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     attempts: int = Field(default=8, ge=1)
     seconds: float = Field(default=180.0, ge=0)
