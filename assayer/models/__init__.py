@@ -138,6 +138,7 @@ from assayer_client.reports import (
     RunUsage,
     SourceUse,
     Summary,
+    TaskTokens,
     TextFlag,
 )
 from assayer_client.resources import Absent, Dropped, IdeaId, PaperId, PromptVersion

@@ -43,7 +43,11 @@ def _show(usage: "Usage") -> None:
     show_table(("Jobs", "State", "Number"), jobs)
     figures = (
         ("calls of language models", f"{usage.calls:,}, {usage.cached:,} of them answered from the cache"),
-        ("tokens read, written", f"{usage.prompt_tokens:,}, {usage.completion_tokens:,}"),
+        (
+            "tokens in prompts, in answers",
+            f"{usage.prompt_tokens:,} ({usage.cached_prompt_tokens:,} of them from the endpoint's cache), "
+            f"{usage.completion_tokens:,}",
+        ),
         ("cost", f"{spent}{why}"),
         (
             "this month",
