@@ -23,6 +23,12 @@ _BODY = {
     "reason": "because it is",
     "text": "Look at the budget.",
     "reviewers": None,
+    "proposals": [{"evaluation": "ev_none"}],
+    "outcome": "fund",
+    "templates": {},
+    "evaluations": ["ev_none"],
+    "received": "2026-01-31",
+    "answer": "It was read.",
 }
 _FIELDS = {
     "/v1/members": ("name", "email", "role"),
@@ -34,6 +40,14 @@ _FIELDS = {
     "/v1/evaluations/{id}/override": ("score", "reason"),
     "/v1/evaluations/{id}/conflicts": ("reason",),
     "/v1/evaluations/{id}/remarks": ("text",),
+    "/v1/calls": ("name",),
+    "PUT /v1/evaluations/{id}/applicant": ("name",),
+    "PUT /v1/batches/{id}/letter-templates": ("templates",),
+    "/v1/batches/{id}/letters/sent": ("evaluations",),
+    "PUT /v1/evaluations/{id}/released-comments": ("reviewers",),
+    "POST /v1/evaluations/{id}/objections": ("text", "received"),
+    "/v1/evaluations/{id}/objections/{number}/answer": ("answer",),
+    "POST /v1/batches/{id}/decisions": ("proposals", "outcome"),
 }
 
 _PARAMETERS: dict[tuple[str, str], dict[str, str]] = {
@@ -77,7 +91,7 @@ async def test_each_role_is_allowed_or_refused_as_in_the_permissions_table(servi
         async with service.client(key) as client:
             answer = await client.request(
                 method,
-                path.replace("{id}", thing),
+                path.replace("{id}", thing).replace("{number}", "1"),
                 json=body if method in ("POST", "PUT", "PATCH") else None,
                 params=named,
             )
