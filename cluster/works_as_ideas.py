@@ -10,7 +10,7 @@ from assayer.ideas.parsing import idea_of_document
 from assayer.models import Document, FrontMatterField, Idea, Identifiers, LeftOut, Paper, Section
 from cluster.clock import SystemClock
 from cluster.evidence_sources import RECORD_SOURCES, document_store_url
-from cluster.paper_pdfs import fetch_pdf, open_pdf_fetcher, pdf_locations
+from cluster.paper_pdfs import fetch_pdf, open_pdf_fetcher
 from cluster.settings import Settings
 from workers.documents import PdfLimits
 from workers.documents.document_ideas import Bibliography, read_pdf_idea
@@ -74,8 +74,7 @@ class WorksAsIdeas:
         return next((paper for paper in found if paper.abstract), found[0] if found else None), failures
 
     async def _full_text(self, named: str, record: Paper | None, source: str) -> Idea:
-        locations = pdf_locations(named, self.settings)
-        pdf = await fetch_pdf(named, locations, self.fetcher, self.archive)
+        pdf = await fetch_pdf(named, self.settings, self.fetcher, self.archive)
         idea = await read_pdf_idea(pdf, source, PdfLimits(), self.bibliography)
         return idea.model_copy(update={"title": record.title}) if record else idea
 
@@ -97,7 +96,7 @@ async def open_works(settings: Settings, bibliography: Bibliography | None = Non
     on = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:
         archive = FullTextArchive(FileStorage(document_store_url(settings)), settings.full_texts, clock)
-        fetcher = await open_pdf_fetcher(settings, archive, clock, stack) if settings.full_texts.fetch else None
+        fetcher = await open_pdf_fetcher(settings, archive, clock, stack)
         sources: list[ResolvesIdentifiers] = []
         if on:
             cache, state = InMemoryResponseCache(clock), InMemorySharedState(clock)

@@ -52,7 +52,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_hook)
-# Audit hooks stay for the life of the process: this one sleeps while nobody watches.
+# Audit hooks cannot be removed: this one does nothing unless a test watches.
 
 
 @contextmanager

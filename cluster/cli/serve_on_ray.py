@@ -37,7 +37,7 @@ def serve_on_ray(
     opened = AsyncExitStack()
     with asyncio.Runner() as runner, ExitStack() as stack:
         port, own_api = place.port, place.address is None and not settings.serving.ingress.wanted
-        # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
+        # In an existing Ray, the proxy of an earlier start may still use the port; it is taken over.
         with ExitStack() as trying:
             if place.address is None or port == 0:
                 listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))

@@ -30,7 +30,7 @@ class CallFinished(Frozen):
     """Number of rows without a usable proposal."""
     erased: int
     cost_usd: float | None
-    """Total cost in US dollars; None if the cost of any proposal is unknown."""
+    """Total cost in US dollars; None if the cost of any proposal is unknown, or was erased with it."""
     known_cost_usd: float
 
 

@@ -71,7 +71,7 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
     grace = made.json()
     assert (grace["role"], grace["signs_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
     assert (await officer.post(path, json=OUTSIDE_REVIEWER)).json()["id"] == grace["id"]
-    # Nobody was chosen before: now only she is.
+    # No reviewers had been chosen before; now only she is.
     assert await asked(officer, batch) == (True, [grace["id"]])
     assert (await assign_reviewers(officer, batch, per_proposal=2))["loads"] == {grace["id"]: 1}
     known = await officer.post(path, json={"name": "A. Byron", "email": ada.member.email.upper()})

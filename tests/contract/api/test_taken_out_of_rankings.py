@@ -241,7 +241,7 @@ async def test_erasing_a_duplicate_keeps_the_ranked_proposal_with_the_same_text(
     gone = await erase(service, "twin.txt")
     assert (gone["taken_out_of"], gone["still_stored"]) == ([], [])
     assert sorted(idea.source for idea in (await read(service, ranking))[0].ideas) == sorted(texts)
-    # Nobody else has them any more.
+    # No other evaluation has this text any more.
     assert (await erase(service, "1.txt"))["taken_out_of"] == [ranking]
     assert "1.txt" not in [idea.source for idea in (await read(service, ranking))[0].ideas]
 
