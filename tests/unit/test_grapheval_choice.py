@@ -72,7 +72,7 @@ def test_length_baseline_is_scored_in_its_more_predictive_direction() -> None:
 
 
 async def _trained(folder: Path, after: dt.date | None = None) -> tuple[TrainingResult, VerdictModel]:
-    contents = await (await graph_of_ideas(forty_labelled_ideas())).load()
+    contents = await graph_of_ideas(forty_labelled_ideas())
     holdout = Holdout(folds=3, after=after)
     result = train(contents, folder, GraphEvalOptions(), holdout, NetworkEffort(), NOW, lambda *_: None)
     return result, VerdictModel.model_validate_json(model_file(folder).read_bytes())
@@ -99,8 +99,7 @@ async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str
     """Train a judge that chose words, as `train` leaves it when TF-IDF has won."""
     _, model = await _trained(folder)
     ideas = [*forty_labelled_ideas(), *([labelled_idea(60, "accept", text=extra)] if extra else [])]
-    graph = await graph_of_ideas(ideas)
-    contents = await graph.load()
+    contents = await graph_of_ideas(ideas)
     compared = (MeasuredScorer(name=LENGTH, auroc=auroc_of_length, low=0.4, high=0.6),)
     choice = ScorerChoice(
         chosen=TFIDF, held_out=ON_HELD_OUT, compared=compared, unbeaten=(LENGTH,), ideas=40, split="a test"
@@ -108,7 +107,7 @@ async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str
     fitted = fit_words([titled_text(idea.title, idea.text) for idea in contents.ideas], contents.arrays.labels, 2)
     calibration = model.calibration.model_copy(update={"scorer": TFIDF})
     by_words = VerdictModel(calibration=calibration, choice=choice, earliest=None, latest=None, fitted=fitted)
-    return dataclasses.replace(await judge_over(graph), model=by_words, calibration=calibration)
+    return dataclasses.replace(judge_over(contents), model=by_words, calibration=calibration)
 
 
 async def test_word_based_verdict_includes_neighbour_evidence_and_scorer_choice(tmp_path: Path) -> None:
