@@ -10,6 +10,7 @@ from assayer.llm import NoLlm
 from assayer.methods.grapheval import GraphEvalOptions
 from assayer.methods.grapheval.graph.records import GraphContents, GraphPlan, LabelledIdea, PreparedIdea, Viewpoints
 from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.pipeline import evaluate
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
@@ -80,7 +81,7 @@ def judge_over(contents: GraphContents, calibration: ProbabilityCalibration | Ab
     """Return a judge that propagates labels over the graph."""
     neighbours = FaissNeighbours()
     neighbours.add(contents.arrays.vectors)
-    return GraphJudge(contents, neighbours, LabelPropagation(), OPTIONS.reach, calibration)
+    return GraphJudge(contents, neighbours, LabelPropagation(), HOPS, calibration)
 
 
 async def verdict_by(judge: GraphJudge, idea: Idea | None = None, cutoff: dt.date | None = None) -> Verdict:

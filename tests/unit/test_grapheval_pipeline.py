@@ -16,6 +16,7 @@ from assayer.methods.grapheval.graph.growth import edges_by_cosine
 from assayer.methods.grapheval.graph.records import GraphContents, PreparedIdea, Viewpoints
 from assayer.methods.grapheval.graph.subgraph import LocalScorer, SubgraphExtractor
 from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.pipeline import evaluate
 from assayer.methods.grapheval.repetition import repeated_idea
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration, TrainingProvenance, fit_calibration
@@ -42,7 +43,7 @@ from tests.unit.grapheval_judging import (
 from tests.unit.twins import NoFullTexts, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-LOCAL = LocalScorer(LabelPropagation(), OPTIONS.reach)
+LOCAL = LocalScorer(LabelPropagation(), HOPS)
 
 
 def calibrated(contents: GraphContents) -> GraphJudge:

@@ -18,6 +18,7 @@ from assayer.ideas.parsing import parse_idea
 from assayer.methods.grapheval import GraphEvalOptions
 from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea
 from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.pipeline import evaluate as evaluate_by_graph
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, extractor_name
@@ -143,7 +144,7 @@ async def _by_graph(gateway: LlmGateway, backends: Backends, number: int, run: R
     neighbours = FaissNeighbours()
     neighbours.add(contents.arrays.vectors)
     options = GraphEvalOptions()
-    judge = GraphJudge(contents, neighbours, LabelPropagation(), options.reach, Absent(reason="none here"))
+    judge = GraphJudge(contents, neighbours, LabelPropagation(), HOPS, Absent(reason="none here"))
     idea = _ideas(7 + number)[-1]
     return _printed((await evaluate_by_graph(EvaluationContext.open(idea, backends, run, options), judge)).report)
 
