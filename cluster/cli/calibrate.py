@@ -30,7 +30,7 @@ def innoeval(
     reports: Annotated[Path, typer.Option(metavar="FOLDER", help="JSON reports of InnoEval on these ideas.")],
     classes: Annotated[str, typer.Option(help="Outcomes from worst to best, separated by commas.")],
     name: Annotated[str, typer.Option(help="Name of the calibration, shown in reports: a-z, 0-9, - and _.")],
-    source: Annotated[str, typer.Option(help="Whose decisions these are; shown in reports.")],
+    source: Annotated[str, typer.Option(help="Origin of the decisions; shown in reports.")],
     label_field: Annotated[str, typer.Option(help="Field that holds the outcome.")] = "label",
     seed: Annotated[int, typer.Option(help="Random seed of folds and bootstrap samples.")] = 0,
     profile: WithProfile = "laptop",
@@ -40,7 +40,9 @@ def innoeval(
     settings = load_settings(profile)
     outcomes = comma_separated(classes)
     if len(set(outcomes)) != len(outcomes) or len(outcomes) < 2:
-        raise InputError(f"--classes {classes!r} must name two outcomes or more, each once.", "The worst comes first.")
+        raise InputError(
+            f"--classes {classes!r} must name two or more different outcomes.", "List them from worst to best."
+        )
     labels = read_labels(labelled, label_field)
     made_on = dt.datetime.now(dt.UTC).date()
     calibration = fit_calibration(name, made_on, labels, source, reports, outcomes, seed)

@@ -118,7 +118,7 @@ async def _updated(
         options,
         usd_per_hour,
         reader,
-        prepare=None if release is None else partial(release.begin_update, repeats=True),  # changes stay till published
+        prepare=None if release is None else partial(release.begin_update, repeats=True),  # kept until published
         publish=None if release is None else release.publish,
     )
     if not fetch:

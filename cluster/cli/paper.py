@@ -54,7 +54,7 @@ def paper(
     as_json: WithJson = False,
 ) -> None:
     """Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."""
-    # What GROBID has read once is taken from the store of documents.
+    # Papers that GROBID has parsed before are taken from the document store.
     settings = load_settings(profile)
     make_folder(out, "Papers")
     exported = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))

@@ -78,7 +78,7 @@ def _time(parts: "Sequence[BatchEstimate]") -> str:
     first = parts[0]
     if first.hours is None:
         return f"not known. {first.hours_absent or ''}".rstrip()
-    # What waits already is in the time of each part.
+    # The time of each part includes the jobs that are already queued.
     hours = first.hours * (first.waiting + sum(part.ideas for part in parts)) / (first.waiting + first.ideas)
     return f"about {hours:,.1f} hours" if hours >= 1 else f"about {max(hours * 60, 1):.0f} minutes"
 
@@ -99,10 +99,10 @@ def _corpus(parts: "Sequence[BatchEstimate]") -> str:
         return f"not checked. {parts[0].corpus_fit_absent or ''}".rstrip()
     checked, poor = sum(item.checked for item in looked), sum(item.poor for item in looked)
     well, part = sum(item.good for item in looked), sum(item.partial for item in looked)
-    sentence = f"of {checked:,} proposals looked at, it covers the field of {well:,} well, of {part:,} in part"
+    sentence = f"of {checked:,} proposals checked, the corpus covers the field of {well:,} well, of {part:,} in part"
     if not poor:
         return sentence
-    return f"{sentence}, and of {poor:,} not: expect those without a score, or with less than a full one"
+    return f"{sentence}, and of {poor:,} not: expect no score or only a partial one for those"
 
 
 def _basis(part: "BatchEstimate") -> str:

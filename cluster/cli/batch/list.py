@@ -36,7 +36,7 @@ def list(
         typer.Option(help="Only evaluations with exactly this reference of yours: a row's id, a file or a name."),
     ] = None,
     tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of each kind, at most.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of lines of each kind.")] = 20,
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:

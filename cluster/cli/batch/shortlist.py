@@ -23,11 +23,11 @@ def shortlist(
     cut: Annotated[
         int | None,
         typer.Option(
-            min=1, help="How many ideas can be selected: shows which are surely in, surely out, or undecided."
+            min=1, help="How many ideas can be selected: shows which are certainly in, certainly out, or undecided."
         ),
     ] = None,
     calls_per_idea: Annotated[
-        float | None, typer.Option(help="Comparisons per idea; by default as the service is set.")
+        float | None, typer.Option(help="Comparisons per idea; by default the service's setting.")
     ] = None,
     earlier: Annotated[
         str | None, typer.Option(metavar="ID", help="An earlier ranking whose comparisons are reused.")
