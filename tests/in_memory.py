@@ -21,8 +21,6 @@ from workers.embedding.hashing_embedder import WORD, HashingEmbedder
 from workers.literature_apis.capabilities import Snippet
 from workers.outbound.source_requests import RequestContext
 
-__all__ = ["GpuStandIn", "HashingLexicalEmbedder", "InMemorySource", "MemoryCorpusVersions"]
-
 
 @dataclass
 class InMemorySource:

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Any
 
-__all__ = ["Outbound", "loopback_only"]
-
 _ASKING = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
 _SENDING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 

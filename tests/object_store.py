@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["KINDS", "ObjectStore", "empty_address", "object_store"]
-
 KINDS = ("file", "memory", "s3")
 _NUMBERS = itertools.count()
 

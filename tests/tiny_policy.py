@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["TinyPolicy", "random_llama", "tiny_policy"]
-
 _SPECIAL = ("<pad>", "<eos>", "<unk>")
 
 

@@ -22,8 +22,6 @@ from tests.contract.office_files import word
 from tests.contract.pdf_files import pdf
 from workers.documents.idea_reader import read_ideas
 
-__all__ = ["main"]
-
 _WORDS = ("plans", "bees", "judge", "scores", "graph", "office", "reads", "model", "works", "field", "claim", "panel")
 _PAGES, _ROWS, _MEGABYTES = 300, 100_000, 49
 _PER_PAGE, _PER_LINE = 18, 12

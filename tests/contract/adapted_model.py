@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["adapted_folder", "save_adapter", "small_bert"]
-
 HIDDEN, LAYERS, BOTTLENECK = 32, 2, 4
 _WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "bees", "pollinate", "orchards", "compilers", "fuse", "loops")
 _CONFIG: dict[str, Any] = {

@@ -11,8 +11,6 @@ from types import FrameType
 
 import pytest
 
-__all__ = ["TookTooLong", "filled", "limited"]
-
 CHARACTERS = 100_000
 SECONDS = 3.0
 

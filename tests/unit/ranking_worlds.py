@@ -8,8 +8,6 @@ from scipy.special import expit
 
 from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
 
-__all__ = ["World", "no_verdicts", "width_for", "with_verdicts"]
-
 
 def no_verdicts(ideas: int) -> PairwiseVerdicts:
     return PairwiseVerdicts(ideas, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))

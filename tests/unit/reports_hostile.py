@@ -5,8 +5,6 @@ from typing import Any
 from assayer.models import Report
 from tests.unit.reports_fixture import full_report
 
-__all__ = ["ADDRESSES", "ATTACK", "attacked", "hostile_report"]
-
 ATTACK = (
     "# Heading\n## Another\n- item\n1. one\n> cited\n===\n---\n"
     "<script>alert(1)</script><img src=x onerror=alert(1)></style></title>\"'> &amp; &#60;b&#62; <!-- "

@@ -10,8 +10,6 @@ from tests.contract.sources.specimens import SPECIMENS
 from tests.loopback import loopback_only
 from workers.outbound.source_gateway import SourceGateway
 
-__all__ = ["open_gateway"]
-
 
 @asynccontextmanager
 async def open_gateway(world: OutsideWorld, source: str, **settings: Any) -> AsyncIterator[SourceGateway]:

@@ -27,8 +27,6 @@ from workers.outbound.source_settings import (
     UnpaywallSettings,
 )
 
-__all__ = ["ASK", "LIBRARY", "SPECIMENS", "STRANGERS", "Specimen", "offering"]
-
 LIBRARY = Library(SAMPLE)
 """Library of papers that the simulated services contain."""
 ASK = RequestContext("evaluation", 20.0)
