@@ -43,8 +43,8 @@ def create_tenant(
 
     plan = validated(TenantPlan, _agreed(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days))
     _check_id(tenant)
-    made = with_database(profile, lambda database: PgTenants(database).create(TenantId(tenant), plan))
-    if made is None:
+    created = with_database(profile, lambda database: PgTenants(database).create(TenantId(tenant), plan))
+    if created is None:
         raise InputError(
             f"There is already a tenant {tenant}.", f"Change it with: assayer admin tenants set {tenant} …"
         )

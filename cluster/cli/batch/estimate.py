@@ -16,11 +16,13 @@ _NAMED = 20
 """Maximum number of duplicates printed individually."""
 
 
-def estimated(client: "Client", bundles: Iterable[Sequence[Path]], said: Mapping[str, object]) -> "list[BatchEstimate]":
+def estimated(
+    client: "Client", bundles: Iterable[Sequence[Path]], fields: Mapping[str, object]
+) -> "list[BatchEstimate]":
     """Return one estimate for each request that a submission would make."""
     from assayer_client import BatchQuery, Upload
 
-    options = BatchQuery.model_validate({key: value for key, value in said.items() if value is not None})
+    options = BatchQuery.model_validate({key: value for key, value in fields.items() if value is not None})
     return [
         client.batches.estimate(files=[Upload(file.name, file) for file in bundle], options=options)
         for bundle in bundles
@@ -116,5 +118,5 @@ def _basis(part: "BatchEstimate") -> str:
 
 
 def _total(values: Iterable[float | None]) -> float | None:
-    known = list(values)
-    return None if any(value is None for value in known) else sum(value for value in known if value is not None)
+    numbers = list(values)
+    return None if any(value is None for value in numbers) else sum(value for value in numbers if value is not None)

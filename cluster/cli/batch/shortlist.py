@@ -46,8 +46,8 @@ def shortlist(
     if earlier is not None:
         kind_of(earlier, "ranking")
     with service(profile) as client:
-        asked = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
-        accepted = client.rankings.create(asked)
+        body = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
+        accepted = client.rankings.create(body)
         _report_accepted(accepted)
         if as_json:
             print_json(accepted)
