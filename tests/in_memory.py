@@ -1,5 +1,6 @@
 """In-memory adapters of ports, for tests."""
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -148,3 +149,11 @@ def _weights(text: str) -> LexicalWeights:
         found[token] = max(found.get(token, 0.0), log(len(word)) * (1 + log(count)))
     tokens = sorted(found)
     return LexicalWeights(np.array(tokens, np.int32), np.array([found[item] for item in tokens], np.float32))
+
+
+class HangingSearch(InMemorySource):
+    """Source that never answers a search."""
+
+    async def search(self, *given: object) -> list[Paper]:
+        await asyncio.Event().wait()
+        return []

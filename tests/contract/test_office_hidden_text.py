@@ -44,7 +44,7 @@ DARK_CELL = '<w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr>'
         pytest.param(run('<w:rStyle w:val="Ghost"/>'), GHOST, "marked as hidden", id="hidden by its style"),
         pytest.param(run(WHITE), "", "of the colour behind it", id="white"),
         pytest.param(
-            run('<w:color w:val="000000" w:themeColor="background1"/>'),
+            run(WHITE_BY_THEME),
             "",
             "of the colour behind it",
             id="white by theme",
