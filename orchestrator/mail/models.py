@@ -55,7 +55,6 @@ class MemberInvited(Frozen):
 
 
 MailNews: TypeAlias = Annotated[CallFinished | ReviewsAssigned | MemberInvited, Field(discriminator="kind")]
-NEWS: TypeAdapter[MailNews] = TypeAdapter(MailNews)
 
 
 class ClaimedMail(NamedTuple):

@@ -4,7 +4,7 @@ import datetime as dt
 import os
 import signal
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import pytest
 
@@ -15,8 +15,6 @@ from simulator.process import Simulator
 from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, reading
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
-
-T = TypeVar("T")
 
 OWN_REFERENCES = """[1] Ada Abara. Graph neural networks for protein folding. 2013.
 [2] Ada Abara. Graph neural networks for protein folding. 1999.

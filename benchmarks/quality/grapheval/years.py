@@ -18,7 +18,6 @@ from benchmarks.quality.grapheval.graphs import Embedded, Vectoriser, embedded
 from benchmarks.quality.judged_sets.simple import LONGER
 
 LAST_LEARNED = 2021
-_SET = "iclr_years"
 _FOLDS = 5
 _KINDS: Sequence[Kind] = ("ours", "ours", "simple", "simple", "simple", "simple", "simple", "simple")
 """Kinds of the scorers in `_scorers`, in order."""
