@@ -37,7 +37,7 @@ class ObjectStore:
         }
 
     def new_bucket(self) -> str:
-        """Its address."""
+        """Create a bucket and return its address."""
         import boto3
 
         name = f"corpus-{os.getpid()}-{next(_NUMBERS)}"
@@ -57,7 +57,7 @@ class ObjectStore:
 
 @contextmanager
 def object_store() -> Iterator[ObjectStore]:
-    """Its variables are set meanwhile, for this process and those that it starts."""
+    """Run an object store; its variables are set for this process and its children meanwhile."""
     from s3fs import S3FileSystem
 
     store = ObjectStore()

@@ -29,7 +29,7 @@ _CONFIG: dict[str, Any] = {
 
 
 def small_bert() -> Any:
-    """Its weights are the same on every machine and in every release of torch."""
+    """Return a small BERT, with the same weights on every machine and in every release of torch."""
     import torch
     from transformers import BertConfig, BertModel
 

@@ -1,4 +1,4 @@
-"""A gateway with a batch tier before the simulator, impatient: what takes a night elsewhere takes a second here."""
+"""Gateway with a batch tier and short waits, in front of the simulator."""
 
 import asyncio
 import datetime as dt

@@ -1,4 +1,4 @@
-"""Questions that may wait: gathered into files, half the price, nothing paid twice whatever goes wrong."""
+"""Requests that may wait are sent in batches at half price, and no fault makes an answer be paid twice."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from workers.llm.batches.remote_batches import written_lines
 from workers.outbound.store import InMemoryAnswerStore
 
 _REPAIRED_SEED = 1
-"""A seed with which every faulty answer is repaired: no call is lost for good."""
+"""A seed with which every faulty answer is repaired, so that no request fails."""
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ async def test_processes_sharing_a_database_send_and_pay_each_request_once(
 
 
 class ForgetfulBook(PgBatchBook):
-    """Cannot write down, the first time, that a batch was sent."""
+    """Book that fails, the first time, to record that a batch was sent."""
 
     forgets = True
 

@@ -1,4 +1,4 @@
-"""From what happens to a mailbox: owed in the transaction that causes it, sent once, given up with a reason."""
+"""Mails to members: written in the transaction of their event, sent once, given up with a reason."""
 
 import asyncio
 import datetime as dt

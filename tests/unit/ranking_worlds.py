@@ -1,4 +1,4 @@
-"""Invented ideas with known strengths, and judges of known accuracy."""
+"""Verdicts of pairwise comparisons for tests of strengths."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ def no_verdicts(ideas: int) -> PairwiseVerdicts:
 
 
 def with_verdicts(verdicts: PairwiseVerdicts, first: Ints, second: Ints, won: Floats) -> PairwiseVerdicts:
-    """These verdicts and some more."""
+    """Return the verdicts with further ones appended."""
     return PairwiseVerdicts(
         verdicts.ideas,
         np.concatenate([verdicts.first, first]),

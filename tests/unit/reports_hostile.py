@@ -54,7 +54,7 @@ def attacked(value: Any) -> Any:
 
 
 def hostile_report() -> Report:
-    """Also without a cutoff, with undated papers, models that carry attacks, and addresses that are none."""
+    """Return a report without a cutoff, with undated papers, attacks in names of models, and invalid addresses."""
     dump = attacked(full_report().model_dump())
     dump["cutoff"] = None
     dump["provenance"]["models"] = [ATTACK + "model"]

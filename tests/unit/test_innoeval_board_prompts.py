@@ -1,4 +1,4 @@
-"""Every prompt of the board renders, everything from outside fenced, and the simulator can answer it."""
+"""Every prompt of the board renders, with external text fenced, and the simulator can answer it."""
 
 import json
 import re

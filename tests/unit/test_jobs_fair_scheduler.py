@@ -1,4 +1,4 @@
-"""Which jobs get the free slots: all slots are used, by weight, and nobody waits for ever."""
+"""Jobs that get the free slots: all slots are used, in proportion to weights, and no tenant starves."""
 
 from collections import Counter, deque
 from collections.abc import Sequence

@@ -22,7 +22,7 @@ CONCERN = Retraction(kind="concern", source="crossref")
 
 
 class HangingCheck(InMemorySource):
-    """It is never done with notices of retraction."""
+    """Source that never answers a request for retractions."""
 
     async def retractions(
         self, papers: Sequence[Identifiers], context: RequestContext

@@ -45,7 +45,7 @@ async def test_rate_limited_session_recovers_after_waiting(service: Service) -> 
     await sessions.begin(token, NewSession(ACME, "officer", "x", member=member), now)
 
     async def waits(seconds: float) -> float | None:
-        """After so much more time, by the database's clock."""
+        """Let seconds pass on the database's clock, then return the wait of the session."""
         await service.database.execute("UPDATE request_rates SET full_at = full_at - $1 * interval '1 second'", seconds)
         found = await sessions.find(token, now)
         assert found is not None
