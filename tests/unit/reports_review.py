@@ -12,8 +12,6 @@ from assayer.models import (
 from tests.unit.reports_fixture import cite, full_report
 from tests.unit.reports_hostile import attacked
 
-__all__ = ["hostile_review_report", "review_report"]
-
 _PLAN = PlanQuote(quote="We report average accuracy and forgetting.", state="verified")
 _NO_PLAN = PlanQuote(quote="", state="not_found")
 

@@ -34,7 +34,6 @@ from tests.unit.scholareval_runs import twin_backends
 from tests.unit.twins import Answerer
 
 DONE = "We train a small reader for a small reader that checks every quoted sentence against the abstract"
-FOUND = "Accuracy reaches 60% but fails out of domain"
 PLAN = "We compare it with three baselines on 2,000 annotated claims"
 
 

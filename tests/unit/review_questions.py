@@ -23,8 +23,6 @@ from assayer.methods.review.schemas import (
 from assayer.methods.scholareval.schemas import TitleShown
 from tests.unit.scholareval_questions import EVIDENCE, IDEA
 
-__all__ = ["EDITING", "QUESTIONS", "READING", "REFEREES"]
-
 NOVELTY = (SearchedPoint(label="Q1", text="A small reader that checks quotes against abstracts.", is_novelty=True),)
 SEARCHED = (*NOVELTY, SearchedPoint(label="Q2", text="The three baselines are not named."))
 POINT = PanelPoint(

@@ -1,4 +1,4 @@
-"""No text of any answer of any method cites what was not given: complaint, repair, and what stays is redacted."""
+"""Answers cite only the evidence given: other citations are repaired or, if they remain, redacted."""
 
 from typing import Any
 
