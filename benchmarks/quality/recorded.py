@@ -27,7 +27,7 @@ from workers.llm.answer_schema import answer_schema
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
-_QUIET_SECONDS = 3.0
+_QUIET_SECONDS = 30.0
 """After this many seconds without a new question and with an idle CPU, all open questions are waiting for answers."""
 _IDLE = 0.1
 """Share of a CPU below which this process counts as idle."""
