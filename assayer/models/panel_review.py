@@ -73,7 +73,7 @@ class NamedWork(Frozen):
 
 
 class PanelNewness(Frozen):
-    """What earlier work has of the plan, what remains new, and who would use it."""
+    """Comparison of the plan with earlier work: the parts that exist already, what remains new, and who would use it."""
 
     text: str
     evidence: tuple[int, ...] = ()
@@ -114,7 +114,7 @@ class PanelReview(Frozen):
     strengths: tuple[PanelFinding, ...]
     """Strengths, beginning with the importance of the question."""
     newness: PanelNewness | None
-    """What is new against earlier work; None if the review has no editor."""
+    """Comparison with earlier work; None if the review has no editor."""
     major: tuple[PanelFinding, ...]
     """Weaknesses, most harmful first."""
     further: tuple[PanelFinding, ...]

@@ -262,7 +262,7 @@ class FurtherPoint(Frozen):
 
 
 class Newness(Frozen):
-    """What earlier work has of the plan, and what remains new."""
+    """Comparison of the plan with earlier work: the parts that exist already, and what remains new."""
 
     text: str = Field(description="At most 120 words. Without any citation or label.")
     cites: list[EvidenceLabel] = Field(
