@@ -73,7 +73,7 @@ class NamedWork(Frozen):
 
 
 class PanelNewness(Frozen):
-    """Comparison of the plan with earlier work: the parts that exist already, what remains new, and who would use it."""
+    """Comparison of the plan with earlier work: which parts exist already, what remains new, who would use it."""
 
     text: str
     evidence: tuple[int, ...] = ()
