@@ -71,6 +71,7 @@ EXEMPT = {
         "prior_work.title": TextRole.NAMED,
         "prior_work.first_author": TextRole.NAMED,
     },
+    "review.walkthrough": {"points.quote": TextRole.COPIED, "points.query": TextRole.QUERY},
     "review.editor": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
     "review.editor_by_criteria": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
     "scholareval.methods": {"methods.queries": TextRole.QUERY},
