@@ -164,9 +164,9 @@ def options(
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 some ideas ended without a report, 2 unusable input or settings, 130
     interrupted."""
-    # Started in the background of a script, SIGINT is ignored, and with it what SIGTERM is turned into.
+    # Restored, because a shell script that starts the program in the background makes it ignore SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # A supervisor's SIGTERM ends the program as Ctrl-C does: in order, with the database left as it should be.
+    # SIGTERM, as a supervisor sends it, stops the program as Ctrl-C does, so that the database is shut down in order.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         try:
@@ -195,8 +195,8 @@ def main() -> None:
 
 
 def _operating_system_error(error: Exception) -> AssayerError | None:
-    """Convert an operating system error, raised anywhere in the program, to an AssayerError; None if its cause is
-    neither the machine nor a name."""
+    """Convert an operating system error, raised anywhere in the program, to an AssayerError; None for any other
+    error."""
     if isinstance(error, OSError):
         if error.errno is None:
             return None

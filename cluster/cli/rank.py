@@ -90,7 +90,7 @@ def rank(
     cut: Annotated[
         int | None,
         typer.Option(
-            min=1, help="How many ideas can be selected: shows which are surely in, surely out, or undecided."
+            min=1, help="How many ideas can be selected: shows which are certainly in, certainly out, or undecided."
         ),
     ] = None,
     by: Annotated[
@@ -110,7 +110,7 @@ def rank(
     ] = None,
     known: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="comparisons.jsonl of an earlier ranking; these are not asked again."),
+        typer.Option(metavar="FILE", help="comparisons.jsonl of an earlier ranking; these pairs are not judged again."),
     ] = None,
     labelled: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Ideas with known outcomes (.jsonl): adds baselines.")

@@ -2,9 +2,9 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from orchestrator.access.audit_chain import ActBy
+from orchestrator.access.audit_chain import ActBy, AuditedAct
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
@@ -26,12 +26,15 @@ _QUEUE = f"""
     SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
            {OPINION_GIVEN} AS opinion, CASE WHEN jobs.blind AND $5::boolean THEN coalesce((
                SELECT nullif(report #>> '{{idea,title}}', '') FROM evaluations WHERE evaluations.id = jobs.run_id
-           ), concat_ws(' ', 'Proposal', jobs."row")) ELSE jobs.subject END AS title
+           ), concat_ws(' ', 'Proposal', jobs."row")) ELSE jobs.subject END AS title,
+           coalesce(nullif(batches.name, ''), batches.id, '') AS call, sign_offs.batch IS NOT NULL AS signed_off
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
-    LEFT JOIN batches ON batches.id = jobs.batch
+    LEFT JOIN batches ON batches.id = jobs.batch LEFT JOIN sign_offs ON sign_offs.batch = jobs.batch
     LEFT JOIN opinions USING (evaluation, member)
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
-    ORDER BY blind_at IS NOT NULL, jobs.batch, jobs."row", evaluation, member LIMIT $4
+      AND ($2::text IS NULL OR blind_at IS NOT NULL OR sign_offs.batch IS NULL)
+    ORDER BY blind_at IS NOT NULL, batches.opinions_due, batches.created_at DESC, jobs.batch, jobs."row", evaluation,
+             member LIMIT $4
 """
 _BLIND_GIVEN = """
     SELECT EXISTS (SELECT FROM opinions WHERE evaluation = $2 AND member = $3) AS blind_given
@@ -67,10 +70,10 @@ _ADD_FOUND = """
 """
 _DECLARE = """
     INSERT INTO conflicts AS known (evaluation, member, source, reason, at)
-    SELECT jobs.id, members.id, 'declared', $4, $5 FROM jobs, members
+    SELECT jobs.id, members.id, $6, $4, $5 FROM jobs, members
     WHERE jobs.tenant = $1 AND jobs.id = $2 AND members.tenant = $1 AND members.id = $3
     FOR KEY SHARE OF jobs
-    ON CONFLICT (evaluation, member) DO UPDATE SET source = 'declared', reason = $4, cleared = NULL, at = $5
+    ON CONFLICT (evaluation, member) DO UPDATE SET source = $6, reason = $4, cleared = NULL, at = $5
     RETURNING known.*
 """
 _CLEAR = """
@@ -188,17 +191,25 @@ class PgAssignments(LoggedStore):
 
     @in_transaction
     async def declare(
-        self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        evaluation: JobId,
+        member: MemberId,
+        reason: str,
+        by: ActBy,
+        source: Literal["declared", "declined"] = "declared",
     ) -> ConflictOfInterest | None:
-        """Declare a conflict of interest, and end the assignment unless it has an opinion. Return None if the proposal
-        or the member does not exist."""
+        """Declare a conflict of interest, or that the member declined the review, and end the assignment unless it has
+        an opinion. Return None if the proposal or the member does not exist."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         values = (tenant, evaluation, member, storable_text(reason))
-        declared = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at)
+        declared = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at, source)
         if declared is None:
             return None
         await connection.execute(_WITHDRAW, tenant, evaluation, member)
-        await self._log.append(connection, tenant, by, "conflict declared", evaluation, member=member, reason=reason)
+        act: AuditedAct = "conflict declared" if source == "declared" else "review declined"
+        await self._log.append(connection, tenant, by, act, evaluation, member=member, reason=reason)
         return declared
 
     @in_transaction

@@ -11,8 +11,6 @@ import pytest
 from cluster.cli.main import main
 from tests.e2e.program import Ended
 
-__all__ = ["CommandLine", "command_line", "error_sentence"]
-
 CommandLine = Callable[..., Ended]
 
 

@@ -4,8 +4,6 @@ import io
 import zipfile
 from collections.abc import Mapping
 
-__all__ = ["odt", "package", "word"]
-
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _RELATIONS = (
     '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" '

@@ -9,8 +9,6 @@ from typing import Any, Self
 
 from aiohttp import web
 
-__all__ = ["Dropped", "Reply", "ScriptedLlm", "refuse", "say"]
-
 
 @dataclass(frozen=True)
 class Reply:

@@ -1,4 +1,4 @@
-"""Nothing that was answered is paid for twice, and every call leaves a row in the ledger."""
+"""No answer is paid for twice, and every call writes a row to the ledger."""
 
 import asyncio
 from dataclasses import replace

@@ -42,7 +42,7 @@ class GatewayProcesses:
                 await process.communicate()
 
     async def start(self, settings: SourceSettings, *paths: Sequence[str]) -> list[Process]:
-        """One for each list of paths; returns when all are ready to ask."""
+        """Start one process for each list of paths; return when all are ready."""
         return await asyncio.gather(*(self._start(settings, each) for each in paths))
 
     async def _start(self, settings: SourceSettings, paths: Sequence[str]) -> Process:

@@ -1,4 +1,4 @@
-"""From the end of a job to a receiver: owed with the verdict, delivered at least once, given up with a reason."""
+"""Webhook messages: written with the verdict, delivered at least once, given up with a reason."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -10,8 +10,6 @@ from pathlib import Path
 from tests.e2e.program import ROOT
 from tests.polling import LONGEST_SECONDS
 
-__all__ = ["MOVED", "build_wheel", "install_wheel", "sources"]
-
 MOVED = ("assayer_client", "cluster", "index", "orchestrator", "workers")
 """Packages that the wheel has below `assayer._engine`."""
 EXAMPLES = ("corpus.jsonl", "ideas/quote-then-abstain.md")

@@ -24,8 +24,6 @@ from tests.unit.innoeval_world import (
 from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-__all__ = ["OPTIONS", "LongTexts", "dropped_counts", "evaluated", "twin_backends"]
-
 OPTIONS = InnoEvalOptions(top=3, later=2)
 
 

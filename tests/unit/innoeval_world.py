@@ -224,7 +224,7 @@ ANSWERS: Mapping[str, Answerer] = {
 
 
 class TwinBoard:
-    """One reviewer who cites the first thing of each side that it was given, and keeps the dossier."""
+    """Board of one reviewer, who cites the first source on each side; keeps the packs it was given."""
 
     def __init__(self) -> None:
         self.packs: list[EvidencePack] = []

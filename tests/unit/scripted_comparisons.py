@@ -11,8 +11,6 @@ from assayer.run.run import Run
 from benchmarks.quality.scripted import Way, answer
 from tests.unit.twins import call_record
 
-__all__ = ["ScriptedLlm"]
-
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 

@@ -1,4 +1,4 @@
-"""Whatever is done to a log of acts afterwards is found."""
+"""Every later change to an audit log is detected."""
 
 import datetime as dt
 import json
@@ -27,7 +27,7 @@ AT = dt.datetime(2026, 11, 23, 12, tzinfo=dt.UTC)
 
 
 def chain(*contents: dict[str, Any], erased_at: Sequence[int] = ()) -> list[AuditEntry]:
-    """One entry for each, and a last one that says which were erased."""
+    """Return a chain with one entry per content and, if entries were erased, a last entry that lists them."""
     entries: list[AuditEntry] = []
     for content in (*contents, *([{"by": "Ada", "entries": list(erased_at)}] if erased_at else [])):
         number = len(entries) + 1

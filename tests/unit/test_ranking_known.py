@@ -42,7 +42,7 @@ class OtherJudge(JudgeLlm):
 
 
 class FilteredJudge(JudgeLlm):
-    """Its filter refuses every question about one idea."""
+    """Judge whose content filter refuses every question about one idea."""
 
     def __init__(self, refused: str) -> None:
         super().__init__(right)

@@ -1,4 +1,4 @@
-"""In-memory twins of what a method asks of the world, for tests of the domain."""
+"""In-memory implementations of the ports of methods, for tests of the domain."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence

@@ -55,7 +55,7 @@ _ALL: tuple[Scope, ...] = ("submit", "read", "manage")
 
 @dataclass
 class Service:
-    """One application and its stores."""
+    """Application under test, with its stores."""
 
     database: Database
     services: Services

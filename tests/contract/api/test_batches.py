@@ -158,7 +158,7 @@ async def test_resent_batch_is_deduplicated_by_key_despite_another_boundary(clie
 
 
 async def finish_three(service: Service, client: httpx2.AsyncClient) -> AcceptedBatch:
-    """One done, one failed, one cancelled."""
+    """Finish three evaluations: one succeeds, one fails, one is cancelled."""
     accepted = await submit(client)
     await service.finish()
     await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="=1+1: too dear."))

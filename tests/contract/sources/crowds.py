@@ -7,8 +7,6 @@ from pathlib import Path
 
 from simulator.outside.process import OutsideWorld
 
-__all__ = ["CROWD", "crowded_world"]
-
 CROWD = 1_300
 
 
