@@ -125,7 +125,9 @@ def edited(**changes: Any) -> Answerer:
                 finding(["Q3"], "Baselines are not named, so the gain cannot be placed [E1].", *cites),
                 finding(["Q2"], "Baselines are not named, so the gain cannot be placed."),
             ],
-            "newness": Newness(text="Reading citations is known; quoting them is new.", cites=cites, named=[]),
+            "newness": Newness(
+                labels=[], text="Reading citations is known; quoting them is new.", cites=cites, named=[]
+            ),
             "further": [
                 FurtherPoint(
                     labels=["Q4"],

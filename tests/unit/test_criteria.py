@@ -155,7 +155,7 @@ def _edited(question: BaseModel) -> EditedReviewByCriteria:
     ]
     return EditedReviewByCriteria(
         strengths=[],
-        newness=Newness(text="w", cites=[], named=[]),
+        newness=Newness(labels=[], text="w", cites=[], named=[]),
         major=[],
         further=[],
         closest=[],

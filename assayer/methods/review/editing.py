@@ -219,7 +219,7 @@ def _numbered(
             named=names(edited.named),
         )
 
-    merged = {label for item in findings for label in item.labels} | {*answer.dropped}
+    merged = {label for item in (*findings, answer.newness) for label in item.labels} | {*answer.dropped}
     return PanelReview(
         verdict=answer.verdict,
         newness=PanelNewness(

@@ -264,6 +264,7 @@ class FurtherPoint(Frozen):
 class Newness(Frozen):
     """Comparison of the plan with earlier work: the parts that exist already, and what remains new."""
 
+    labels: PointLabels
     text: str = Field(description="At most 120 words. Without any citation or label.")
     cites: list[EvidenceLabel] = Field(
         max_length=4, description="Labels of passages that bear on it, e.g. E2; may be empty."

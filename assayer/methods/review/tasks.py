@@ -59,7 +59,7 @@ def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str
 
 def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
     findings: list[EditedFinding | FurtherPoint] = [*answer.strengths, *answer.major, *answer.further]
-    merged = [*(label for finding in findings for label in finding.labels), *answer.dropped]
+    merged = [label for item in (*findings, answer.newness) for label in item.labels] + answer.dropped
     known = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
     cited: list[Sequence[str]] = [finding.cites for finding in findings]
     cited += [answer.newness.cites, answer.soundness.cites, answer.contribution.cites]

@@ -28,7 +28,7 @@ def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedRev
     # Not validated: the length limits apply to an editor, who can merge and drop points.
     return EditedReview.model_construct(
         strengths=[_finding(point, passages) for point in strengths[:_MOST_STRENGTHS]],
-        newness=Newness(text="", cites=[], named=[]),
+        newness=Newness(labels=[], text="", cites=[], named=[]),
         major=[_finding(point, passages) for point in weaknesses[:_MOST_MAJOR]],
         further=[_further(point, passages) for point in others],
         closest=[],
