@@ -1,4 +1,4 @@
-"""Writes small office documents for tests by hand: honest ones, and hostile ones no library would write."""
+"""Small office documents written by hand: ordinary ones, and hostile ones that no library would write."""
 
 import io
 import zipfile

@@ -60,7 +60,7 @@ def pdf(*pages: Iterable[Run], info: bytes = b"") -> bytes:
 
 
 def encrypted() -> bytes:
-    """Asks for a password that nobody knows."""
+    """Return a PDF encrypted with an unknown password."""
     keys = b"/O <%s> /U <%s>" % (b"ab" * 32, b"cd" * 32)
     encryption = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 %s >> /ID [<00> <00>]" % keys
     return document([_stream(b"BT ET")], encryption)

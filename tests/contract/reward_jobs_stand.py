@@ -72,7 +72,7 @@ def settings_of(llm_url: str) -> Settings:
 
 @dataclass
 class LeasedJobs:
-    """Takes jobs of rewards from the queue and does them."""
+    """Worker that leases reward jobs and runs them."""
 
     database: Database
     settings: Settings

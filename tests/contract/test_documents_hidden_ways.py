@@ -1,4 +1,4 @@
-"""Most ways of hiding text in a PDF that the benchmark knows are found; honest ways that look alike stay."""
+"""Most of the benchmark's ways of hiding text in a PDF are detected, and similar visible text is kept."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Writes of a worker for a job erased meanwhile are erased too."""
+"""Writes of a worker to a job that was erased meanwhile are erased too."""
 
 import datetime as dt
 

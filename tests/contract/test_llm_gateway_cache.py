@@ -18,7 +18,7 @@ GOOD = say(an_answer())
 
 
 class SlowAnswers(InMemoryAnswerStore):
-    """Writes only when told to."""
+    """Answer store whose writes wait until they are released."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -26,7 +26,7 @@ async def source() -> AsyncIterator[SmallSource]:
 
 
 class GatewayProcesses:
-    """Starts processes and lets them go together; those that still run at the end are killed."""
+    """Processes that start their requests together; those still running at the end are killed."""
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -41,7 +41,7 @@ HASTY = WebhookSettings(
 
 
 class Watched(PgWebhooks):
-    """Says when a delivery has been settled."""
+    """Store that signals when a delivery has been settled."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)

@@ -19,7 +19,7 @@ def said(body: object) -> SourceResponse:
 
 @dataclass
 class CannedRemote:
-    """Knows some paths; `default` is for all others: 404 when not given."""
+    """Remote with fixed answers by path, and `default` for all others: 404 unless given."""
 
     replies: Mapping[str, SourceResponse] = field(default_factory=dict)
     default: SourceResponse = _UNKNOWN

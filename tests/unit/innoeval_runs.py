@@ -57,7 +57,7 @@ def dropped_counts(evaluation: EvaluationResult) -> dict[tuple[str, str], int]:
 
 
 class LongTexts(NoFullTexts):
-    """Knows the text of every paper; `windows` are the days that were asked for."""
+    """Full texts of all papers; `windows` records the requested periods."""
 
     def __init__(self) -> None:
         self.windows: set[Window] = set()

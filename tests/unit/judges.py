@@ -32,7 +32,7 @@ def _worth(text: str) -> int:
 
 
 class JudgeLlm:
-    """Answers comparisons as the judge would; `fails` from that call on."""
+    """Language model that answers comparisons as a judge would, and fails from call `fails` on."""
 
     models = ("judge",)
 

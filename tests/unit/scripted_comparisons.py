@@ -16,7 +16,7 @@ Out = TypeVar("Out", bound=BaseModel)
 
 
 class ScriptedLlm:
-    """Reads the rendered prompt, as the scripted endpoint does. An empty answer is malformed, as for the gateway."""
+    """Model that answers from the rendered prompt, as the scripted endpoint does; an empty answer is malformed."""
 
     models = ("scripted",)
 

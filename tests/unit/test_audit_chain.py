@@ -82,7 +82,7 @@ def test_withheld_content_is_a_fault_for_human_readers(reader: Role | None) -> N
 
 
 def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
-    """Some withheld and some not: neither a machine nor a person was answered so."""
+    """No reader gets a log in which only some judgements are withheld."""
     mixed = [*(without_judgements(item) for item in FIVE[:4]), FIVE[4]]
     assert [audit_fault.number for audit_fault in audit_faults(mixed, TIP, "machine")] == [5]
     said = [*FIVE[:4], FIVE[4].model_copy(update={"withheld": True})]

@@ -15,7 +15,7 @@ ROWS = 2
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Makes futures, and never runs."""
+    """Event loop that creates futures and never runs."""
     loop = asyncio.new_event_loop()
     yield loop
     loop.close()

@@ -40,7 +40,7 @@ Script = Callable[[Task[Any, Any], Any], BaseModel]
 
 
 class _Scripted:
-    """Answers by a function of task and question; what it raises is the endpoint's failure."""
+    """Model that answers by a function of task and question; its exceptions are failures of the endpoint."""
 
     models = ("scripted",)
 

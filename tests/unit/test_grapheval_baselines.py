@@ -102,7 +102,7 @@ def test_strongest_edges_keep_nearest_neighbours_and_all_edges_within_ideas() ->
 
 
 class Oracle:
-    """Knows every label, or the contrary of it."""
+    """Scorer that knows every label, or always predicts the opposite."""
 
     def __init__(self, graph: GraphArrays, honest: bool) -> None:
         self.name = f"oracle {honest}"

@@ -36,7 +36,7 @@ def given_to(grants: Sequence[Grant]) -> Counter[str]:
 
 @dataclass
 class Service:
-    """Gives out places round by round; every job is done before the next round."""
+    """Service that assigns slots in rounds; all jobs of a round end before the next."""
 
     waiting: dict[str, deque[WaitingJob]]
     weights: dict[str, float]

@@ -32,7 +32,7 @@ OPTIONS = RankingOptions(calls_per_idea=3)
 
 
 class OtherJudge(JudgeLlm):
-    """Answers under another name."""
+    """Judge that answers under another model name."""
 
     models = ("other",)
 

@@ -25,7 +25,7 @@ Answerer = Callable[[BaseModel], BaseModel]
 
 
 class TwinLlm:
-    """Answers as the simulator does, or with what the test scripted for a task, as a model called `twin`;
+    """Model called `twin` that answers as the simulator does, or with the test's script for a task;
     it doubts no plan unless told to."""
 
     models = ("twin",)

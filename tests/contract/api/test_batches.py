@@ -1,4 +1,4 @@
-"""Many ideas in one request: what is accepted, what is told of the rest, and what comes back."""
+"""Many ideas in one request: accepted and rejected rows, and results."""
 
 import csv
 import datetime as dt

@@ -36,7 +36,7 @@ ROWS = as_jsonl(
 
 
 def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
-    """Does something when the log's words have gone and the jobs have not."""
+    """Run an action after the erasure has removed texts of the log, but no jobs yet."""
     original = ErasureBeginning.announce
 
     async def announce(self: ErasureBeginning, connection: Connection) -> ErasureBegun:

@@ -32,6 +32,6 @@ def specimen(request: pytest.FixtureRequest) -> Specimen:
 
 @pytest.fixture(scope="session")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
-    """More papers about one thing than any page holds."""
+    """Outside world with more papers on one topic than fit on a page."""
     with crowded_world(tmp_path_factory.mktemp("crowd")) as world:
         yield world

@@ -1,4 +1,4 @@
-"""More papers about one thing than any page holds."""
+"""More papers on one topic than fit on a page of any source."""
 
 import json
 from collections.abc import Iterator

@@ -42,7 +42,7 @@ class Application:
 
 
 class Crowd:
-    """Sends requests, and keeps what was answered."""
+    """Clients that send requests and record the answers."""
 
     def __init__(self, application: Application, **settings: float) -> None:
         limits = ApiSettings.model_validate({"max_requests_per_tenant": 2, **settings})
