@@ -4,7 +4,7 @@ names. Records are recognised by shape, so that unknown export formats are read 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assayer.ideas.record_fields import is_text_field, normal_name, title_field, why_unread
+from assayer.ideas.record_fields import is_generic_text, is_text_field, normal_name, title_field, why_unread
 from assayer.text.scripts import words_of
 
 _DEEPEST = 5
@@ -20,8 +20,8 @@ _REVIEW_FIELDS = frozenset({"rating", "review", "recommendation", "decision", "m
 
 
 def holds_idea(fields: Any) -> bool:
-    """Return whether any of the fields can hold the text of an idea; a title alone cannot."""
-    return any(is_text_field(str(field)) for field in fields)
+    """Return whether any of the columns can hold the text of an idea; a title alone cannot."""
+    return any(is_text_field(str(field)) or is_generic_text(str(field)) for field in fields)
 
 
 def records_in(content: Any) -> list[Any]:

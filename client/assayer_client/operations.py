@@ -49,8 +49,6 @@ from assayer_client.namespaces import (
 from assayer_client.requests import ApiCall, path, reads
 from assayer_client.resources import Page
 
-__all__ = ["Operations"]
-
 M = TypeVar("M")
 _PDF = "application/pdf"
 

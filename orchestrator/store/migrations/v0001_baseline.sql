@@ -682,6 +682,7 @@ CREATE TABLE ledger (
     version integer NOT NULL,
     model text NOT NULL,
     prompt_tokens bigint NOT NULL,
+    cached_prompt_tokens bigint NOT NULL DEFAULT 0,
     completion_tokens bigint NOT NULL,
     cost_usd double precision,
     latency_seconds double precision NOT NULL,

@@ -16,7 +16,7 @@ from tests.contract.api.service import ACME, Service
 
 
 def told(page: str) -> str:
-    """Its words, without tags."""
+    """Return the text of a page without its tags."""
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
 
 

@@ -1,4 +1,4 @@
-"""Every route that people use, as each role: who may is not refused, who may not is. Complete by walking the routes."""
+"""Every route that people use, called with each role: exactly the permitted roles are accepted."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -110,7 +110,7 @@ def test_every_permission_guards_a_route_with_two_known_exceptions(service: Serv
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_only_permitted_roles_can_change_the_address_of_a_member(service: Service, role: Role) -> None:
-    """Whoever signs in first by an address is taken for the member who has it."""
+    """The first person who signs in with an address becomes the member with that address."""
     ada = (await person(service, "reviewer", "Ada Byron")).member
     own = (
         await service.key("read", "submit", "manage")
