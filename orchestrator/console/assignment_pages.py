@@ -32,7 +32,7 @@ MaxLoad = Annotated[int, Field(ge=1, le=1_000)]
 _CONFLICTS = 200
 
 
-class _Pair(Frozen, extra="ignore"):
+class _Pair(Frozen, extra="ignore", defer_build=False):
     """Form that names a proposal and a reviewer."""
 
     evaluation: str = Field(max_length=64)

@@ -26,7 +26,7 @@ _FAULTS = 20
 _TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
 
 
-class _LogQuery(Frozen, extra="ignore"):
+class _LogQuery(Frozen, extra="ignore", defer_build=False):
     """Filter of the entries, and the entry number below which entries are shown."""
 
     actor: str = Field(default="", max_length=200)

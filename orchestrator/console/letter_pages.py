@@ -22,7 +22,7 @@ from orchestrator.web.path_parameters import PathId
 router = APIRouter(prefix="/console/calls/{id}/letters", tags=["pages"], include_in_schema=False)
 
 
-class _Templates(Frozen, extra="ignore"):
+class _Templates(Frozen, extra="ignore", defer_build=False):
     """Form with the templates, and the version on which they are based."""
 
     fund: str = Field(default="", max_length=20_000)

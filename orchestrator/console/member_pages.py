@@ -32,7 +32,7 @@ _RULES = {
 }
 
 
-class MemberForm(Frozen, extra="ignore"):
+class MemberForm(Frozen, extra="ignore", defer_build=False):
     """Values of the form's fields."""
 
     name: _Field = ""

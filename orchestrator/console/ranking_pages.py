@@ -40,7 +40,7 @@ class RankingChoice(Frozen):
     """Earlier ranking whose comparisons are reused instead of made again."""
 
 
-class _Entered(Frozen, extra="ignore"):
+class _Entered(Frozen, extra="ignore", defer_build=False):
     """Form values exactly as the user entered them."""
 
     cut: str = Field(default="", max_length=20)

@@ -47,7 +47,7 @@ _CONFLICTS = """
 """
 
 
-class AssignedView(Frozen):
+class AssignedView(Frozen, defer_build=False):
     """Filter and order of a call's proposals, from the parameters of the page's URL."""
 
     sort: Literal["row", "missing"] = "row"

@@ -103,7 +103,7 @@ _SAVE_VIEW = """
 """
 
 
-class TableView(Frozen):
+class TableView(Frozen, defer_build=False):
     """Filter, order and page of a table, from the parameters of its URL."""
 
     q: str = Field(default="", max_length=200)

@@ -72,7 +72,7 @@ _SCORES = f"""
 """
 
 
-class PanelView(Frozen):
+class PanelView(Frozen, defer_build=False):
     """Filter and sort order of a panel's proposals, from the parameters of the page's URL."""
 
     sort: Literal["row", "mean", "spread", "score", "missing"] = "row"

@@ -67,7 +67,7 @@ _PAGE_OF = f"""{PROPOSALS}
 """
 
 
-class DecisionView(Frozen):
+class DecisionView(Frozen, defer_build=False):
     """Filter and order of a call's proposals, from the parameters of the page's URL."""
 
     sort: Literal["people", "row", "score", "rank", "requested", "decision"] = "people"
