@@ -10,7 +10,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from assayer.backends import Backends
-from assayer.blinding.blind import blinded
 from assayer.criteria.task import JUDGE_CRITERIA
 from assayer.cutoff import check_cutoff
 from assayer.errors import AssayerError, ConfigurationError, CorpusError, Defect, InputError
@@ -95,6 +94,8 @@ class Engine:
         entry = METHODS[method]
         self._check_prices(entry, run_request)
         if run_request.blind:
+            from assayer.blinding.blind import blinded
+
             idea = await asyncio.to_thread(blinded, idea)
         async with self._slots if run_request.waits_until is None else self._overnight_slots:
             corpus = await self._corpus_of(entry, run_request.corpus)

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assayer.ports import Embedder, Reranker
 from index import FullTextLookup
 from orchestrator.web.searchable_corpus import SearchableCorpus
-from workers.full_texts.acquisition import Documents
 from workers.literature.local_corpus import LocalCorpus
 from workers.outbound.source_requests import SourceFetcher
+
+if TYPE_CHECKING:
+    from workers.full_texts.acquisition import Documents
 
 
 class CorpusWithFullTexts(LocalCorpus, FullTextLookup, SearchableCorpus, Protocol):
@@ -37,7 +39,7 @@ class SharedParts:
     corpora: Callable[[Embedder], CorpusVersions] | None = None
     """Function that opens the corpus versions; it receives the engine's embedder, which embeds the queries."""
     remote: SourceFetcher | None = None
-    documents: Documents | None = None
+    documents: "Documents | None" = None
 
 
 NOTHING_SHARED = SharedParts()

@@ -1,11 +1,11 @@
 """Evidence sources of evaluations, built from the settings: corpus, remote literature sources, full texts, the web,
-code and data sets."""
+code and data sets. What only remote sources need is imported where one is opened."""
 
 import datetime as dt
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from assayer.backends import Backends
 from assayer.models import Absent, Codebase, FullText, Operation, Paper, PaperId, WebPage, Window
@@ -15,18 +15,11 @@ from cluster.engine_parts import NOTHING_SHARED, CorpusWithFullTexts, SharedPart
 from cluster.settings import Settings
 from index import CorpusFullTexts
 from orchestrator.store import Database, PgClaims, PgResponseCache, PgSharedState
-from workers.code.adapter import CodeAdapter
-from workers.code.git_clone import GitCloner
 from workers.datasets.adapter import DatasetsAdapter, DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
-from workers.fetching.downloader import Downloader
 from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
-from workers.full_texts.acquisition import Documents, FullTextAcquisition
-from workers.full_texts.document_store import open_document_store
-from workers.full_texts.pdf_locations import JournalledPdfLocator
-from workers.full_texts.service import FullTextService, LocalFullTexts
 from workers.literature.federated_literature import FederatedLiteratureFactory
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
@@ -37,11 +30,10 @@ from workers.literature_apis.google_scholar import GoogleScholar
 from workers.literature_apis.openalex import OpenAlex
 from workers.literature_apis.semantic_scholar import SemanticScholar
 from workers.literature_apis.unpaywall import Unpaywall
-from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import JournalledFetcher, RequestContext, SourceFetcher
-from workers.web.adapter import WebAdapter
-from workers.web.page_reader import PageReader
-from workers.web.search import WebSearch
+
+if TYPE_CHECKING:
+    from workers.full_texts.acquisition import Documents
 
 
 @dataclass(frozen=True)
@@ -79,6 +71,11 @@ async def open_beyond_papers(
 async def _web(
     settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock, stack: AsyncExitStack
 ) -> Callable[[Run], Web]:
+    from workers.fetching.downloader import Downloader
+    from workers.web.adapter import WebAdapter
+    from workers.web.page_reader import PageReader
+    from workers.web.search import WebSearch
+
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
     reader = PageReader(downloader, settings.pages, clock)
     cache = FileCache(storage, "pages", WebPage, clock, settings.pages.keep, settings.pages.retry)
@@ -88,6 +85,9 @@ async def _web(
 
 
 def _code(settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock) -> Callable[[Run], Code]:
+    from workers.code.adapter import CodeAdapter
+    from workers.code.git_clone import GitCloner
+
     cloner = GitCloner(settings.code) if settings.code.clone_url else None
     cache = FileCache(storage, "code", Codebase, clock, dt.timedelta.max, settings.code.retry)
     return lambda run: CodeAdapter(
@@ -191,6 +191,8 @@ async def open_literature(
     async with AsyncExitStack() as stack:
         gateway = parts.remote if on else None
         if on and gateway is None:
+            from workers.outbound.source_gateway import SourceGateway
+
             gateway = await stack.enter_async_context(
                 SourceGateway(on, PgResponseCache(database), PgSharedState(database), clock)
             )
@@ -220,11 +222,18 @@ async def _full_texts(
     claims: PgClaims,
     clock: Clock,
     stack: AsyncExitStack,
-    documents: Documents | None,
+    documents: "Documents | None",
 ) -> Callable[[Run, CorpusWithFullTexts], FullTexts]:
     if not settings.full_texts.fetch:
         return lambda run, corpus: JournalledCorpusTexts(corpus, run)
+    from workers.full_texts.acquisition import FullTextAcquisition
+    from workers.full_texts.pdf_locations import JournalledPdfLocator
+    from workers.full_texts.service import FullTextService, LocalFullTexts
+
     if documents is None:
+        from workers.fetching.downloader import Downloader
+        from workers.full_texts.document_store import open_document_store
+
         downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
         opening = open_document_store(
             settings.full_texts, settings.grobid, document_store_url(settings), downloader, clock, state, claims

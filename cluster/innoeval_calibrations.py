@@ -21,7 +21,6 @@ from assayer.methods.innoeval.board.decision import (
 )
 from assayer.methods.innoeval.options import METHOD, InnoEvalOptions
 from assayer.models import BoardRecord, IdeaId, Score
-from cluster.ranking_inputs import read_reports
 from cluster.settings import Settings
 from cluster.whole_files import read_whole_text
 
@@ -148,6 +147,8 @@ def innoeval_options(settings: Settings) -> InnoEvalOptions:
 
 def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord]:
     """Return the board records of the labelled ideas. Raises InputError if there are none, or several for one idea."""
+    from cluster.ranking_inputs import read_reports
+
     boards: dict[IdeaId, BoardRecord] = {}
     others = Counter[str]()
     for report in read_reports(reports):

@@ -14,7 +14,6 @@ from orchestrator.store import Database, PgAnswerCache, PgClaims, PgSharedState
 from orchestrator.store.llm_batches import PgBatchBook
 from workers.embedding.embedder import local_embedder
 from workers.llm import LlmSettings
-from workers.llm.endpoint import LlmEndpoint
 
 if TYPE_CHECKING:
     from workers.llm.batches.batch_tier import BatchTier
@@ -70,6 +69,7 @@ async def open_llm(
     enabled. Raises LlmUnavailable if `must_answer` is set and the endpoint does not respond."""
     if settings.llm is None:
         return NoLlm()
+    from workers.llm.endpoint import LlmEndpoint
     from workers.llm.gateway import LlmGateway
 
     answers, clock = PgAnswerCache(database), SystemClock()

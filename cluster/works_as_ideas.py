@@ -4,23 +4,24 @@ fetched, otherwise from the title and abstract of the record."""
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assayer.errors import AssayerError, InputError
 from assayer.ideas.parsing import idea_of_document
 from assayer.models import Document, FrontMatterField, Idea, Identifiers, LeftOut, Paper, Section
 from cluster.clock import SystemClock
 from cluster.evidence_sources import RECORD_SOURCES, document_store_url
-from cluster.paper_pdfs import fetch_pdf, open_pdf_fetcher, pdf_locations
 from cluster.settings import Settings
 from workers.documents import PdfLimits
 from workers.documents.document_ideas import Bibliography, read_pdf_idea
 from workers.file_storage import FileStorage
 from workers.full_texts.archive import FullTextArchive
-from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher
 from workers.literature_apis.capabilities import ResolvesIdentifiers
-from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
+
+if TYPE_CHECKING:
+    from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher
 
 _PATIENCE_SECONDS = 60.0
 _REMEDY = "Run with --profile online, or set the base URL of a source such as ASSAYER_ARXIV__BASE_URL."
@@ -33,7 +34,7 @@ class WorksAsIdeas:
     settings: Settings
     sources: Sequence[ResolvesIdentifiers]
     archive: FullTextArchive
-    fetcher: ArchivingPdfFetcher | None
+    fetcher: "ArchivingPdfFetcher | None"
     bibliography: Bibliography | None
 
     async def read(self, work: Identifiers, address: str, source: str) -> Idea:
@@ -74,8 +75,9 @@ class WorksAsIdeas:
         return next((paper for paper in found if paper.abstract), found[0] if found else None), failures
 
     async def _full_text(self, named: str, record: Paper | None, source: str) -> Idea:
-        locations = pdf_locations(named, self.settings)
-        pdf = await fetch_pdf(named, locations, self.fetcher, self.archive)
+        from cluster.paper_pdfs import fetch_pdf
+
+        pdf = await fetch_pdf(named, self.settings, self.fetcher, self.archive)
         idea = await read_pdf_idea(pdf, source, PdfLimits(), self.bibliography)
         return idea.model_copy(update={"title": record.title}) if record else idea
 
@@ -97,9 +99,15 @@ async def open_works(settings: Settings, bibliography: Bibliography | None = Non
     on = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:
         archive = FullTextArchive(FileStorage(document_store_url(settings)), settings.full_texts, clock)
-        fetcher = await open_pdf_fetcher(settings, archive, clock, stack) if settings.full_texts.fetch else None
+        fetcher = None
+        if settings.full_texts.fetch:
+            from cluster.paper_pdfs import open_pdf_fetcher
+
+            fetcher = await open_pdf_fetcher(settings, archive, clock, stack)
         sources: list[ResolvesIdentifiers] = []
         if on:
+            from workers.outbound.source_gateway import SourceGateway
+
             cache, state = InMemoryResponseCache(clock), InMemorySharedState(clock)
             gateway = await stack.enter_async_context(SourceGateway(on, cache, state, clock))
             made = (make(gateway) for name, make in RECORD_SOURCES.items() if name in on)

@@ -97,6 +97,7 @@ def _call_span(row: LedgerRow) -> FinishedSpan:
         return FinishedSpan(name, row.at, row.at, attributes)
     attributes |= {
         "gen_ai.usage.input_tokens": record.prompt_tokens,
+        "gen_ai.usage.cache_read.input_tokens": record.cached_prompt_tokens,
         "gen_ai.usage.output_tokens": record.completion_tokens,
         "assayer.call.attempts": record.attempts,
     }

@@ -64,12 +64,13 @@ from assayer.models.panel_review import (
     EvidenceRelation,
     FindingKind,
     FindingSeverity,
-    FindingTopic,
     NamedRole,
     NamedWork,
+    NotedPoint,
     NumberedFinding,
     PanelEvidence,
     PanelFinding,
+    PanelNewness,
     PanelReview,
 )
 from assayer.models.paper import (
@@ -138,6 +139,7 @@ from assayer_client.reports import (
     RunUsage,
     SourceUse,
     Summary,
+    TaskTokens,
     TextFlag,
 )
 from assayer_client.resources import Absent, Dropped, IdeaId, PaperId, PromptVersion

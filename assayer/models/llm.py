@@ -20,6 +20,8 @@ class CallRecord(Frozen):
     model: str
     prompt_tokens: int
     """Prompt tokens summed over all attempts that the endpoint billed."""
+    cached_prompt_tokens: int = 0
+    """Part of the prompt tokens that came from the endpoint's prompt cache, as far as the endpoint reports it."""
     completion_tokens: int
     cost_usd: float | None
     """Cost in US dollars; None if the price of the model is unknown."""

@@ -5,9 +5,6 @@ import asyncio
 import re
 from collections.abc import Iterator, Sequence
 
-from assayer.blinding.blind import remasked
-from assayer.blinding.mentions import SMALL_WORD
-from assayer.blinding.names import PARTICLES
 from assayer.llm import Llm, ask
 from assayer.models import Idea
 from assayer.name_reading.task import NAMES, NamesQuestion
@@ -30,12 +27,17 @@ async def without_names_left(idea: Idea, llm: Llm, run: Run) -> Idea:
     if isinstance(answer, Failed):
         run.journal.record_failure("search for names that the masking rules left", answer.error)
         return idea
+    from assayer.blinding.blind import remasked
+
     return await asyncio.to_thread(remasked, idea, list(_standing(answer.people, text)))
 
 
 def _standing(names: Sequence[str], text: str) -> Iterator[str]:
     """Yield the names that stand in the text and have the form of a name: a few words, none of them in small letters
     except particles, and not all of them ordinary words of the text."""
+    from assayer.blinding.mentions import SMALL_WORD
+    from assayer.blinding.names import PARTICLES
+
     small = frozenset(SMALL_WORD.findall(text))
     for name in dict.fromkeys(" ".join(name.strip(" ,;:*_").split()) for name in names[:_MOST_NAMES]):
         words = _WORD.findall(name)

@@ -4,9 +4,6 @@ import re
 from collections.abc import Set
 from typing import NamedTuple, TypeAlias
 
-from assayer.blinding.blind import spans_to_mask
-from assayer.blinding.names import people_in
-from assayer.blinding.spans import apply
 from assayer.models import Idea
 
 MaskedNames: TypeAlias = Set[tuple[str, ...]]
@@ -27,6 +24,10 @@ def kept_words(idea: Idea) -> KeptWords:
     masked names."""
     if idea.unblinded is None:
         return KeptWords(idea.text, frozenset())
+    from assayer.blinding.blind import spans_to_mask
+    from assayer.blinding.names import people_in
+    from assayer.blinding.spans import apply
+
     text = idea.unblinded.text
     masked = [item.text for item in idea.blinding.masked if item.kind == "name"] if idea.blinding else []
     known = [person for name in masked for person in people_in(name)]

@@ -1,10 +1,11 @@
 """Resources that a run used: time, calls and money."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from assayer.models import Absent, CallRecord, RunUsage
+from assayer.models import Absent, CallRecord, RunUsage, TaskTokens
 from assayer.ports import Clock
 from assayer.run.journal import Journal
 from assayer.run.run import Run
@@ -46,7 +47,26 @@ def usage(run: Run, started: Started) -> RunUsage:
         llm_calls_paid=len(paid),
         llm_calls_cached=sum(call.cached for call in run.journal.calls),
         paid_usd=_paid(run),
+        tokens=tokens_by_task(paid),
     )
+
+
+def tokens_by_task(calls: Iterable[CallRecord]) -> tuple[TaskTokens, ...]:
+    """Return the tokens of calls by task, those with the most prompt tokens first."""
+    by_task = defaultdict[str, list[CallRecord]](list)
+    for call in calls:
+        by_task[call.task].append(call)
+    found = [
+        TaskTokens(
+            task=task,
+            calls=len(own),
+            prompt_tokens=sum(call.prompt_tokens for call in own),
+            cached_prompt_tokens=sum(call.cached_prompt_tokens for call in own),
+            completion_tokens=sum(call.completion_tokens for call in own),
+        )
+        for task, own in by_task.items()
+    ]
+    return tuple(sorted(found, key=lambda item: (-item.prompt_tokens, item.task)))
 
 
 def _paid(run: Run) -> float | Absent:

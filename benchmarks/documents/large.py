@@ -28,8 +28,6 @@ from tests.contract.pdf_files import pdf
 from workers.documents.idea_reader import read_ideas
 from workers.documents.limits import DocumentLimits
 
-__all__ = ["main"]
-
 _WORDS = ("plans", "bees", "judge", "scores", "graph", "office", "reads", "model", "works", "field", "claim", "panel")
 _PAGES, _ROWS, _MEGABYTES = 300, 100_000, 49
 _PER_PAGE, _PER_LINE = 18, 12

@@ -142,6 +142,8 @@ class Usage(MonthBudget):
     cached: int
     prompt_tokens: int
     """Prompt tokens of calls that were sent rather than answered from the cache."""
+    cached_prompt_tokens: int = 0
+    """Part of these that came from the endpoint's prompt cache, as far as the endpoint reports it."""
     completion_tokens: int
     cost_usd: Dollars | None
     cost_absent: str | None

@@ -63,6 +63,8 @@ class ModelCall(Resource):
     """Seconds from the first send to the valid answer; for a cached call, the seconds of the original call."""
     attempts: int
     prompt_tokens: int
+    cached_prompt_tokens: int = 0
+    """Part of the prompt tokens that came from the endpoint's prompt cache, as far as the endpoint reports it."""
     completion_tokens: int
     cost_usd: float | None
     """Cost in US dollars; null if the price is unknown. For a cached call, the cost of the original call."""

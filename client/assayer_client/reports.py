@@ -170,6 +170,17 @@ class SourceUse(Resource):
     """Number of these requests that were answered from the shared cache."""
 
 
+class TaskTokens(Resource):
+    """Tokens of the calls of one task that this execution sent."""
+
+    task: str
+    calls: int
+    prompt_tokens: int
+    cached_prompt_tokens: int
+    """Part of the prompt tokens that came from the endpoint's prompt cache, as far as the endpoint reports it."""
+    completion_tokens: int
+
+
 class RunUsage(Resource):
     """Resources used by one execution. Unlike the rest of a report, these values differ from run to run."""
 
@@ -178,6 +189,8 @@ class RunUsage(Resource):
     llm_calls_paid: int
     llm_calls_cached: int
     paid_usd: float | Absent
+    tokens: tuple[TaskTokens, ...] = ()
+    """Tokens by task, those with the most prompt tokens first."""
 
 
 class Report(Resource):

@@ -74,9 +74,9 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_print
 
 
 class Resource(BaseModel):
-    """Response of the service."""
+    """Response of the service. It is built at first use, because most of the many responses are not used."""
 
-    model_config = ConfigDict(frozen=True, from_attributes=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True, defer_build=True)
 
 
 class Body(BaseModel):

@@ -1,10 +1,11 @@
 """Reviewing: assignments, conflicts of interest, opinions, the panel and sign-off. Reviewers score from 1 to 5."""
 
 import datetime as dt
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from assayer_client.calls import ReviewAnswers
 from assayer_client.people import Affiliation, Email, Member, PersonRole
 from assayer_client.requests import ApiCall, path, reads, reads_nothing
 from assayer_client.resources import (
@@ -67,13 +68,23 @@ class OpinionBody(Body):
     score: ScoreOfPerson
     """Score from 1 (weak) to 5 (outstanding)."""
     note: Note = ""
+    """Comments to the panel."""
+    answers: ReviewAnswers = ReviewAnswers()
+    """Answers to the call's criteria and review form; all that the form asks for are required."""
 
 
 class JudgementBody(Body):
     point: str = Field(max_length=300)
     """JSON Pointer to a point of the report, such as `/parts/0/strengths/2`."""
     agrees: bool
-    reason: Reason
+    reason: str = Field(default="", max_length=5_000)
+    """Reason; required to disagree (at least 3 characters)."""
+
+    @model_validator(mode="after")
+    def _explains_disagreement(self) -> Self:
+        if not self.agrees and len(self.reason.strip()) < 3:
+            raise ValueError("Give a reason for disagreeing (at least 3 characters)")
+        return self
 
 
 class OverrideBody(Body):
@@ -93,6 +104,8 @@ class SignOffBody(Body):
     despite_unfinished: bool = False
     """Sign off even if evaluations have not ended; their number is recorded. They continue until they end and cannot be
     cancelled."""
+    despite_undecided: bool = False
+    """Sign off even if some proposals have a decision and others have none; their number is recorded."""
 
 
 class CallReviewers(Resource):
@@ -125,9 +138,9 @@ class ConflictOfInterest(Resource):
 
     evaluation: JobId
     member: MemberId
-    source: Literal["declared", "name", "affiliation"]
-    """Source of the conflict: declared by a person, or found because the reviewer's name or affiliation occurs among
-    the words that identify the proposal's authors."""
+    source: Literal["declared", "declined", "name", "affiliation"]
+    """Source of the conflict: declared by a person; declined by the reviewer for another reason; or found because the
+    reviewer's name or affiliation occurs among the words that identify the proposal's authors."""
     reason: str
     """Reason in words; for a conflict that was found, the matching words of the proposal."""
     cleared: str | None
@@ -178,6 +191,11 @@ class Assignment(Resource):
     opinion: Literal["none", "blind", "revised"]
     due: dt.date | None
     """Due date of the opinion, as set by the person who runs the call."""
+    call: str
+    """Name of the call, or its id if it has no name."""
+    signed_off: bool
+    """True if the call is signed off, so that nothing can be changed. Assignments without an opinion are then no longer
+    in the reviewer's own list."""
 
 
 class ProposalToRead(Resource):
@@ -200,10 +218,13 @@ class Opinion(Resource):
     """Name of the reviewer; for a signed-off call, the name at the time of the sign-off."""
     blind_score: ScoreOfPerson
     blind_note: str
+    blind_answers: ReviewAnswers
     blind_at: dt.datetime
     score: ScoreOfPerson
     """Current score, equal to the blind score until it is revised."""
     note: str
+    answers: ReviewAnswers
+    """Current answers to the call's criteria and review form."""
     revised_at: dt.datetime | None
     conflict: bool
     """True if the reviewer has an active conflict of interest that became known later: the opinion is shown but does
@@ -300,6 +321,8 @@ class PanelRow(PanelProposal):
     """Proposal with an assigned reviewer, or with a score set by an officer, together with all opinions on it."""
 
     opinions: tuple[Opinion, ...]
+    criteria: dict[str, float]
+    """Mean of the reviewers' current scores from 1 to 10 by criterion; criteria without a score are missing."""
 
 
 class Panel(Resource):

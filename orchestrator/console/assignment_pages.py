@@ -174,10 +174,11 @@ async def shown_assignments(
         people = with_proposals
     else:
         people = [*choice.asked, *(member for member in with_proposals if member.id not in asked)]
-    return context.page(
+    return await context.call_page(
         "assignments.html",
+        call,
+        "reviewers",
         status=status,
-        call=call,
         fault=fault,
         draft=draft,
         plan=_plan_as_shown(draft) if draft else None,

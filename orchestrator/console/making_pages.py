@@ -59,6 +59,7 @@ async def making(id: PathId, context: CallReader) -> Response:
         under_way=job.state not in TERMINAL,
         lines=lines,
         prompt_tokens=sum(call.prompt_tokens for call in paid),
+        cached_prompt_tokens=sum(call.cached_prompt_tokens for call in paid),
         completion_tokens=sum(call.completion_tokens for call in paid),
         cost=None if any(_has_unknown_price(call) for call in paid) else sum(call.cost_usd or 0.0 for call in paid),
         paid=len(paid),

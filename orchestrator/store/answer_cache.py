@@ -30,25 +30,25 @@ _FIND_CONTENTS = "SELECT value, messages FROM answers WHERE key = $1"
 
 _INSERT_LEDGER_ROW = """
     INSERT INTO ledger (id, run_id, key, task, version, model, prompt_tokens, completion_tokens, cost_usd,
-                        latency_seconds, attempts, faults, cached, outcome, error, at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+                        latency_seconds, attempts, faults, cached, outcome, error, at, cached_prompt_tokens)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
     ON CONFLICT DO NOTHING
 """
 
 # Without a claimant, nothing is deleted.
 _INSERT_LEDGER_ROW_AND_RELEASE = f"""
-    WITH asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $17)
+    WITH asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $18)
     {_INSERT_LEDGER_ROW}
 """
 
 _INSERT_LEDGER_ROW_AND_ANSWER = f"""
-    WITH paid AS ({_INSERT_LEDGER_ROW}), asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $17)
+    WITH paid AS ({_INSERT_LEDGER_ROW}), asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $18)
     INSERT INTO answers (key, task, version, model, value, record, messages, created_at)
-    SELECT $18, $19, $20, $21, $22, $23, $25, $16 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $2)
+    SELECT $19, $20, $21, $22, $23, $24, $26, $16 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $2)
     ON CONFLICT (key) DO UPDATE
     SET task = excluded.task, version = excluded.version, model = excluded.model, value = excluded.value,
         record = excluded.record, messages = excluded.messages, created_at = excluded.created_at
-    WHERE answers.value = $24
+    WHERE answers.value = $25
 """
 
 
@@ -114,6 +114,7 @@ def _columns(row: LedgerRow) -> tuple[object, ...]:
         row.outcome,
         storable_text(row.error),
         row.at,
+        record.cached_prompt_tokens,
     )
 
 

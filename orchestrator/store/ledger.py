@@ -14,6 +14,7 @@ _ROWS_OF_JOB = """
 """
 
 SUMS = """coalesce(sum(prompt_tokens) FILTER (WHERE NOT cached), 0)::bigint AS prompt_tokens,
+           coalesce(sum(cached_prompt_tokens) FILTER (WHERE NOT cached), 0)::bigint AS cached_prompt_tokens,
            coalesce(sum(completion_tokens) FILTER (WHERE NOT cached), 0)::bigint AS completion_tokens,
            coalesce(sum(cost_usd) FILTER (WHERE NOT cached), 0) AS cost_usd,
            count(*) FILTER (

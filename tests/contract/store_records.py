@@ -35,6 +35,7 @@ def call(
         version=1,
         model=model,
         prompt_tokens=100,
+        cached_prompt_tokens=40,
         completion_tokens=10,
         cost_usd=cost_usd,
         latency_seconds=2.0,

@@ -54,7 +54,7 @@ async def lose(queue: Queue) -> None:
 
 
 async def spent(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
-    """This month's spending and reservations of a tenant, in dollars."""
+    """Return a tenant's spending and reservations of this month, in dollars."""
     day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
     usage = await PgUsage(queue.database).usage(owner, now - day, now + day)
     assert usage is not None
@@ -121,6 +121,7 @@ async def test_usage_and_llm_requests_include_all_runs(queue: Queue) -> None:
 
     assert usage is not None
     assert (usage.calls, usage.cost_usd) == (2, 3.25)
+    assert (usage.prompt_tokens, usage.cached_prompt_tokens) == (200, 80)
     assert [row.run_id for row in await PgLedger(queue.database).rows_of_job(lease.job)] == [FIRST, SECOND]
 
 

@@ -1,4 +1,4 @@
-"""Every kind of malformed answer ends in a valid object or a typed error, and every fault is on record."""
+"""Every kind of malformed answer ends in a valid object or a typed error, and every fault is recorded."""
 
 import dataclasses
 
@@ -15,12 +15,15 @@ GOOD = an_answer()
 
 
 async def test_valid_answer_is_returned_with_usage_and_cost() -> None:
-    async with ScriptedLlm(say(GOOD)) as llm, a_gateway(llm) as gateway:
+    used = {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 64}}
+    body = say(GOOD, usage=None).body
+    assert isinstance(body, dict)
+    async with ScriptedLlm(Reply(200, body | {"usage": used})) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         assert [weight.label for weight in answer.value.weights] == ["P1", "P2"]
         record = answer.record
         assert (record.task, record.version, record.model) == ("tests.weighing", 3, "m")
-        assert (record.prompt_tokens, record.completion_tokens) == (100, 20)
+        assert (record.prompt_tokens, record.cached_prompt_tokens, record.completion_tokens) == (100, 64, 20)
         assert record.cost_usd == pytest.approx((100 * 2 + 20 * 10) / 1e6)
         assert (record.attempts, record.faults, record.cached) == (1, (), False)
         assert llm.authorizations == [f"Bearer {SECRET}"]

@@ -70,7 +70,7 @@ def test_commands_that_print_data_print_it_as_json_too() -> None:
         *("corpus build", "corpus update", "corpus build-on-ray", "corpus publish", "corpus pull"),
         *(f"corpus ingest {source}" for source in ("s2", "arxiv", "openalex", "jsonl", "bibliography", "tei")),
         *("graph build", "graph add", "graph train", "policy train", "policy check"),
-        *("serve", "mcp"),
+        *("example", "serve", "mcp"),
         *("admin migrate", "admin tenants create", "admin tenants set", "admin keys revoke"),
         *("admin members change", "admin members key", "admin members remove"),
         *("admin audit-log export", "admin audit-log tip", "admin audit-log verify"),

@@ -27,6 +27,22 @@ def test_answer_is_read_with_its_usage() -> None:
     assert completion.completion_tokens
 
 
+@pytest.mark.parametrize(
+    ("reported", "cached"),
+    [
+        ({"prompt_tokens": 36, "prompt_tokens_details": {"cached_tokens": 32}}, 32),
+        ({"prompt_tokens": 36, "prompt_tokens_details": None, "prompt_cache_hit_tokens": 20}, 20),
+        ({"prompt_tokens": 36, "prompt_tokens_details": {}, "cache_read_input_tokens": 50}, 36),
+        ({"prompt_tokens": 36, "prompt_tokens_details": {"cached_tokens": "many"}}, 0),
+    ],
+    ids=["openai", "deepseek", "more than the prompt", "unreadable"],
+)
+def test_prompt_tokens_from_the_endpoints_cache_are_read(reported: dict[str, Any], cached: int) -> None:
+    body = _recorded("answer")[1] | {"usage": reported}
+    completion = parse_completion(json.dumps(body).encode())
+    assert (completion.prompt_tokens, completion.cached_prompt_tokens) == (36, cached)
+
+
 def test_answer_at_token_limit_is_marked_as_truncated() -> None:
     completion = parse_completion(json.dumps(_recorded("cut_off")[1]).encode())
     assert (completion.finish_reason, completion.completion_tokens) == ("length", 12)

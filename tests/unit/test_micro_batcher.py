@@ -18,10 +18,11 @@ def row(text: str) -> Row:
 
 class Computer:
     """A model that computes at once, or, when `gate` is closed, as soon as it opens. All texts are of one shape or,
-    when it `sorts`, those with the same first letter."""
+    when it `sorts`, those with the same first letter. When it `packs`, `rows` limits the letters of a batch."""
 
-    def __init__(self, rows: int = 100, sorts: bool = False) -> None:
+    def __init__(self, rows: int = 100, sorts: bool = False, packs: bool = False) -> None:
         self._rows = rows
+        self._packs = packs
         self._sorts = sorts
         self.batches: list[list[str]] = []
         self.started = Event()
@@ -36,7 +37,10 @@ class Computer:
     def shape(self, text: str) -> int:
         return ord(text[0]) if self._sorts else 0
 
-    def rows(self, shape: int) -> int:
+    def size(self, text: str) -> int:
+        return len(text) if self._packs else 1
+
+    def capacity(self, shape: int) -> int:
         return self._rows
 
     def compute(self, shape: int, texts: Sequence[str]) -> list[Row]:
@@ -81,6 +85,14 @@ async def test_texts_of_same_shape_share_a_batch_starting_with_the_oldest(
     computer = Computer(rows=3, sorts=True)
     await batcher(computer, thread).compute(["b1", "a1", "b2", "a2", "b3", "b4", "a3"])
     assert computer.batches == [["b1", "b2", "b3"], ["a1", "a2", "a3"], ["b4"]]
+
+
+async def test_smaller_texts_fill_the_batch_behind_a_text_that_does_not_fit(thread: ThreadPoolExecutor) -> None:
+    computer = Computer(rows=10, packs=True)
+    texts = ["six123", "seven12", "four", "ten4567890", "abc"]
+    rows = await batcher(computer, thread).compute(texts)
+    assert computer.batches == [["six123", "four"], ["seven12", "abc"], ["ten4567890"]]
+    assert [item.tolist() for item in rows] == [row(text).tolist() for text in texts]
 
 
 async def test_urgent_request_waits_only_for_the_running_batch(thread: ThreadPoolExecutor) -> None:

@@ -39,6 +39,9 @@ MODELS = frozenset(
     {"faiss", "fastapi", "pandas", "ray", "scipy.optimize", "scipy.stats", "sklearn", "torch", "transformers"}
 )
 """Modules needed only by processes that embed, train or serve; every other service process starts without them."""
+REMOTE = frozenset({"aiohttp", "httpx2", "openai", "assayer.blinding.blind", "workers.fetching.downloader"})
+"""Modules needed only for requests to models and remote sources, and for blind evaluations: a first report that asks
+nothing over the network is made without them."""
 
 
 @pytest.mark.parametrize(
@@ -54,8 +57,9 @@ MODELS = frozenset(
         ),
         ("cluster.cli.serve, cluster.cli.doctor, cluster.cli.corpus", LARGE | {"asyncpg", "httpx2"}),
         ("cluster.engine, cluster.job_performer", MODELS),
+        ("cluster.engine, cluster.read_proposals, cluster.works_as_ideas", REMOTE | MODELS),
     ],
-    ids=["help", "settings", "accounts", "client", "others", "engine"],
+    ids=["help", "settings", "accounts", "client", "others", "engine", "report"],
 )
 def test_command_startup_imports_no_unneeded_libraries(modules: str, unneeded: frozenset[str]) -> None:
     program = f"import sys, {modules}; print(*set({sorted(unneeded)}) & sys.modules.keys())"
@@ -85,7 +89,7 @@ main()
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == (
         "Error: This command needs fastapi, which is not installed. "
-        "Install it with: pip install 'assayer-research[service]'.\n"
+        "Install it with: pip install 'assayer-research[api]'.\n"
     )
 
 

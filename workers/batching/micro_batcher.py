@@ -41,8 +41,12 @@ class BatchModel(Protocol[Item_contra, Prepared, Out_co]):
         batch."""
         ...
 
-    def rows(self, shape: int, /) -> int:
-        """Return the maximum number of items of a shape that share a batch."""
+    def size(self, prepared: Prepared, /) -> int:
+        """Return how much of a batch's capacity a prepared item takes: one row, or its number of tokens."""
+        ...
+
+    def capacity(self, shape: int, /) -> int:
+        """Return the maximum total size of the items of a shape that share a batch."""
         ...
 
     def compute(self, shape: int, batch: Sequence[Prepared], /) -> Sequence[Out_co]:
@@ -133,8 +137,11 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         """Remove a pending item; a later request for the same item is computed again."""
         del self._pending[pending.item]
 
-    def take_batch(self, rows: Callable[[int], int]) -> _Batch[Item, Prepared, Out] | None:
-        """Take the next batch, of at most `rows(shape)` items of one shape; return None if no item is prepared."""
+    def take_batch(
+        self, capacity: Callable[[int], int], size: Callable[[Prepared], int]
+    ) -> _Batch[Item, Prepared, Out] | None:
+        """Take the next batch, of items of one shape whose sizes sum to at most `capacity(shape)`; return None if no
+        item is prepared. Items that do not fit are skipped, so that smaller ones fill the batch."""
         for item in self._prepared:
             if not item.pending.wanted:
                 self.forget(item.pending)
@@ -148,12 +155,14 @@ class BatchQueue(Generic[Item, Prepared, Out]):
 
         lead = min(self._prepared, key=order)
         self._count(lead.pending.urgent)
-        alike = sorted((item for item in self._prepared if item.shape == lead.shape), key=order)[: rows(lead.shape)]
-        taken = {id(item) for item in alike}
+        taken, free = dict[int, _PreparedItem[Item, Prepared, Out]](), capacity(lead.shape)
+        for item in sorted((item for item in self._prepared if item.shape == lead.shape), key=order):
+            if (needed := size(item.prepared)) <= free:
+                taken[id(item)] = item
+                free -= needed
+                self.forget(item.pending)
         self._prepared = [item for item in self._prepared if id(item) not in taken]
-        for item in alike:
-            self.forget(item.pending)
-        return _Batch(lead.shape, alike)
+        return _Batch(lead.shape, list(taken.values()))
 
     @property
     def _urgent_first(self) -> bool:
@@ -198,7 +207,7 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
             while self._queue:
                 if unprepared := self._queue.take_unprepared(_PREPARED_AT_ONCE):
                     await self._prepare(unprepared)
-                if batch := self._queue.take_batch(self._model.rows):
+                if batch := self._queue.take_batch(self._model.capacity, self._model.size):
                     await self._compute(batch)
         except asyncio.CancelledError:
             self._queue = BatchQueue(self._held)  # the event loop ends, and with it all callers

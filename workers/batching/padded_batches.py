@@ -46,7 +46,10 @@ class PaddedModel:
     def shape(self, tokenized_text: TokenizedText) -> int:
         return self._passes.width(tokenized_text)
 
-    def rows(self, shape: int) -> int:
+    def size(self, tokenized_text: TokenizedText) -> int:
+        return 1
+
+    def capacity(self, shape: int) -> int:
         return self._passes.rows(shape)
 
 

@@ -68,7 +68,7 @@ class BgeM3Model(PaddedModel):
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[WeighedText]:
         import torch
 
-        features = pad_batch(some, self.rows(shape), shape, self._tokenizer.pad_token_id)
+        features = pad_batch(some, self._passes.rows(shape), shape, self._tokenizer.pad_token_id)
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
             out = self._model(tensors, return_dense=True, return_sparse=True)

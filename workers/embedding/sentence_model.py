@@ -40,6 +40,8 @@ class SentenceModel(PaddedModel):
         self._kind = kind
         self._profile = settings.profile
         self._model: Any = None
+        self._encoder: Any = None
+        """The model, if it is the packaged one on a CPU: a batch then has any texts, up to a number of tokens."""
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
         self.alone: Callable[[], bool] = lambda: True
         """Function that returns whether no other work is running in this process. Beside other work, a pass uses one
@@ -69,6 +71,15 @@ class SentenceModel(PaddedModel):
         encoded = tokenizer(prefixed, truncation=True, max_length=self._passes.widest)
         return tokenized_texts({key: encoded[key] for key in tokenizer.model_input_names})
 
+    def shape(self, tokenized_text: TokenizedText) -> int:
+        return 0 if self._encoder else super().shape(tokenized_text)
+
+    def size(self, tokenized_text: TokenizedText) -> int:
+        return tokenized_text.length if self._encoder else super().size(tokenized_text)
+
+    def capacity(self, shape: int) -> int:
+        return self._passes.tokens if self._encoder else super().capacity(shape)
+
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[EmbeddingVector]:
         """Return unit vectors, one row per text."""
         import torch
@@ -77,12 +88,19 @@ class SentenceModel(PaddedModel):
             threads = self._most_threads if self.alone() else 1
             if torch.get_num_threads() != threads:
                 torch.set_num_threads(threads)
-        padding = self._model.tokenizer.pad_token_id or 0
-        features = pad_batch(some, self.rows(shape), shape, padding)
         with torch.inference_mode():
-            tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
-            rows = self._model(tensors)["sentence_embedding"].float().cpu().numpy()[: len(some)]
+            vectors = self._encoder.encode(some) if self._encoder else self._padded(shape, some)
+            rows = vectors.float().cpu().numpy()
         return list(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+    def _padded(self, shape: int, some: Sequence[TokenizedText]) -> Any:
+        """Return the vectors that sentence-transformers computes for a padded batch."""
+        import torch
+
+        padding = self._model.tokenizer.pad_token_id or 0
+        features = pad_batch(some, self._passes.rows(shape), shape, padding)
+        tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
+        return self._model(tensors)["sentence_embedding"][: len(some)]
 
     def _folder(self) -> Path:
         if self._adapters is not None:
@@ -117,6 +135,7 @@ class SentenceModel(PaddedModel):
             from workers.embedding.bert_encoder import BertEncoder
 
             model: Any = BertEncoder(self._folder(), dtype)
+            self._encoder = model
         else:
             model = self._load_with_library(device, dtype)
         self._prefixes = self._prompts(model.prompts)

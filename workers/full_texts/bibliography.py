@@ -3,21 +3,24 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assayer.errors import FullTextError
 from assayer.models import CitedWork
 from workers.documents import PdfLimits
-from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.settings import GrobidSettings
-from workers.full_texts.tei_reader import TeiReader
+
+if TYPE_CHECKING:
+    from workers.full_texts.grobid_pool import GrobidPool
+    from workers.full_texts.tei_reader import TeiReader
 
 
 @dataclass(frozen=True)
 class GrobidBibliography:
     """Extracts references with GROBID; implements `workers.documents.idea_reader.Bibliography`."""
 
-    grobid: GrobidPool
-    teis: TeiReader
+    grobid: "GrobidPool"
+    teis: "TeiReader"
     seconds: float
 
     async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
@@ -36,5 +39,8 @@ async def open_bibliography(settings: GrobidSettings) -> AsyncIterator[GrobidBib
     if not settings.urls:
         yield None
         return
+    from workers.full_texts.grobid_pool import GrobidPool
+    from workers.full_texts.tei_reader import TeiReader
+
     async with GrobidPool(settings) as pool:
         yield GrobidBibliography(pool, TeiReader(PdfLimits(), settings.slots), settings.document_seconds)

@@ -236,7 +236,7 @@ class Conversation(Generic[In, Out]):
                 self._note_missing_usage(result.completion)
                 billed, written = request.usage(result.completion)
                 lengths.add(request, written)
-                usage.add_answer(result.waited, billed, written)
+                usage.add_answer(result.waited, billed, written, result.completion.cached_prompt_tokens)
         except TransientLlmFailure as failure:
             usage.faults.append(failure.fault)
             if failure.read is not None:

@@ -27,6 +27,8 @@ class Completion(NamedTuple):
     prompt_tokens: int | None
     """Prompt tokens, or None when the endpoint reports no usage."""
     completion_tokens: int | None
+    cached_prompt_tokens: int = 0
+    """Part of the prompt tokens that came from the endpoint's prompt cache; 0 if it reports none."""
 
 
 class _Part(BaseModel):
@@ -102,8 +104,20 @@ class _Failure(BaseModel):
 
 def _read(usage: Any) -> ReadTokens:
     """Return the tokens that an endpoint reports, rounded because some report fractions."""
-    counts = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
-    return ReadTokens(*(round(count) if isinstance(count, int | float) and count >= 0 else None for count in counts))
+    counts = usage if isinstance(usage, dict) else {}
+    prompt, completion = _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))
+    details = counts.get("prompt_tokens_details")
+    reported = (details.get("cached_tokens") if isinstance(details, dict) else None, *map(counts.get, _CACHED))
+    cached = next((count for item in reported if (count := _count(item)) is not None), 0)
+    return ReadTokens(prompt, completion, cached if prompt is None else min(cached, prompt))
+
+
+_CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens")
+"""Names under which DeepSeek and Anthropic report the prompt tokens that came from the cache."""
+
+
+def _count(reported: Any) -> int | None:
+    return round(reported) if isinstance(reported, int | float) and reported >= 0 else None
 
 
 def parse_completion(body: bytes) -> Completion:
@@ -116,7 +130,7 @@ def parse_completion(body: bytes) -> Completion:
     except ValidationError as error:
         with suppress(ValidationError):
             used = _read(_Wordless.model_validate_json(body).usage)
-            return Completion("", "", "", used.prompt, used.completion)
+            return Completion("", "", "", *used)
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(step) for step in first["loc"]) or "body"
         raise ValueError(f"not a chat completion: {place}: {first['msg']}") from None
@@ -130,6 +144,7 @@ def parse_completion(body: bytes) -> Completion:
         finish_reason=str(choice.finish_reason or ""),
         prompt_tokens=used.prompt,
         completion_tokens=used.completion,
+        cached_prompt_tokens=used.cached,
     )
 
 
@@ -149,7 +164,7 @@ def _streamed(body: bytes) -> Completion:
     text = "".join(choice.delta.text(finished=False) for choice in choices)
     reasons = [str(choice.finish_reason) for choice in choices if choice.finish_reason]
     used = _read(next((event.usage for event in reversed(events) if event.usage), None))
-    return Completion(text, "", reasons[-1] if reasons else "length", used.prompt, used.completion)
+    return Completion(text, "", reasons[-1] if reasons else "length", *used)
 
 
 def error_in(body: object) -> Mapping[str, Any] | None:

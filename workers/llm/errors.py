@@ -135,6 +135,8 @@ class ReadTokens(NamedTuple):
 
     prompt: int | None = None
     completion: int | None = None
+    cached: int = 0
+    """Part of the prompt tokens that came from the endpoint's prompt cache; 0 if it reports none."""
 
 
 class TransientLlmFailure(Exception):

@@ -40,6 +40,7 @@ class CallUsage:
     model: str
     price: Price | None
     prompt_tokens: int = 0
+    cached_prompt_tokens: int = 0
     completion_tokens: int = 0
     attempts: int = 0
     faults: list[Fault] = field(default_factory=list)
@@ -69,9 +70,12 @@ class CallUsage:
         self.prompt_tokens += prompt_tokens
         self.completion_tokens += completion_tokens
 
-    def add_answer(self, waited: WaitedFor | None, prompt_tokens: int, completion_tokens: int) -> None:
+    def add_answer(
+        self, waited: WaitedFor | None, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0
+    ) -> None:
         """Add the tokens of an answer and, if it is from a batch, the amount saved."""
         self.add_tokens(prompt_tokens, completion_tokens)
+        self.cached_prompt_tokens += cached_prompt_tokens
         if waited is None:
             return
         if waited.price_share is None:
@@ -88,6 +92,7 @@ class CallUsage:
         for key in keys:
             if (used := self.waited.pop(key, None)) is not None:
                 self.prompt_tokens -= used.prompt_tokens
+                self.cached_prompt_tokens = min(self.cached_prompt_tokens, self.prompt_tokens)
                 self.completion_tokens -= used.completion_tokens
                 self.saved_usd -= used.saved_usd
                 self.attempts -= 1
@@ -98,6 +103,7 @@ class CallUsage:
             version=self.version,
             model=self.model,
             prompt_tokens=self.prompt_tokens,
+            cached_prompt_tokens=self.cached_prompt_tokens,
             completion_tokens=self.completion_tokens,
             cost_usd=self.cost_usd,
             latency_seconds=now - self.first_sent if self.attempts else 0.0,
@@ -198,5 +204,6 @@ def _count(row: LedgerRow) -> None:
         return
     SECONDS.labels(record.task).observe(record.latency_seconds)
     TOKENS.labels(record.model, "prompt").inc(record.prompt_tokens)
+    TOKENS.labels(record.model, "cached").inc(record.cached_prompt_tokens)
     TOKENS.labels(record.model, "completion").inc(record.completion_tokens)
     COST.labels(record.model).inc(record.cost_usd or 0.0)

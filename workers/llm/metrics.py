@@ -13,7 +13,11 @@ SECONDS = Histogram(
     ["task"],
     buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640),
 )
-TOKENS = Counter("assayer_llm_tokens_total", "Tokens read (prompt) and written (completion).", ["model", "kind"])
+TOKENS = Counter(
+    "assayer_llm_tokens_total",
+    "Tokens read (prompt), those of them from the endpoint's prompt cache (cached), and written (completion).",
+    ["model", "kind"],
+)
 COST = Counter("assayer_llm_cost_usd_total", "Cost in US dollars of calls whose price is known.", ["model"])
 FAULTS = Counter("assayer_llm_faults_total", "Faults in calls by kind, including those recovered from.", ["kind"])
 ASKED = Gauge("assayer_llm_questions", "Requests in flight or waiting for a slot.", multiprocess_mode="livesum")

@@ -50,7 +50,7 @@ class CrossEncoder(PaddedModel):
         """Return scores from 0 to 1: the logistic function of the model's single output."""
         import torch
 
-        features = pad_batch(some, self.rows(shape), shape, self._tokenizer.pad_token_id or 0)
+        features = pad_batch(some, self._passes.rows(shape), shape, self._tokenizer.pad_token_id or 0)
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
             logits = self._model(**tensors).logits[: len(some), 0].cpu().numpy()

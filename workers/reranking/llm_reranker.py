@@ -58,7 +58,7 @@ class LlmRerankingModel(PaddedModel):
         """Return scores from 0 to 1: the logistic function of the logit."""
         import torch
 
-        rows = self.rows(shape)
+        rows = self._passes.rows(shape)
         features = pad_batch(some, rows, shape, self._tokenizer.pad_token_id or 0)
         last = [item.length - 1 for item in some]
         last += last[:1] * (rows - len(some))  # for all rows, because a smaller product would differ in its last bits

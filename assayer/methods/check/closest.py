@@ -1,5 +1,6 @@
 """Closest papers of a plan: for each paper, the sentence nearest to any sentence of the plan."""
 
+import asyncio
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -49,7 +50,7 @@ async def closest_passages(
         for part in parts
         for sentence in sentences(part.text) or [limited_words(part.text, _PART_WORDS)]
     ]
-    nearest = [await _nearest(own, item, embedder) for item in evidence]
+    nearest = await asyncio.gather(*(_nearest(own, item, embedder) for item in evidence))
     return sorted((item for item in nearest if item is not None), key=lambda item: (-item.cosine, item.paper_id))
 
 

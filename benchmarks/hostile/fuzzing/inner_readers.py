@@ -103,10 +103,6 @@ def _file(text: str) -> io.BytesIO:
     return io.BytesIO(text.encode("utf-8", "replace"))
 
 
-def _batches(text: str) -> object:
-    return list(query_encoding.url_batches(text.split(), 50, 2_000))
-
-
 def _merged(text: str) -> object:
     """Read the text as a file in the snapshot's format; csv.Error counts as a refusal."""
     try:

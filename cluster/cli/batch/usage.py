@@ -23,11 +23,11 @@ def usage(
     """Show jobs, calls, tokens and cost in a period, and the remaining monthly budget."""
     span = {"since": _midnight(since), "until": _midnight(until)}
     with service(profile) as client:
-        found = client.usage.get(**span, tenant=tenant)
+        figures = client.usage.get(**span, tenant=tenant)
     if as_json:
-        print_json(found)
+        print_json(figures)
     else:
-        _show(found)
+        _show(figures)
 
 
 def _midnight(text: str | None) -> dt.datetime | None:
@@ -43,7 +43,11 @@ def _show(usage: "Usage") -> None:
     show_table(("Jobs", "State", "Number"), jobs)
     figures = (
         ("calls of language models", f"{usage.calls:,}, {usage.cached:,} of them answered from the cache"),
-        ("tokens read, written", f"{usage.prompt_tokens:,}, {usage.completion_tokens:,}"),
+        (
+            "tokens in prompts, in answers",
+            f"{usage.prompt_tokens:,} ({usage.cached_prompt_tokens:,} of them from the endpoint's cache), "
+            f"{usage.completion_tokens:,}",
+        ),
         ("cost", f"{spent}{why}"),
         (
             "this month",

@@ -18,7 +18,7 @@ async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
         assert await service.services.reviewing.assignments.queue(officer.member.tenant, member=None, batch=None) == []
         plan = {"per_proposal": "2", "shown": hidden_field(tried, "shown")}
         assert (await submit_form(browser, here, **plan)).status_code == 303
-        assert "no opinion yet" in (await browser.get(here)).text
+        assert "no review yet" in (await browser.get(here)).text
         given = {"evaluation": first, "reviewer": str(ada.member.id)}
         assert (await submit_form(browser, here, "/withdraw", **given)).status_code == 303
         again = await submit_form(browser, here, "/withdraw", **given)

@@ -89,7 +89,7 @@ async def test_officers_and_reviewers_of_named_calls_see_the_original_title(serv
 
 @pytest.mark.parametrize("blind", [True, False])
 async def test_author_of_a_document_is_not_assigned_to_it(service: Service, blind: bool) -> None:
-    """The stored text of a document judged blind names nobody, and the field `author` is never part of the text."""
+    """The stored text of a document judged blind contains no names, nor ever the field `author`."""
     grace, ada = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Ada Byron")
     path = f"/v1/batches?blind={str(blind).lower()}"
     batch = (await service.machine.post(path, files=[PDF])).json()["id"]
