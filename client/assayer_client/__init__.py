@@ -53,7 +53,15 @@ if TYPE_CHECKING:
     from assayer_client.rankings import RankedIdeaBody, RankingBody
     from assayer_client.references import ReferencesBody
     from assayer_client.requests import Upload
-    from assayer_client.reviewing import AssignBody, ConflictBody, JudgementBody, OpinionBody, OverrideBody, SignOffBody
+    from assayer_client.reviewing import (
+        AssignBody,
+        AssignOneBody,
+        ConflictBody,
+        JudgementBody,
+        OpinionBody,
+        OverrideBody,
+        SignOffBody,
+    )
     from assayer_client.rewards import (
         CompareBody,
         Composition,
@@ -70,6 +78,7 @@ __all__ = [
     "ApiProblem",
     "ApplicantBody",
     "AssignBody",
+    "AssignOneBody",
     "AsyncClient",
     "BatchPatch",
     "BatchQuery",

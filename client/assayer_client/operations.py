@@ -198,6 +198,7 @@ class Reviewing(Namespace[M]):
     choose_reviewers = sending_to("PUT", "batches/{}/reviewers", reviewing.CallReviewersBody, reviewing.ChosenOutcome)
     invite_reviewer = sending_to("POST", "batches/{}/reviewers", reviewing.CallInvitationBody, people.Member)
     assign = sending_to("POST", "batches/{}/assignments", reviewing.AssignBody, reviewing.AssignmentOutcome)
+    assign_reviewer = operation(reviewing.assign_reviewer)
     list_assignments = operation(reviewing.assignments)
     withdraw_assignment = operation(reviewing.withdraw_assignment)
     list_conflicts = by_id("GET", "batches/{}/conflicts", Page[reviewing.ConflictOfInterest])

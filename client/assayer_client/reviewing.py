@@ -36,8 +36,14 @@ class AssignBody(Body):
     reviewers: tuple[ReviewerId, ...] | None = Field(default=None, min_length=1, max_length=500)
     """Reviewers to assign, from those who review the call; null: all of them. If no reviewers were chosen for the call,
     all reviewers are eligible."""
+    max_load: int | None = Field(default=None, ge=1, le=1_000)
+    """Maximum number of this call's proposals for each reviewer, including those already assigned; null: no limit."""
     dry_run: bool = False
     """Only report the assignments without making them."""
+
+
+class AssignOneBody(Body):
+    reviewer: ReviewerId
 
 
 class CallReviewersBody(Body):
@@ -350,6 +356,11 @@ def assignments(*, batch: str | None = None, limit: int = 1_000) -> ApiCall[Page
     """List assignments: for reviewers only their own, those without an opinion first; for other roles all
     assignments."""
     return ApiCall("GET", path("assignments"), reads(Page[Assignment]), {"batch": batch, "limit": limit})
+
+
+def assign_reviewer(evaluation: str, body: AssignOneBody) -> ApiCall[None]:
+    """Assign a proposal to one reviewer, chosen by hand."""
+    return ApiCall("POST", path("evaluations", evaluation, "assignments"), reads_nothing, body=body)
 
 
 def withdraw_assignment(evaluation: str, *, reviewer: str) -> ApiCall[None]:

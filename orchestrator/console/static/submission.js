@@ -282,7 +282,10 @@ for (const kind of ["dragover", "dragleave", "drop"])
     at("drop-area").classList.toggle("over", kind === "dragover");
     if (kind === "drop") choose(await droppedFiles(event.dataTransfer));
   });
-addEventListener("beforeunload", (event) => { if (call.request) event.preventDefault(); });
+// The browser asks before it drops files or a typed proposal that were not sent.
+addEventListener("beforeunload", (event) => {
+  if (call.request || call.chosen.length || call.mended.size || at("typed")?.value.trim()) event.preventDefault();
+});
 if (form.dataset.mend)
   fetch(`/v1/batches/${form.dataset.mend}`, { headers: { Accept: "application/json" } })
     .then((answer) => answer.json()).then((batch) => showRefused(at("refused"), batch.rejected_rows));

@@ -18,6 +18,7 @@ from tests.contract.api.service import ACME, OTHER, Service
 ROLES: tuple[PersonRole, ...] = ("owner", "officer", "reviewer", "auditor")
 _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/assignments": {"per_proposal": "1", "shown": "another"},
+    "/console/calls/{id}/assignments/one": {"evaluation": "EVALUATION", "reviewer": "MEMBER"},
     "/console/calls/{id}/assignments/withdraw": {"evaluation": "EVALUATION", "reviewer": "MEMBER"},
     "/console/calls/{id}/assignments/conflicts": {
         "evaluation": "EVALUATION",
