@@ -29,7 +29,7 @@ ALONE := tests/cluster tests/chaos $(FUZZING)
 # The tests of `make test`; `make test-all` empties it.
 TIER := -m "not slow"
 
-.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model docs release
+.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model bench docs release
 
 evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
 	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
@@ -88,6 +88,9 @@ lint: .venv/.installed-dev
 format: .venv/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench: .venv/.installed-dev  ## headline figures in pairs against the commit in docs/evidence/baseline.txt; fails at a ratio above 1.1
+	$(BIN)/python -m benchmarks.paired
 
 docs: .venv/.installed-docs  ## the site of the documents, in build/site; fails on a broken link or anchor
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

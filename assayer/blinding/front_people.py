@@ -88,7 +88,7 @@ def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
     found: list[tuple[NamedPerson, bool]] = []
     for match in _NAME.finditer(text):
         item = named_person(match)
-        if item is None or names_institution(match[0]):
+        if item is None or names_institution(item.person.full):
             continue
         likely = not has_small_word(item.person, small)
         titled = _TITLE_BEFORE.search(text, max(0, match.start() - _LONGEST_TITLE), match.start())

@@ -10,7 +10,7 @@ from assayer.blinding.word_lists import english_words, eponyms, words_of
 from assayer.text.section_titles import is_known_title
 
 _NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
-_CAPITALISED = re.compile(rf"(?<![\w-])[{UPPER}]{LETTER}+(?![\w-])")
+_CAPITALISED = re.compile(rf"(?<![\w-])[{UPPER}]{LETTER}+(?:-[{UPPER}]{LETTER}+){{0,3}}(?![\w-])")
 _HEAD = 1_500
 """Number of characters at the start or end of a text in which an author block can be."""
 _SHORT_LINE = 12

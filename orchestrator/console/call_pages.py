@@ -208,7 +208,9 @@ async def save_view(
     context: CallRunner,
     name: Annotated[str, Form(min_length=1, max_length=80)],
     query: Annotated[str, Form(max_length=1_500)] = "",
+    replace: Annotated[bool, Form()] = False,
 ) -> Response:
+    """Save a view for everybody. A view of the same name is replaced only if the form says so."""
     call = await context.find_batch(id)
     parameters: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
@@ -221,7 +223,10 @@ async def save_view(
             "invalid-request",
             "These parameters are not a valid view of the table. Open the table and save the view again.",
         ) from None
-    await context.services.tables.save_view(context.tenant, name, query)
+    if not await context.services.tables.save_view(context.tenant, name, query, replace=replace):
+        raise HttpProblem(
+            "conflict", f"A view called “{name}” exists. Choose another name, or tick “Replace a view of this name”."
+        )
     return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
 
 

@@ -22,6 +22,10 @@ WITHOUT_OPINION = """NOT EXISTS (
 )"""
 """SQL condition for an assignment without an opinion. Assignments with an opinion stay."""
 
+READABLE = "NOT (jobs.state = 'failed' AND coalesce(jobs.request -> 'idea', 'null') = 'null')"
+"""SQL condition for a proposal whose text can be read, now or once its document has been read. A document that could
+not be read has no text, so it is not reviewed."""
+
 _QUEUE = f"""
     SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
            {OPINION_GIVEN} AS opinion, CASE WHEN jobs.blind AND $5::boolean THEN coalesce((
@@ -32,7 +36,7 @@ _QUEUE = f"""
     LEFT JOIN batches ON batches.id = jobs.batch LEFT JOIN sign_offs ON sign_offs.batch = jobs.batch
     LEFT JOIN opinions USING (evaluation, member)
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
-      AND ($2::text IS NULL OR blind_at IS NOT NULL OR sign_offs.batch IS NULL)
+      AND ($2::text IS NULL OR blind_at IS NOT NULL OR sign_offs.batch IS NULL AND {READABLE})
     ORDER BY blind_at IS NOT NULL, batches.opinions_due, batches.created_at DESC, jobs.batch, jobs."row", evaluation,
              member LIMIT $4
 """
@@ -41,19 +45,20 @@ _BLIND_GIVEN = """
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
 """
-_PROPOSALS = """
+_PROPOSALS = f"""
     SELECT id, subject AS title, CASE
                WHEN request ->> 'idea' IS NULL THEN (
-                   SELECT report #>> '{idea,text}' FROM evaluations WHERE evaluations.id = jobs.run_id
-               ) ELSE concat_ws(E'\\n', request #>> '{idea,title}', request #>> '{idea,text}')
+                   SELECT report #>> '{{idea,text}}' FROM evaluations WHERE evaluations.id = jobs.run_id
+               ) ELSE concat_ws(E'\\n', request #>> '{{idea,title}}', request #>> '{{idea,text}}')
            END AS text, array(SELECT jsonb_array_elements_text(CASE
                WHEN request ->> 'idea' IS NULL THEN (
-                   SELECT coalesce(report #> '{idea,named_above}', '[]')
+                   SELECT coalesce(report #> '{{idea,named_above}}', '[]')
                           || jsonb_path_query_array(report, '$.idea.blinding.masked[*].text')
                    FROM evaluations WHERE evaluations.id = jobs.run_id
-               ) ELSE request #> '{idea,named_above}'
+               ) ELSE request #> '{{idea,named_above}}'
            END)) AS beside
-    FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' ORDER BY "row", id
+    FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}
+    ORDER BY "row", id
 """
 _TITLES = """
     SELECT id, subject AS title FROM jobs
@@ -86,7 +91,7 @@ _ASSIGN = f"""
     INSERT INTO assignments (evaluation, member, at)
     SELECT jobs.id, members.id, $3
     FROM unnest($1::text[], $2::text[]) AS pairs (evaluation, member)
-    JOIN jobs ON jobs.id = pairs.evaluation AND jobs.batch = $4
+    JOIN jobs ON jobs.id = pairs.evaluation AND jobs.batch = $4 AND {READABLE}
     JOIN batches ON batches.id = jobs.batch
     JOIN members ON members.id = pairs.member AND members.removed_at IS NULL AND members.role = 'reviewer'
     WHERE NOT {COULD_READ_REPORTS} AND NOT EXISTS (
@@ -108,10 +113,11 @@ _LEFT = "(members.removed_at IS NOT NULL OR members.role <> 'reviewer')"
 _END_BARRED = f"""
     DELETE FROM assignments USING jobs, batches, members
     WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2 AND batches.id = jobs.batch
-      AND members.id = assignments.member AND ({_CONFLICTED} OR {_LEFT} OR {COULD_READ_REPORTS})
+      AND members.id = assignments.member AND ({_CONFLICTED} OR {_LEFT} OR {COULD_READ_REPORTS} OR NOT {READABLE})
       AND {WITHOUT_OPINION}
     RETURNING assignments.evaluation, assignments.member,
               CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'is no longer a reviewer'
+                   WHEN NOT {READABLE} THEN 'the document cannot be read'
                    ELSE 'could read the reports in another role' END AS reason
 """
 _NOT_BLIND = f"""
@@ -163,6 +169,7 @@ class PgAssignments(LoggedStore):
         return None if row is None else row["blind_given"]
 
     async def proposals(self, tenant: TenantId, batch: BatchId) -> list[ProposalText]:
+        """Return the proposals that can be reviewed; documents that could not be read are left out."""
         return await self._database.select(ProposalText, _PROPOSALS, tenant, batch)
 
     async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:

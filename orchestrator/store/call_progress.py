@@ -5,18 +5,17 @@ from collections.abc import Mapping
 
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.stages import CallCounts, CallProgress, call_progress
+from orchestrator.store.assignments import READABLE
 from orchestrator.store.database import Store
 from orchestrator.store.rows import from_row
 
-READABLE = "NOT (jobs.state = 'failed' AND coalesce(jobs.request -> 'idea', 'null') = 'null')"
-"""SQL condition for a proposal whose text can be read, now or once its document has been read. A document that could
-not be read has no text."""
 _COUNTS = f"""
     SELECT jobs.batch, count(*) AS proposals, count(*) FILTER (WHERE jobs.state IN ('queued', 'running')) AS unfinished,
            count(*) FILTER (WHERE {READABLE}) AS readable,
            count(*) FILTER (WHERE {READABLE} AND by_proposal.reviews > 0) AS assigned,
-           coalesce(sum(by_proposal.reviews), 0)::integer AS reviews,
-           coalesce(sum(by_proposal.missing), 0)::integer AS missing, count(decisions.evaluation) AS decided
+           coalesce(sum(by_proposal.reviews) FILTER (WHERE {READABLE}), 0)::integer AS reviews,
+           coalesce(sum(by_proposal.missing) FILTER (WHERE {READABLE}), 0)::integer AS missing,
+           count(decisions.evaluation) AS decided
     FROM jobs LEFT JOIN (
         SELECT assignments.evaluation, count(*) AS reviews, count(*) FILTER (WHERE opinions.member IS NULL) AS missing
         FROM jobs JOIN assignments ON assignments.evaluation = jobs.id LEFT JOIN opinions USING (evaluation, member)

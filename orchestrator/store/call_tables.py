@@ -97,6 +97,10 @@ _COUNTS = f"""{PROPOSALS}
            count(certainty) AS certain
     FROM proposals GROUP BY outcome
 """
+_SAVE_VIEW = """
+    INSERT INTO saved_views AS known (tenant, name, query) VALUES ($1, $2, $3)
+    ON CONFLICT (tenant, name) DO UPDATE SET query = $3 WHERE $4 OR known.query = $3 RETURNING name
+"""
 
 
 class TableView(Frozen):
@@ -233,15 +237,10 @@ class PgCallTables(Store):
         rows = await self._database.fetch("SELECT name, query FROM saved_views WHERE tenant = $1 ORDER BY name", tenant)
         return {row["name"]: row["query"] for row in rows}
 
-    async def save_view(self, tenant: TenantId, name: str, query: str) -> None:
-        """Save a view, replacing any view of the same name."""
-        await self._database.execute(
-            "INSERT INTO saved_views (tenant, name, query) VALUES ($1, $2, $3) "
-            "ON CONFLICT (tenant, name) DO UPDATE SET query = excluded.query",
-            tenant,
-            storable_text(name),
-            query,
-        )
+    async def save_view(self, tenant: TenantId, name: str, query: str, *, replace: bool = False) -> bool:
+        """Save a view. Return False if there is another view of this name that is not to be replaced."""
+        row = await self._database.fetch_one(_SAVE_VIEW, tenant, storable_text(name), query, replace)
+        return row is not None
 
 
 def _row(row: asyncpg.Record) -> TableRow:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
-from orchestrator.store.assignments import WITHOUT_OPINION
+from orchestrator.store.assignments import READABLE, WITHOUT_OPINION
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.job_sql import forget_documents_statement
@@ -25,7 +25,7 @@ _OVERRIDE_OF = """
 _LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
 _MISSING = f"""
     SELECT count(*) FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
-    WHERE jobs.batch = $1 AND {WITHOUT_OPINION}
+    WHERE jobs.batch = $1 AND {WITHOUT_OPINION} AND {READABLE}
 """
 _UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
 # A call in which nothing was decided is signed off as a whole.

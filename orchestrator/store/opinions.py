@@ -11,6 +11,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.first_opinions import FirstOpinions
 from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
+from orchestrator.store.assignments import READABLE
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
@@ -18,10 +19,10 @@ from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
 
-_ASSIGNED = """
+_ASSIGNED = f"""
     SELECT EXISTS (
         SELECT FROM conflicts WHERE evaluation = $2 AND member = $3 AND cleared IS NULL
-    ) AS conflict
+    ) AS conflict, {READABLE} AS readable
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
 """
@@ -203,4 +204,6 @@ async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId,
         return False
     if row["conflict"]:
         raise ReviewRefused("You have a conflict of interest with this proposal.")
+    if not row["readable"]:
+        raise ReviewRefused("The document could not be read, so it cannot be reviewed. Tell the officer of the call.")
     return True

@@ -1,0 +1,157 @@
+"""`make bench`: the headline figures of this checkout against those of the commit in `docs/evidence/baseline.txt`.
+
+Each figure is the CPU time of a command, measured in pairs: the baseline and this checkout in turn, on one machine, so
+that other work slows both. The table gives the medians, the median ratio of the pairs with its smallest and largest
+value, and the load. The exit code is 1 if a median ratio is above 1.1. A figure whose command fails in the baseline has
+no ratio.
+"""
+
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.measuring import command_line, heading
+
+_ROOT = Path(__file__).resolve().parents[1]
+_BASELINE = _ROOT / "docs" / "evidence" / "baseline.txt"
+_IDEA = "examples/ideas/quote-then-abstain.md"
+_LARGEST_RATIO = 1.1
+_SIMULATED = """
+import asyncio, os, sys
+from pathlib import Path
+from assayer.ideas.parsing import parse_idea
+from assayer.run.no_progress import NoProgress
+from cluster.engine import open_engine
+from cluster.settings_loading import load_settings
+from simulator.process import Simulator
+
+async def evaluate(method, ideas):
+    async with open_engine(load_settings(), (method,)) as engine:
+        await asyncio.gather(*(engine.evaluate(idea, method, None, NoProgress()) for idea in ideas))
+
+with Simulator(latency_mean=0.05) as endpoint:
+    os.environ |= {"ASSAYER_LLM__BASE_URL": endpoint.base_url, "ASSAYER_LLM__MODEL": "simulated"}
+    text = Path(sys.argv[2]).read_text("utf-8")
+    ideas = [parse_idea(f"{text}\\n\\nThis is variant {n} of the plan.", f"variant {n}") for n in range(4)]
+    asyncio.run(evaluate(sys.argv[1], ideas))
+"""
+_PROGRAM = "from cluster.cli.main import main; main()"
+
+
+class Figure(NamedTuple):
+    name: str
+    code: str
+    arguments: tuple[str, ...]
+    fresh: bool = True
+    """True if the command begins with an empty data directory, without answers of earlier runs."""
+    builds: bool = False
+    """True if the command builds the corpus, which the others search."""
+
+
+_FIGURES = (
+    Figure("assayer --help", _PROGRAM, ("--help",), fresh=False),
+    Figure("index of 84 papers", _PROGRAM, ("corpus", "build", "examples/corpus.jsonl"), builds=True),
+    Figure("report without a model", _PROGRAM, ("evaluate", _IDEA, "--out", "{home}/out"), fresh=False),
+    Figure("4 reviews, simulated model", _SIMULATED, ("review", _IDEA)),
+    Figure("4 ScholarEval, simulated model", _SIMULATED, ("scholareval", _IDEA)),
+)
+
+
+class Tree(NamedTuple):
+    """Checkout that is measured, with a data directory of its own."""
+
+    root: Path
+    home: Path
+
+    def cpu_seconds(self, figure: Figure) -> float | None:
+        """Return the CPU time of the command and its processes; None if it failed."""
+        home = self.home / "fresh" if figure.fresh else self.home
+        if figure.fresh:
+            shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(parents=True, exist_ok=True)
+        home.chmod(0o711)  # as root the database runs as a user who may not list it
+        paths = (self.root, self.root / "client")
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")},
+            "PYTHONPATH": os.pathsep.join(map(str, paths)),
+            "PYTHONPYCACHEPREFIX": str(self.home / "pycache"),
+            "PYTHONDONTWRITEBYTECODE": "",
+            "ASSAYER_HOME": str(home),
+            "ASSAYER_CORPUS__PATH": str((home if figure.builds else self.home) / "corpus"),
+        }
+        arguments = [item.format(home=home) for item in figure.arguments]
+        command = [sys.executable, "-c", figure.code, *arguments]
+        before = _children()
+        ended = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
+        if ended.returncode:
+            print(f"{self.root}: {figure.name} failed: {ended.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+            return None
+        return _children() - before
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def main() -> None:
+    parser = command_line("paired", __doc__)
+    parser.add_argument("--pairs", type=int, default=3, help="pairs of each figure (default: %(default)s)")
+    parser.add_argument("--folder", type=Path, default=_ROOT / "build" / "bench", help="for checkouts and corpora")
+    options = parser.parse_args()
+    commit = _BASELINE.read_text("utf-8").split()[0]
+    print(f"{heading()}\nagainst {commit}\n")
+    trees = (
+        Tree(_checkout(commit, options.folder), options.folder / "home-baseline"),
+        Tree(_ROOT, options.folder / "home"),
+    )
+    for tree in trees:
+        if not (tree.home / "corpus").exists():
+            tree.cpu_seconds(_FIGURES[1]._replace(fresh=False))
+    lines = list(_measured(trees, options.pairs))
+    slower = [name for name, ratio in lines if ratio is not None and ratio > _LARGEST_RATIO]
+    if slower:
+        sys.exit(f"More than {_LARGEST_RATIO} times the baseline: {', '.join(slower)}.")
+
+
+def _measured(trees: Sequence[Tree], pairs: int) -> Iterator[tuple[str, float | None]]:
+    """Print one line a figure, and yield its name and the median ratio."""
+    print("| figure, CPU seconds | baseline | now | ratio (smallest, largest) | load |\n|---|---:|---:|---:|---:|")
+    for figure in _FIGURES:
+        for tree in trees:
+            tree.cpu_seconds(figure)  # compiles, and fills the caches of the machine
+        found = [[tree.cpu_seconds(figure) for tree in trees] for _ in range(pairs)]
+        complete = [(old, new) for old, new in found if old and new]
+        if not complete:
+            print(f"| {figure.name} | failed | | | |", flush=True)
+            yield figure.name, None
+            continue
+        ratios = [new / old for old, new in complete]
+        old, new = (statistics.median(pair[side] for pair in complete) for side in (0, 1))
+        ratio = statistics.median(ratios)
+        spread = f"{ratio:.2f} ({min(ratios):.2f}, {max(ratios):.2f})"
+        print(f"| {figure.name} | {old:.2f} | {new:.2f} | {spread} | {os.getloadavg()[0]:.1f} |", flush=True)
+        yield figure.name, ratio
+
+
+def _checkout(commit: str, folder: Path) -> Path:
+    """Return a checkout of the commit, made with `git archive`, so that the repository stays as it is."""
+    root = folder.resolve() / commit
+    if not root.exists():
+        unfinished = root.with_suffix(".unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        archive = subprocess.run(["git", "-C", str(_ROOT), "archive", commit], capture_output=True, check=True).stdout
+        subprocess.run(["tar", "-x", "-C", str(unfinished)], input=archive, check=True)
+        unfinished.rename(root)
+    return root
+
+
+if __name__ == "__main__":
+    main()
