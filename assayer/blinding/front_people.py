@@ -101,11 +101,11 @@ def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
             found.append((item, sure))
     kept = [sure for _, sure in found]
     for order in (range(1, len(found)), range(len(found) - 2, -1, -1)):
-        for place in order:
-            other = place + (1 if order.step < 0 else -1)
-            left, right = sorted((place, other))
+        for number in order:
+            other = number + (1 if order.step < 0 else -1)
+            left, right = sorted((number, other))
             between = text[found[left][0].span.end : found[right][0].span.start]
-            kept[place] = kept[place] or (kept[other] and _BETWEEN.fullmatch(between) is not None)
+            kept[number] = kept[number] or (kept[other] and _BETWEEN.fullmatch(between) is not None)
     return [item.person for (item, _), keep in zip(found, kept, strict=True) if keep]
 
 

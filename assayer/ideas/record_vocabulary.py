@@ -30,7 +30,8 @@ SYNONYMS = {
     "potential_impact": "impact", "planned_impact": "impact", "health_relevance": "impact", "phr": "impact",
     "significance": "impact", "innovation": "contributions", "tl_dr": "tldr", "tl_dr_": "tldr",
     "one_sentence_summary": "tldr", "specific_aims": "aims", "risk_factors_limitations": "limitations",
-    "existing_methods": "related_work", "case_support": "problem", "objectif": "objective", "resumen": "abstract",
+    "existing_methods": "related_work",
+    "abstract_note": "abstract", "case_support": "problem", "objectif": "objective", "resumen": "abstract",
 }  # fmt: skip
 """Part that a field holds, keyed by the field's name without fillers."""
 _PARTS_BY_LANGUAGE = {

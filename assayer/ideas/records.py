@@ -26,13 +26,14 @@ from assayer.reference_lists.bibliography_files import object_entries
 from assayer.reference_lists.list_titles import list_title
 
 _MOST_NAMED = 12
+_FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*)\n\s*```\s*", re.DOTALL)
 _READ_ELSEWHERE = ("id", "cutoff")
 
 
 def decode_json(text: str, source: str) -> Any:
-    """Decode JSON. Raises InputError with line and column."""
+    """Decode JSON, also in a fence as language models write it. Raises InputError with line and column."""
     try:
-        return json.loads(text)
+        return json.loads(match["inner"] if (match := _FENCED.fullmatch(text)) else text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{source} is not valid JSON: {error.msg} at {place}.", "Check quotes and commas.") from None
@@ -95,6 +96,7 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
     )
     titled = title_field(fields)
     title = fields[titled] if titled is not None else None
+    title = title[0] if isinstance(title, list) and len(title) == 1 else title
     if title is not None and not isinstance(title, str):
         raise InputError(f"{source}: the title is not a string.", "Put it in quotes.", "title")
     title = plain_words(title or "") or None

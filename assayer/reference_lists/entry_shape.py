@@ -5,11 +5,12 @@ import re
 from assayer.text.scripts import ranges
 
 YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
+_MONTH = r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?,? )"
 DATE = (
-    rf"[(\[]?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|in press|forthcoming|to appear|s\. ?f\.|o\. ?J\.)"
+    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|in press|forthcoming|to appear|s\. ?f\.|o\. ?J\.)"
     r"(?:, [^()]{3,25})?[)\]]?"
 )
-"""Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `(n.d.)`, `[n.d.]`."""
+"""Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
 _NUMBER_MARK = re.compile(
     r"^\s{0,8}(?:[-*+•–·▪◦] +|\.\. )?"
     r"(?:[\[［【〔]\^?(?P<bracket>\d{1,3})[\]］】〕]:?\s*|[(（](?P<round>\d{1,3})[)）]\s*"
@@ -19,7 +20,7 @@ _NUMBER_MARK = re.compile(
 )
 """Number before an entry: `[3]`, `(3)`, `3.`, `3 `, `［3］`, and `3` as a superscript directly before the names."""
 ITEM_MARK = re.compile(
-    r"^\s{0,8}(?:[-*+•–·▪◦] +(?:\[\[\[[^\[\]]{1,60}\]\]\] +)?|(?:\.\. )?\[\^?[\w+:.&’' -]{1,40}\]:? +)(?=\S)"
+    r"^\s{0,8}(?:[-*+•–·▪◦] +(?:\[\[\[[^\[\]]{1,60}\]\]\] +)?|(?:\.\. )?\[\^?[\w+:.&’' -]{0,40}\]:? +)(?=\S)"
 )
 """Bullet or key before an entry: `- `, `[Lee19] `, `[^lee]: `, `.. [Lee19] `, `* [[[lee19]]] `."""
 _TAGGED = re.compile(r"@|TY {1,2}- |%0 ")

@@ -132,7 +132,7 @@ def _clipped(text: str, most: int) -> str:
 
 def _subtitle(report: Report) -> str:
     method = wording.METHODS.get(report.method, report.method)
-    until = f"literature up to {report.cutoff.isoformat()}" if report.cutoff else "no cutoff: all literature considered"
+    until = f"literature up to {report.cutoff.isoformat()}" if report.cutoff else "no cutoff: papers of any date"
     blind = f"judged blind: {wording.masked_counts(report.idea.blinding)}" if report.idea.blinding else "not blinded"
     return f"{method} · {until} · {blind}"
 

@@ -64,14 +64,6 @@ def criterion_means(opinions: Iterable[Opinion]) -> dict[str, float]:
     return {name: sum(values) / len(values) for name, values in scores.items()}
 
 
-def weighted_mean(terms: CallTerms, means: Mapping[str, float]) -> float | None:
-    """Return the mean of the criteria by their weights, from 1 to 10; None unless each criterion has a score."""
-    if not terms.criteria or any(criterion.name not in means for criterion in terms.criteria):
-        return None
-    weights = sum(criterion.weight for criterion in terms.criteria)
-    return sum(criterion.weight * means[criterion.name] for criterion in terms.criteria) / weights
-
-
 def _escaped(name: str) -> str:
     """Return a name as a part of a JSON Pointer."""
     return name.replace("~", "~0").replace("/", "~1")

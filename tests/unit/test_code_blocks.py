@@ -23,8 +23,7 @@ import pytest
 from assayer.methods.criteria_file import load_criteria
 from assayer.methods.debate.composition import load_compositions
 from cluster.operator_settings import variable_names
-from tests.unit.test_commands import ALL
-from tests.unit.test_docs import PAGES, ROOT
+from tests.unit.commands_and_pages import BY_PATH, PAGES, ROOT
 from workers.policy_training.plan_reading import read_policy_training
 
 FOREIGN = {
@@ -167,13 +166,13 @@ def _check(words: list[str]) -> None:
 
 
 def _check_assayer(words: list[str]) -> None:
-    depth = next(n for n in (3, 2, 1) if n == 1 or " ".join(words[:n]) in ALL)
+    depth = next(n for n in (3, 2, 1) if n == 1 or " ".join(words[:n]) in BY_PATH)
     name = " ".join(words[:depth])
     if name.startswith("--"):
         assert name in {"--help", "--version", "--install-completion"}
         return
     try:
-        with ALL[name].make_context(name, words[depth:]):
+        with BY_PATH[name].make_context(name, words[depth:]):
             pass
     except Exception as error:
         raise AssertionError(f"{words}: {error}") from error

@@ -6,7 +6,7 @@ import pytest
 
 from assayer.errors import InputError
 from assayer.ideas.record_forms import holds_idea, records_in
-from assayer.ideas.records import idea_of_record
+from assayer.ideas.records import decode_json, idea_of_record
 from assayer.models import Idea
 
 ABSTRACT = (
@@ -216,3 +216,18 @@ def test_reference_list_of_objects_is_not_judged(name: str) -> None:
     ]
     assert list(sections(idea)) == ["Abstract"]
     assert left_out(idea) == {f'1 entries of the field "{name}': "they have no title"}
+
+
+def test_exports_of_literature_services_are_read() -> None:
+    words = {word: [place] for place, word in enumerate(dict.fromkeys(ABSTRACT.split()))}
+    openalex = idea_of_record({"title": "Scoring plans", "abstract_inverted_index": words}, "file")
+    assert openalex.text.endswith(" ".join(words))
+    crossref = idea_of_record({"title": ["Scoring plans"], "abstract": ABSTRACT}, "file")
+    assert crossref.title == "Scoring plans"
+    assert holds_idea(["Key", "Author", "Title", "Abstract Note"])
+    scopus = idea_of_record({"Title": "Scoring plans", "Abstract": ABSTRACT, "Author Keywords": "memory"}, "file")
+    assert scopus.named_above == ()
+
+
+def test_json_in_a_fence_is_decoded() -> None:
+    assert decode_json('```json\n{"title": "x"}\n```\n', "file") == {"title": "x"}

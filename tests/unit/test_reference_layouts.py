@@ -35,6 +35,7 @@ LAYOUTS = {
     "reStructuredText": "References\n==========\n\n" + listed(".. [Lee{n}] "),
     "reStructuredText, numbered": "References\n==========\n\n" + listed(".. [{n}] "),
     "AsciiDoc": "[bibliography]\n== References\n\n" + listed("* [[[lee{n},{n}]]] "),
+    "empty keys": "References\n\n" + listed("[] "),
     "superscript numbers": "References\n\n" + listed("{n}"),
     "bullets without a heading": listed("- "),
     "RIS": f"References\n\n{RIS}",
@@ -66,3 +67,11 @@ def test_section_below_a_list_stays_in_the_judged_text(heading: str, following: 
     idea = parse_idea(f"{TEXT}{heading}{listed('')}{following}{more}\n", "idea.txt")
     assert len(idea.references) == 3
     assert more in idea.text
+
+
+def test_month_before_the_year_is_no_author() -> None:
+    entry = "Swayne, D. F., Cook, D., Mar. 1998. XGobi: interactive data visualization. J. Comput. Graph. Stat. 7, 113."
+    (work,) = parse_idea(f"{TEXT}References\n\n{entry}\n", "idea.txt").references
+    assert (work.title, work.authors, work.year) == (
+        "XGobi: interactive data visualization", ("Swayne, D. F", "Cook, D"), 1998,
+    )  # fmt: skip

@@ -4,6 +4,7 @@ article in a web page.
 Runs in the sandboxed process."""
 
 import re
+from typing import cast
 
 import lxml.html
 from lxml import etree
@@ -68,9 +69,9 @@ def _taken_notes(root: etree._Element) -> dict[str, etree._Element]:
         if name is None or name in notes or holder is None or holder is root:
             continue
         notes[name] = holder
-        link.drop_tree()
+        cast(lxml.html.HtmlElement, link).drop_tree()
     for note in notes.values():
-        note.drop_tree()
+        cast(lxml.html.HtmlElement, note).drop_tree()
     return notes
 
 

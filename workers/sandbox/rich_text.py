@@ -72,7 +72,8 @@ def read_rich_text(data: bytes, most_characters: int) -> OfficeParagraphs:
 def _shown(source: str, group: str) -> str:
     """Return the text of a piece of the file, in the file's code page."""
     code_page = _CODE_PAGE.search(source)
-    return rtf_to_text(f"{{\\rtf1\\ansi{code_page[0] if code_page else ''} {group}}}", errors="replace")
+    text: str = rtf_to_text(f"{{\\rtf1\\ansi{code_page[0] if code_page else ''} {group}}}", errors="replace")
+    return text
 
 
 def _heads(source: str) -> Iterator[str]:
