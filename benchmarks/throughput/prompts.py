@@ -133,7 +133,17 @@ async def _evaluated(options: argparse.Namespace, ideas: Sequence[Idea]) -> list
         await asyncio.gather(*map(evaluate, ideas))
         async with open_database(settings) as database:
             rows: Sequence[Any] = await database.fetch(_CALLS)
-    return [Prompt(*row[:5], _text(row["messages"])) for row in rows]
+    return [
+        Prompt(
+            run=row["run_id"],
+            task=row["task"],
+            tokens=row["prompt_tokens"],
+            cached=row["cached_prompt_tokens"],
+            answered=row["completion_tokens"],
+            text=_text(row["messages"]),
+        )
+        for row in rows
+    ]
 
 
 def _text(stored: bytes) -> str:

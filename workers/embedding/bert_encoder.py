@@ -74,9 +74,11 @@ class BertEncoder:
         `_STEP` rows, so that nothing is computed for padding; only attention treats the texts one by one."""
         lengths = [text.length for text in texts]
         filler = -sum(lengths) % _STEP
-        inputs = [_joined([text.inputs[name] for text in texts], filler) for name in ("input_ids", "token_type_ids")]
+        ids, kinds = (
+            _joined([text.inputs[name] for text in texts], filler) for name in ("input_ids", "token_type_ids")
+        )
         places = _joined([np.arange(length) for length in lengths], filler)
-        tokens = self._encode(*inputs, places, [*lengths, filler])
+        tokens = self._encode(ids, kinds, places, [*lengths, filler])
         means = [own.sum(dim=0, dtype=torch.float32) / len(own) for own in tokens.split([*lengths, filler])[:-1]]
         return functional.normalize(torch.stack(means).to(tokens.dtype), p=2, dim=1)
 
@@ -99,10 +101,14 @@ class BertEncoder:
             for name in ("query", "key", "value")
         )
         attended = [
-            functional.scaled_dot_product_attention(*(own[None] for own in text), scale=size**-0.5)[0].transpose(0, 1)
-            for text in zip(*(part.split(list(lengths), dim=1) for part in (query, key, value)), strict=True)
+            functional.scaled_dot_product_attention(own[None], keys[None], values[None], scale=size**-0.5)[0]
+            for own, keys, values in zip(
+                *(part.split(list(lengths), dim=1) for part in (query, key, value)), strict=True
+            )
         ]
-        return self._linear(f"{layer}.attention.output.dense", torch.cat(attended).reshape(hidden.shape))
+        return self._linear(
+            f"{layer}.attention.output.dense", torch.cat(attended, dim=1).transpose(0, 1).reshape(hidden.shape)
+        )
 
     def _linear(self, name: str, inputs: Tensor) -> Tensor:
         return functional.linear(inputs, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
